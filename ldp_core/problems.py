@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from ldp_core.wording import capital, shortened
+from ldp_core.wording import shortened
 
 SHOWN = 3
 
@@ -27,7 +27,7 @@ def sentences(error: ValidationError, fields: Any) -> str:
         str(item["ctx"]["error"]) if item["type"] == "value_error" else f"{_problem(item, fields)}."
         for item in error.errors(include_url=False)
     ]
-    return " ".join(map(capital, said))
+    return " ".join(said)
 
 
 def join(problems: list[str]) -> str:

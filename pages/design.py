@@ -11,7 +11,7 @@ from ldp_core import library, wording
 from pages.ui import layout, privacy_accuracy, verdict_panel
 from pages.ui.controls import target_control, target_sources
 from pages.ui.data import actions as data_actions
-from pages.ui.design import details, settings, trade_off
+from pages.ui.design import details, detect, settings, trade_off
 from pages.ui.planning import solve_for
 from pages.ui.tasks import work
 from pages.ui.words import plain
@@ -92,7 +92,7 @@ with st.container(key="results"):
     try:
         if refusal is not None:
             raise ValueError(refusal)
-        mechanism = state.mechanism(name)
+        mechanism = state.setting.mechanism(name)
     except ValueError as error:
         if refusal is not None:
             optimise_button()
@@ -119,6 +119,7 @@ with st.container(key="results"):
     if mechanism is not None:
         details.metrics(state, mechanism, case)
         tabs["Answers"] = partial(details.answers, state, mechanism)
+        tabs["Difference to detect"] = partial(detect.draw, state, mechanism)
         tabs["Patterns"] = partial(details.patterns_of, state, mechanism)
         if spec.fitted:
             tabs["Progress"] = progress

@@ -78,7 +78,7 @@ with controls:
     simulated = tuple(state.view.get("simulated", (c.mechanism.name,)))
     with st.popover(f"Mechanisms ({len(simulated)})", icon=":material/checklist:"):
         mechanisms_control(state, "simulated", simulated, lambda chosen: state.view.update(simulated=chosen))
-    names = tuple(dict.fromkeys(map(state.named, simulated)))
+    names = tuple(dict.fromkeys(map(state.setting.named, simulated)))
     offered = {name: estimators.spec(name).title for name in estimators.names()}
     with st.popover(f"Estimates ({len(simulation.estimators)})", icon=":material/functions:"):
         several("Estimates", "estimators", simulation.estimators, lambda chosen: update(estimators=chosen), offered)
@@ -110,7 +110,7 @@ with controls:
             "new-people",
             simulation.new_people,
             lambda new: update(new_people=bool(new)),
-            help="Each trial draws as many new people from the same distribution. Errors are then those of the distribution: "
+            help="Each trial draws as many new people from the same distribution. Errors and intervals are then for the distribution: "
             "the chance of who takes part is in them, as in the errors of Lopuhaä-Zwakenberg et al. and of Bassily.",
         )
         if any(estimators.spec(name).credible for name in simulation.estimators):
@@ -126,7 +126,7 @@ with controls:
     usable: dict[str, mechanisms.Mechanism] = {}
     for name in names:
         try:
-            mechanism = state.mechanism(name)
+            mechanism = state.setting.mechanism(name)
         except ValueError as error:
             st.warning(plain(f"{library.spec(name).title}: {error}"))
         else:
@@ -189,7 +189,9 @@ with results:
     else:
         tabs.show(state, done)
         if simulation.new_people:
-            st.caption("Every trial has new people: errors are those of the distribution.")
+            st.caption(
+                "Every trial has new people: errors and intervals are for the population that they were drawn from."
+            )
         if credible:
             st.caption(in_words(c, simulation.prior))
     if done is not None and running is None:

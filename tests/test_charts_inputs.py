@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from ldp_core import charts, workloads
 from ldp_core.charts.inputs import SIDE
-from ldp_core.charts.labels import bins_of, cell_names
-from ldp_core.charts.theme import PIXELS
+from ldp_core.charts.theme import PIXELS, bins_of, cell_names
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.limits import MOST_BARS
 

@@ -35,7 +35,7 @@ LAYERS = [
     {"analysis", "beliefs", "estimators"},
     {"frames"},
     {"studies.sampling"},
-    {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
+    {"studies.detection", "studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
     {"verdicts"},
     {"studies.planning", "studies.curves", "studies.trial_frames"},
     {"studies.outcomes"},

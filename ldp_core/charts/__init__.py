@@ -1,18 +1,16 @@
 """Plotly figures from tidy frames, for pages, reports and notebooks alike."""
 
-from ldp_core.charts.asking import asked as asked
 from ldp_core.charts.bounds import on_one_axis as on_one_axis
+from ldp_core.charts.collected import asked as asked
 from ldp_core.charts.collected import collection as collection
-from ldp_core.charts.columns import asked_together as asked_together
-from ldp_core.charts.columns import attribute_sets as attribute_sets
 from ldp_core.charts.compare import query_errors as query_errors
+from ldp_core.charts.compare import side_by_side as side_by_side
 from ldp_core.charts.compare import users_needed as users_needed
 from ldp_core.charts.curves import error_over_users as error_over_users
 from ldp_core.charts.curves import mixed as mixed
 from ldp_core.charts.curves import users_over_epsilon as users_over_epsilon
 from ldp_core.charts.curves import users_over_size as users_over_size
 from ldp_core.charts.design import closing_gap as closing_gap
-from ldp_core.charts.designs import side_by_side as side_by_side
 from ldp_core.charts.inputs import joint as joint
 from ldp_core.charts.inputs import marginal as marginal
 from ldp_core.charts.outcomes import distribution as distribution
@@ -25,16 +23,18 @@ from ldp_core.charts.papers import panel as panel
 from ldp_core.charts.privacy_accuracy import beliefs as beliefs
 from ldp_core.charts.queries import singular_values as singular_values
 from ldp_core.charts.queries import workload_matrix as workload_matrix
-from ldp_core.charts.report_tables import report_table as report_table
+from ldp_core.charts.reports import asked_together as asked_together
+from ldp_core.charts.reports import attribute_sets as attribute_sets
+from ldp_core.charts.reports import column_sets as column_sets
+from ldp_core.charts.reports import drawn_patterns as drawn_patterns
+from ldp_core.charts.reports import fourier_weights as fourier_weights
+from ldp_core.charts.reports import patterns as patterns
+from ldp_core.charts.reports import people_by_design as people_by_design
+from ldp_core.charts.reports import report_table as report_table
+from ldp_core.charts.reports import scrambled as scrambled
 from ldp_core.charts.simulation import answers as answers
 from ldp_core.charts.simulation import errors as errors
 from ldp_core.charts.simulation import pair_names as pair_names
-from ldp_core.charts.strategies import patterns as patterns
-from ldp_core.charts.survey_patterns import column_sets as column_sets
-from ldp_core.charts.survey_patterns import drawn_patterns as drawn_patterns
-from ldp_core.charts.survey_patterns import fourier_weights as fourier_weights
-from ldp_core.charts.survey_patterns import people_by_design as people_by_design
-from ldp_core.charts.survey_patterns import scrambled as scrambled
 from ldp_core.charts.theme import DARK as DARK
 from ldp_core.charts.theme import LIGHT as LIGHT
 from ldp_core.charts.theme import Theme as Theme

@@ -34,12 +34,10 @@ GROUPS = {
     "prediction": "Predictions",
 }
 MARKS = {"impossible": "line-ns", "large_sample": "line-ns-open", "prediction": "diamond-open"}
-PREDICTED = "Theorem 4.5 (Cormode et al.)"
 AUTHORS = re.compile(r" \([^)]* et al\.\)")
 """Left out of the name of a row: they are in its hover."""
 SHADED = f": {IMPOSSIBLE.replace('<br>', ' ')}"
 TOP = MODE_BAR + 40
-LABEL_HEIGHT = 0.1
 
 
 def on_one_axis(

@@ -1,12 +1,28 @@
-"""The answers of a collection with their intervals, and what the design promised of them."""
+"""The answers of a collection with their intervals, and what the design promised of them; and those of a session of questions."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, marker, query_ticks, show_legend
+from ldp_core.charts.theme import (
+    LIGHT,
+    ROW,
+    ROW_LETTERS,
+    Theme,
+    colour,
+    figure,
+    literal,
+    marker,
+    name_rows,
+    query_ticks,
+    short,
+    show_legend,
+)
+from ldp_core.studies.asking import AnsweredQuestion
 
 FEW = 64
 """Up to this many answers are drawn large."""
@@ -58,3 +74,41 @@ def collection(frame: pd.DataFrame, users: float, mechanism: str, look: Theme = 
 
 def _ends(low: pd.Series, high: pd.Series) -> list[float | None]:
     return [y for pair in zip(low, high, strict=True) for y in (*pair, None)]
+
+
+def asked(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
+    """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
+    fig = figure(look, "answer (% of its range)", "", 120 + ROW * len(answered))
+    rounds, texts = list(range(len(answered))), [question.question.text for question in answered]
+    means = [question.answer for question in answered]
+    fig.add_scatter(
+        x=[100 * mean.value for mean in means],
+        y=rounds,
+        name="private answer, with 95 % interval",
+        mode="markers",
+        marker={"color": colour("adaptive", look), "size": 9},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [100 * max(0.0, mean.high - mean.value) for mean in means],
+            "arrayminus": [100 * max(0.0, mean.value - mean.low) for mean in means],
+            "color": colour("adaptive", look),
+        },
+        customdata=[(100 * mean.low, 100 * mean.high, literal(text)) for mean, text in zip(means, texts, strict=True)],
+        hovertemplate="%{customdata[2]}<br>answer %{x:.2f} %, interval %{customdata[0]:.2f} to %{customdata[1]:.2f} %<extra></extra>",
+    )
+    spans = [question.question.high - question.question.low for question in answered]
+    fig.add_scatter(
+        x=[
+            100 * (question.truth - question.question.low) / span
+            for question, span in zip(answered, spans, strict=True)
+        ],
+        y=rounds,
+        name="truth on these people",
+        mode="markers",
+        marker={"color": look.text, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
+        hovertemplate="truth %{x:.2f} %<extra></extra>",
+    )
+    name_rows(fig, [short(f"{k + 1}. {text}", ROW_LETTERS) for k, text in enumerate(texts)], look)
+    show_legend(fig)
+    return fig

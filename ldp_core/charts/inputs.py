@@ -7,8 +7,21 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
 from ldp_core import wording
-from ldp_core.charts.labels import Bins, apart, bins_of, cell_names, in_template, label_ticks, row_ticks
-from ldp_core.charts.theme import COLOUR_BAR, LIGHT, Theme, colour_bar, figure, short
+from ldp_core.charts.theme import (
+    COLOUR_BAR,
+    LIGHT,
+    Bins,
+    Theme,
+    apart,
+    bins_of,
+    cell_names,
+    colour_bar,
+    figure,
+    in_template,
+    label_ticks,
+    row_ticks,
+    short,
+)
 from ldp_core.data.domain import Attribute, Domain
 from ldp_core.limits import MOST_BARS
 from ldp_core.people import Counts, people_of

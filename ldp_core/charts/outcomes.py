@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,13 @@ from ldp_core.charts.theme import (
     LIGHT,
     MARKED,
     MODE_BAR,
-    TICK_LENGTH,
     Theme,
     colour,
     figure,
     filled,
     literal,
     marker,
+    name_ticks,
     query_mode,
     readable,
     short,
@@ -34,8 +34,9 @@ from ldp_core.charts.theme import (
 FEW = 64
 """Up to this many points are drawn one by one."""
 MISSED = "#CC3311"
+LETTERS = 36
+"""Of tick labels, that fit beside each other in the narrowest chart."""
 _SORTED = "queries, by their true answer"
-_LETTERS = 36  # of tick labels fit beside each other in the narrowest chart
 _NAMED_SETS = 16
 """Up to this many sets of attributes, or groups of queries, are named beside their ticks."""
 _CATEGORIES = ("attributes", "group of queries")
@@ -64,7 +65,7 @@ def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT, scale: wordi
             hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} {literal(scale.unit)}"
             f"<extra>{name}</extra>",
         )
-    _ticks(fig, frame["group"], frame["label"])
+    name_ticks(fig, frame["group"], frame["label"], letters=LETTERS, tickangle=0)
     if by in _CATEGORIES and frame["group"].nunique() <= FEW:
         sets = frame.drop_duplicates("group")
         sets = sets.iloc[:: -(-len(sets) // _NAMED_SETS)]
@@ -130,7 +131,7 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
             customdata=named,
             hovertemplate="up to %{customdata}: %{y:.2f} %" + f"<extra>{name}</extra>",
         )
-    _ticks(fig, frame["type"], frame["label"])
+    name_ticks(fig, frame["type"], frame["label"], letters=LETTERS, tickangle=0)
     show_legend(fig)
     return fig
 
@@ -217,7 +218,7 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
     if sorted_:
         fig.update_xaxes(showticklabels=False, showgrid=False)
     else:
-        _ticks(fig, frame["place"], frame["label"])
+        name_ticks(fig, frame["place"], frame["label"], letters=LETTERS, tickangle=0)
     show_legend(fig)
     fig.update_layout(legend_itemsizing="constant")
     return fig
@@ -324,15 +325,6 @@ def _bars(size: pd.Series, shade: str, values: pd.Series) -> dict:
 
 def _rising(values: pd.Series) -> bool:
     return bool(np.all(np.diff(values) >= 0))
-
-
-def _ticks(fig: go.Figure, places: Sequence[int], labels: Sequence[str]) -> None:
-    """Labels on the x axis at a few ``places``, spread evenly, fewer where labels are long."""
-    named = dict(zip(places, labels, strict=True))
-    longest = min(TICK_LENGTH, max(map(len, named.values())))
-    shown = min(len(named), max(2, _LETTERS // (longest + 3)))
-    kept = list(named)[:: -(-len(named) // shown)]
-    fig.update_xaxes(tickvals=kept, ticktext=[short(named[place]) for place in kept], tickangle=0)
 
 
 def _grid(look: Theme, rows: int, columns: int, height: int, **spacing: Any) -> go.Figure:

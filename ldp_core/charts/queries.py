@@ -8,15 +8,18 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb
 
-from ldp_core.charts.labels import BESIDE, cell_names, label_ticks, row_ticks
 from ldp_core.charts.theme import (
+    BESIDE,
     COLOUR_BAR,
     LIGHT,
     PIXELS,
     Theme,
+    cell_names,
     colour,
     colour_bar,
     figure,
+    label_ticks,
+    row_ticks,
     short,
 )
 from ldp_core.pictures import binned

@@ -1,10 +1,13 @@
 """Confidence intervals for unbiased answers that hold for any number of users, each by a method that suits that number.
 
 An answer is a sum over users of what their reports add, independent given the data, and its target is the answer of the data
-themselves: only the mechanism is random. How a report's part is distributed is known for every type (`Contributions`).
+themselves: only the mechanism is random. How a report's part is distributed is known for every type (`Contributions`). Where people
+are drawn from a population whose answer is the target, reports are independent draws with the variance
+``V = sum_x p_x E[A^2 | x] - (w'p)^2`` each, and a report's part A can be further from its mean by the range of the true answers.
+Where the collector knows groups of people, each is on its own, and their variances add.
 
 * **exact**: if a report adds one of two values and a user's true answer is one of two, the reports
-  counted are a sum of two binomials. It is inverted as Clopper and Pearson do. If the added noise
+  counted are a sum of two binomials; of people drawn, one binomial. It is inverted as Clopper and Pearson do. If the added noise
   has the same law for all types, its quantile.
 * **normal**: standard errors from the exact variance, and the largest part of one report on top. Taken where no part of a report
   weighs more than `INTERVAL_PART` of the standard error. The part on top is at least what the first-order terms of
@@ -15,18 +18,19 @@ for any number of people with any values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import betaincinv, ndtri
 
 from ldp_core.estimators import norm_sub, tails
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Contributions, Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.on_classes import on_classes
-from ldp_core.mechanisms.strata import StratifiedEstimate
+from ldp_core.mechanisms.strata import StratifiedEstimate, StratifiedMechanism
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.workloads import Workload, in_chunks
@@ -52,11 +56,12 @@ class _Contributing(Protocol):
 @dataclass(frozen=True)
 class Intervals:
     """``ends`` (q, 2), lower and upper, in users, ``methods`` (q,), which of `METHODS` found each, and ``errors`` (q,), the standard
-    error of each answer for people as they were estimated, in users."""
+    error of each answer for people as they were estimated, in users; ``most`` (q,), its most for so many people, whatever their values."""
 
     ends: np.ndarray
     methods: np.ndarray
     errors: np.ndarray
+    most: np.ndarray
 
     def __repr__(self) -> str:
         methods, times = np.unique(self.methods, return_counts=True)
@@ -71,12 +76,17 @@ def intervals(
     level: float = 0.95,
     queries: np.ndarray | None = None,
     users: int | None = None,
+    drawn: bool = False,
+    weights: np.ndarray | None = None,
 ) -> Intervals:
     """Intervals that hold the true answers to all queries, or to those given, with a probability of at least ``level`` each.
 
     They are cut off at what ``users`` people can answer: of an answer that lies beyond that, the interval has no width.
     Give ``queries`` for large domains: mechanisms on trees and transforms then need no n x n matrix. ``users`` is their known
     number; None takes it from the estimate.
+
+    With ``drawn`` they hold what as many people of the population that these were drawn from answer on average: the chance of who took
+    part is in them. With ``weights`` (K,) each person of a stratum counts so many times, and the sizes of strata are no chance.
     ValueError for a biased estimate, whose error is more than its variance.
     """
     tail = (1 - check_level(level)) / 2
@@ -91,8 +101,8 @@ def intervals(
     people = estimate.total if users is None else float(users)
     queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
     if mechanism.survey is not None and estimate.survey is not None:
-        return _by_table(mechanism.survey, workload, estimate.survey, queries, people, tail)
-    return _of_counts(mechanism, workload, estimate, queries, people, tail)
+        return _by_table(mechanism.survey, workload, estimate.survey, queries, people, tail, drawn)
+    return _of_counts(mechanism, workload, estimate, queries, people, tail, drawn, weights)
 
 
 def _by_table(
@@ -102,102 +112,191 @@ def _by_table(
     queries: np.ndarray,
     people: float,
     tail: float,
+    drawn: bool,
 ) -> Intervals:
     """The questions about each set of attributes on their own, on the table of these attributes, with its cells as types."""
     survey = as_survey(workload, mechanism.sizes)
-    intervals = Intervals(np.zeros((len(queries), 2)), np.full(len(queries), "bounded"), np.zeros(len(queries)))
+    intervals = Intervals(np.zeros((len(queries), 2)), np.full(len(queries), "bounded"), *np.zeros((2, len(queries))))
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
         table = Estimate(estimate.table(group.attributes), unbiased=True, identified=mechanism.knows(group.attributes))
-        some = _of_counts(mechanism.on(group.attributes), group.base, table, local, people, tail)
+        some = _of_counts(mechanism.on(group.attributes), group.base, table, local, people, tail, drawn)
         intervals.ends[here], intervals.methods[here] = group.weight * some.ends, some.methods
-        intervals.errors[here] = group.weight * some.errors
+        intervals.errors[here], intervals.most[here] = group.weight * some.errors, group.weight * some.most
     return intervals
 
 
 def _of_counts(
-    mechanism: _Contributing, workload: Workload, estimate: Estimate, queries: np.ndarray, people: float, tail: float
+    mechanism: _Contributing,
+    workload: Workload,
+    estimate: Estimate,
+    queries: np.ndarray,
+    people: float,
+    tail: float,
+    drawn: bool = False,
+    weights: np.ndarray | None = None,
 ) -> Intervals:
-    pieces = [(np.zeros((0, 2)), np.zeros(0, dtype=str), np.zeros(0))]
+    pieces = [Intervals(np.zeros((0, 2)), np.zeros(0, dtype=str), np.zeros(0), np.zeros(0))]
+    apart = isinstance(estimate, StratifiedEstimate) and drawn and weights is None
     for some in in_chunks(queries, workload.n):
-        answers = estimate.answers(workload, some)
         if isinstance(mechanism, AdditiveMechanism):  # sums of noise whose law does not depend on the types
-            rows = workload.rows(some)
-            half = mechanism.noise.reach(rows @ mechanism.reconstruction, people, tail)
-            ends, methods = np.stack([answers - half, answers + half], axis=1), np.full(some.size, "exact")
-            variance = mechanism.query_variances(workload, people * np.eye(1, workload.n)[0], some)
+            pieces.append(_of_noise(mechanism, workload, estimate, some, people, tail, drawn))
         else:
-            adds = mechanism.query_contributions(workload, some)
-            rows = adds.means
-            ends, methods = _of_reports(mechanism, estimate, answers, adds, people, tail)
-            variance = _variances(estimate, adds, people)
-        possible = people * rows.min(axis=1, keepdims=True), people * rows.max(axis=1, keepdims=True)
-        pieces.append((np.clip(ends, *possible), methods, np.sqrt(np.maximum(variance, 0.0))))
-    return Intervals(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
+            parts = _parts(mechanism, workload, estimate, some, people, drawn, weights)
+            pieces.append(_of_reports(parts, tail, people if apart else None))
+    fields = ("ends", "methods", "errors", "most")
+    return Intervals(*(np.concatenate([getattr(piece, field) for piece in pieces]) for field in fields))
 
 
-def _variances(estimate: Estimate, adds: Contributions, users: float) -> np.ndarray:
-    """(q,) variances for people as they were estimated, at most those of the types of largest variance."""
-    least, largest = _extremes(estimate, adds, users)
-    if not estimate.identified:
-        return largest
-    if isinstance(estimate, StratifiedEstimate):
-        return np.clip(adds.variances @ estimate.estimated_counts, least, largest)
-    extra = adds.variances - adds.variances.min(axis=1, keepdims=True)
-    return np.clip(least + extra @ estimate.estimated_counts, least, largest)
+@dataclass(frozen=True)
+class _Part:
+    """What the reports of some ``people``, all or those of a stratum, add to q ``answers``: of themselves, or of the population that they
+    were ``drawn`` from."""
+
+    mechanism: _Contributing
+    estimate: Estimate
+    adds: Contributions
+    people: float
+    answers: np.ndarray
+    drawn: bool
+
+    @cached_property
+    def range(self) -> np.ndarray:
+        """(q,) how much the true answers of people differ, where it is chance who was drawn, else 0."""
+        return np.ptp(self.adds.means, axis=1) * self.drawn
+
+    @cached_property
+    def least(self) -> np.ndarray:
+        """(q,) the least variance that the answers of so many people can have."""
+        return self.people * self.adds.variances.min(axis=1)
+
+    @cached_property
+    def most(self) -> np.ndarray:
+        return self.people * (self.adds.variances.max(axis=1) + self.range**2 / 4)
+
+    @cached_property
+    def variance(self) -> np.ndarray:
+        """(q,) for people as they were estimated."""
+        if not self.estimate.identified:
+            return self.most
+        counts, own = self.estimate.estimated_counts, self.adds.variances
+        found = self.least + (own - own.min(axis=1, keepdims=True)) @ counts
+        return np.clip(found + self.drawn * _chance(self.adds.means, counts, self.people), self.least, self.most)
+
+    def doubt(self) -> np.ndarray:
+        """(q,) the variance of `variance`, which is itself a query, sum_u x_u v_u, and is estimated from the same reports."""
+        if not self.estimate.identified:
+            return np.zeros(len(self.answers))
+        own, mean = self.adds.variances, self.answers[:, None] / max(1.0, self.people)
+        own = own + self.drawn * (self.adds.means - mean) ** 2
+        population = norm_sub.project(self.estimate.estimated_counts, self.people)
+        extra = own - own.min(axis=1, keepdims=True)
+        found = self.mechanism.linear_variances(extra, population)
+        return np.maximum(found + self.drawn * _chance(extra, population, self.people), 0.0)
 
 
-def _extremes(estimate: Estimate, adds: Contributions, users: float) -> tuple[np.ndarray, np.ndarray]:
-    """(q,) the least and the largest variance that the answers of ``users`` people can have; of as many in each group as there are, where
-    these are known."""
-    if not isinstance(estimate, StratifiedEstimate):
-        return users * adds.variances.min(axis=1), users * adds.variances.max(axis=1)
-    within = [adds.variances[:, own] for own in estimate.mechanism.types]
-    shares = estimate.people / max(1, estimate.people.sum())
-    ends = (np.stack([end(some, axis=1) for some in within], axis=1) @ (users * shares) for end in (np.min, np.max))
-    least, largest = ends
-    return least, largest
+def _parts(
+    mechanism: _Contributing,
+    workload: Workload,
+    estimate: Estimate,
+    some: np.ndarray,
+    people: float,
+    drawn: bool,
+    weights: np.ndarray | None,
+) -> list[_Part]:
+    """The reports of all people, or of those of each stratum, each counted as often as its weight says."""
+    if not (isinstance(estimate, StratifiedEstimate) and isinstance(mechanism, StratifiedMechanism)):
+        adds = mechanism.query_contributions(workload, some)
+        return [_Part(mechanism, estimate, adds, people, estimate.answers(workload, some), drawn)]
+    own, parts = people * estimate.people / max(1, estimate.people.sum()), []
+    times = np.ones(len(own)) if weights is None else weights
+    for z, (made, few) in enumerate(zip(mechanism.strata, mechanism.queries_within(workload), strict=True)):
+        adds, w = made.query_contributions(few, some), float(times[z])
+        scaled = {name: w * getattr(adds, name) for name in ("means", "up", "down", "low", "high")}
+        adds = replace(adds, variances=w**2 * adds.variances, **scaled)
+        answers = w * estimate.parts[z].answers(few, some)
+        parts.append(_Part(made, estimate.parts[z], adds, float(own[z]), answers, drawn))
+    return parts
 
 
-def _of_reports(
-    mechanism: _Contributing, estimate: Estimate, answers: np.ndarray, adds: Contributions, users: float, tail: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Ends (q, 2) and methods (q,) of sums of independent reports, by the method that suits each query."""
-    smallest, largest = _extremes(estimate, adds, users)
-    known = largest <= 1e-9 * users * np.maximum(1.0, np.abs(adds.means).max(axis=1)) ** 2
-    part = np.maximum(adds.up, adds.down)
-    many = part <= INTERVAL_PART * np.sqrt(smallest)
-    down, up = (
-        tails.bennett(largest, reach, users * adds.parts, tail) if users else 0 * part for reach in (adds.up, adds.down)
+def _chance(rows: np.ndarray, counts: np.ndarray, people: float) -> np.ndarray:
+    """(q,) the variance of ``rows`` (q, n) times the counts of ``people`` drawn from the distribution of ``counts``."""
+    return np.maximum(rows**2 @ counts - (rows @ counts) ** 2 / max(1.0, people), 0.0)
+
+
+def _of_noise(
+    mechanism: AdditiveMechanism,
+    workload: Workload,
+    estimate: Estimate,
+    some: np.ndarray,
+    people: float,
+    tail: float,
+    drawn: bool,
+) -> Intervals:
+    """Of sums of noise; where people are drawn, and there is too little noise to cover a person, noise and people have half of the tail."""
+    rows, none = workload.rows(some), np.full(len(some), np.nan)
+    variance = np.maximum(mechanism.query_variances(workload, people * np.eye(1, workload.n)[0], some), 0.0)
+    adds = Contributions(rows, np.zeros_like(rows), 0 * none, 0 * none, none, none)
+    part = _Part(mechanism, estimate, adds, people, estimate.answers(workload, some), drawn)
+    half, methods = mechanism.noise.reach(rows @ mechanism.reconstruction, people, tail), np.full(len(some), "exact")
+    if drawn:
+        many = part.range <= INTERVAL_PART * np.sqrt(variance)
+        half = mechanism.noise.reach(rows @ mechanism.reconstruction, people, tail / 2)
+        half = half + tails.bennett(part.most, part.range, people, tail / 2)
+        half = np.where(many, -ndtri(tail) * np.sqrt(variance + part.variance) + _steps(tail) * part.range, half)
+        methods = np.where(many, "normal", "bounded")
+        variance, most = variance + part.variance, variance + part.most
+    ends = np.stack([part.answers - half, part.answers + half], axis=1)
+    ends = np.clip(ends, people * rows.min(axis=1, keepdims=True), people * rows.max(axis=1, keepdims=True))
+    return Intervals(ends, methods, np.sqrt(variance), np.sqrt(most if drawn else variance))
+
+
+def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Intervals:
+    """Of sums of independent reports, by the method that suits each query. ``everyone``: how many people there are, where it is chance
+    as well who is in which part."""
+    answers, least, variance, most = (
+        np.sum([getattr(part, name) for part in parts], axis=0) for name in ("answers", "least", "variance", "most")
     )
-    ends, methods = np.stack([answers - down, answers + up], axis=1), np.where(known, "exact", "bounded").astype("<U7")
-    ends[known] = answers[known, None]
-    if many.any():
-        half = _normal(mechanism, estimate, adds, users, tail)
-        chosen = many & ~known
-        ends[chosen] = np.stack([answers - half, answers + half], axis=1)[chosen]
-        methods[chosen] = "normal"
-    for i in np.flatnonzero(~known & ~many & _one_of_two(adds)).tolist():
-        ends[i], methods[i] = _inverted(adds, i, answers[i], round(users), tail), "exact"
-    return ends, methods
+    sizes, ranges = np.array([part.people for part in parts]), [part.range for part in parts]
+    ends = [sum(part.people * end(part.adds.means, axis=1) for part in parts) for end in (np.min, np.max)]
+    if everyone is not None:
+        means, inside = np.hstack([part.adds.means for part in parts]), np.stack([p.answers for p in parts], axis=1)
+        ranges, ends = [np.ptp(means, axis=1)], [everyone * end(means, axis=1) for end in (np.min, np.max)]
+        room = everyone * ranges[0] ** 2 / 4
+        variance = variance + np.minimum(_chance(inside / np.maximum(1.0, sizes), sizes, everyone), room)
+        most = room + np.sum([part.people * part.adds.variances.max(axis=1) for part in parts], axis=0)
+    up, down = (
+        np.max([getattr(p.adds, end) for p in parts], axis=0) + np.max(ranges, axis=0) for end in ("up", "down")
+    )
+    told = np.array([part.most > _rounding(part) for part in parts])  # (parts, q): others are known without a report
+    known = ~told.any(axis=0) & ((everyone is None) | (ranges[0] == 0))
+    z, part_of_one, drawn, doubt = -ndtri(tail), np.maximum(up, down), parts[0].drawn, np.zeros(len(answers))
+    if drawn or (part_of_one <= INTERVAL_PART * np.sqrt(least)).any():
+        doubt = z * np.sqrt(np.sum([part.doubt() for part in parts], axis=0))
+    if drawn:  # the least is of people who are all alike; those drawn differ by what they are known to
+        least = np.maximum(least, variance - doubt)
+    many = part_of_one <= INTERVAL_PART * np.sqrt(least)
+    count = np.sum([np.where(own, p.people * p.adds.parts, 0) for own, p in zip(told, parts, strict=True)], axis=0)
+    count = np.maximum(1.0, count if everyone is None else everyone * max(part.adds.parts for part in parts))
+    methods = np.where(known, "exact", np.where(many, "normal", "bounded")).astype("<U7")
+    half = z * np.sqrt(np.minimum(variance + doubt, most)) + _steps(tail) * part_of_one
+    reach = [np.where(known, 0, np.where(many, half, tails.bennett(most, far, count, tail))) for far in (down, up)]
+    found = np.stack([answers - reach[0], answers + reach[1]], axis=1)
+    two = np.array([_one_of_two(part.adds) for part in parts]) & told & (told.sum(axis=0) == 1) & (everyone is None)
+    for k, i in np.argwhere(two & ~known & ~many).tolist():  # about one part alone
+        found[i], methods[i] = answers[i] - parts[k].answers[i] + _inverted(parts[k], i, tail), "exact"
+    found = np.clip(found, *(end[:, None] for end in ends))
+    return Intervals(found, methods, np.sqrt(np.maximum(variance, 0.0)), np.sqrt(np.maximum(most, 0.0)))
 
 
-def _normal(mechanism: _Contributing, estimate: Estimate, adds: Contributions, users: float, tail: float) -> np.ndarray:
-    """(q,) half widths.
+def _rounding(part: _Part) -> np.ndarray:
+    """(q,) variances that are rounding alone."""
+    return 1e-9 * part.people * np.maximum(1.0, np.abs(part.adds.means).max(axis=1)) ** 2
 
-    The variance of an answer is itself a query, sum_u x_u v_u, and is estimated from the same reports: z standard
-    errors are added to it, since where the answer is z standard errors off, the variance may be too. It is at most that
-    of the types of largest variance.
-    """
-    z, variance, largest = -ndtri(tail), _variances(estimate, adds, users), _extremes(estimate, adds, users)[1]
-    if estimate.identified:
-        population = norm_sub.project(estimate.estimated_counts, users)
-        extra = adds.variances - adds.variances.min(axis=1, keepdims=True)
-        variance = variance + z * np.sqrt(np.maximum(mechanism.linear_variances(extra, population), 0.0))
-        variance = np.minimum(variance, largest)
-    # First-order terms of the tails, in parts of one report: its skewness, (z^2 - 1)/6, and half a step of a lattice.
-    steps = max(1.0, 0.5 + abs(z * z - 1) / 6)
-    return z * np.sqrt(variance) + steps * np.maximum(adds.up, adds.down)
+
+def _steps(tail: float) -> float:
+    """First-order terms of the tails, in parts of one report: its skewness, (z^2 - 1)/6, and half a step of a lattice."""
+    return max(1.0, 0.5 + abs(float(ndtri(tail)) ** 2 - 1) / 6)
 
 
 def _one_of_two(adds: Contributions) -> np.ndarray:
@@ -207,11 +306,17 @@ def _one_of_two(adds: Contributions) -> np.ndarray:
     return two & (adds.low < adds.high)
 
 
-def _inverted(adds: Contributions, i: int, answer: float, users: int, tail: float) -> tuple[float, float]:
+def _inverted(part: _Part, i: int, tail: float) -> np.ndarray:
     """The exact interval of query ``i``: a report adds its high value with a probability that is known from its mean."""
+    adds, users = part.adds, round(part.people)
     low, width = adds.low[i], adds.high[i] - adds.low[i]
     least, most = adds.means[i].min(), adds.means[i].max()
-    yes = int(np.clip(round((answer - users * low) / width), 0, users))
+    yes = int(np.clip(round((part.answers[i] - users * low) / width), 0, users))
     chances = [float(np.clip((mean - low) / width, 0.0, 1.0)) for mean in (least, most)]
-    fewest, greatest = tails.two_binomials(users, *chances, yes, tail)
-    return users * least + fewest * (most - least), users * least + greatest * (most - least)
+    if part.drawn:  # each report is "yes" with the same chance, between these two
+        ends = np.array([betaincinv(yes, users - yes + 1, tail) if yes else 0.0, 1.0])
+        if yes < users:
+            ends[1] = betaincinv(yes + 1, users - yes, 1 - tail)
+        shares = np.clip((ends - chances[0]) / (chances[1] - chances[0]), 0.0, 1.0)
+        return users * (least + shares * (most - least))
+    return users * least + np.array(tails.two_binomials(users, *chances, yes, tail)) * (most - least)

@@ -11,6 +11,8 @@ Source: Fieller 1954 (Some problems in interval estimation, JRSS B 16); Zou 2007
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,7 @@ from ldp_core import wording
 from ldp_core.estimators.confidence import Intervals, intervals
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Estimate, Mechanism
+from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.workloads.ratios import Ratios
 
 POINT = 1e-9
@@ -57,16 +60,22 @@ def ratio_answers(
     find: Callable[..., Intervals] = intervals,
     users: int | None = None,
     shown: Estimate | None = None,
+    drawn: bool = False,
 ) -> pd.DataFrame:
     """One row per ratio: name, unit, answer, low, high, method and standard_error (by the delta method), in the unit; NaN for those that there are not.
 
     ``estimate`` must be unbiased. ``find``: what finds intervals of linear answers; ratios of secret groups have them by `intervals` alone.
-    ``shown``: the estimate to answer by, from the same reports; the intervals are widened where its answers lie beyond.
+    ``shown``: the estimate to answer by, from the same reports; the intervals are widened where its answers lie beyond. With ``drawn`` they are
+    for the population that people were drawn from; the sizes of known groups are no chance.
     """
     if asked.known and not estimate.adds_up:
         estimate = estimate.consistent(
             estimate.total if users is None else float(users)
         )  # groups of as many as there are
+    one_look, given = find is intervals, dict[str, Any](drawn=drawn)
+    if drawn and asked.known and one_look and isinstance(mechanism, StratifiedMechanism):
+        given["weights"] = np.ones(len(mechanism.types))
+    find = partial(find, **given)
     answers = estimate.answers(asked.linear)
     a, b = asked.parts(answers)
     rows = np.concatenate([asked.rows, asked.rows.sum(axis=0, keepdims=True)])
@@ -84,7 +93,7 @@ def ratio_answers(
         low, high = np.where((methods == "normal")[..., None], np.stack([low, high], axis=-1), linear).transpose(
             2, 0, 1
         )
-    elif find is not intervals:
+    if not one_look and (drawn or not asked.known):
         low, high = np.full((2, *a.shape), np.nan)
     low, high = (np.clip(ends, *asked.ends) for ends in (low, high))
     error = find(mechanism, asked.errors(answers), estimate, level, None, users).errors
@@ -112,7 +121,7 @@ def unbounded_in_words(answers: pd.DataFrame, kind: str = "fixed") -> str:
     if not (without := int(answers["low"].isna().sum())):
         return ""
     if kind != "fixed":
-        return "Shares and averages in groups that are secret have no intervals that are valid whenever one looks."
+        return "Shares and averages in groups that are secret, or in those of a population, have no intervals that are valid whenever one looks."
     share = "has" if without == 1 else "have"
     return (
         f"{wording.plural(without, 'answer')} {share} no interval: by these reports the group may have nobody in it, so that any share or average is "

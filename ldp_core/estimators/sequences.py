@@ -47,13 +47,14 @@ def any_time(
     level: float = 0.95,
     queries: np.ndarray | None = None,
     users: int | None = None,
+    drawn: bool = False,
 ) -> confidence.Intervals:
     """As `confidence.intervals`, for answers that are looked at again and again while reports come in: each true answer is within
     its intervals at all times, with a probability of at least ``level``. None is narrower than the fixed interval.
 
     ValueError for a biased estimate.
     """
-    fixed = confidence.intervals(mechanism, workload, estimate, level, queries, users)
+    fixed = confidence.intervals(mechanism, workload, estimate, level, queries, users, drawn)
     people = round(estimate.total if users is None else users)
     if not people:
         return fixed
@@ -67,12 +68,17 @@ def any_time(
         answers = estimate.answers(workload, some)
         if isinstance(mechanism, AdditiveMechanism):
             rows = workload.rows(some)
-            down = up = mechanism.noise.reach(rows @ mechanism.reconstruction, last, tail / 2)
+            apart = np.ptp(rows, axis=1)  # who was drawn has half of the tail, and the noise the other
+            down = up = mechanism.noise.reach(rows @ mechanism.reconstruction, last, tail / (4 if drawn else 2))
+            if drawn:
+                down = up = up + tails.bennett(last * apart**2 / 4, apart, last, tail / 2)
         else:
             adds = mechanism.query_contributions(workload, some)
-            rows, variance = adds.means, last * adds.variances.max(axis=1)
+            rows, apart = adds.means, np.ptp(adds.means, axis=1) * drawn
+            variance = last * (adds.variances.max(axis=1) + apart**2 / 4)
             # The estimate exceeds the truth where reports exceed their means.
-            down, up = (tails.bennett(variance, reach, last * adds.parts, tail) for reach in (adds.up, adds.down))
+            far = (adds.up + apart, adds.down + apart)
+            down, up = (tails.bennett(variance, reach, last * adds.parts, tail) for reach in far)
         ends = np.stack([answers - down, answers + up], axis=1)
         endpoints.append(
             np.clip(ends, people * rows.min(axis=1, keepdims=True), people * rows.max(axis=1, keepdims=True))
@@ -80,4 +86,4 @@ def any_time(
     ends = np.concatenate(endpoints)
     wide = np.stack([np.minimum(ends[:, 0], fixed.ends[:, 0]), np.maximum(ends[:, 1], fixed.ends[:, 1])], axis=1)
     known = (wide[:, 0] == wide[:, 1]) & (fixed.methods == "exact")
-    return confidence.Intervals(wide, np.where(known, "exact", "any time"), fixed.errors)
+    return confidence.Intervals(wide, np.where(known, "exact", "any time"), fixed.errors, fixed.most)

@@ -8,6 +8,7 @@ from ldp_core import parts
 __all__ = [
     "asking",
     "curves",
+    "detection",
     "outcomes",
     "planning",
     "sampling",
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ldp_core.studies import (
         asking,
         curves,
+        detection,
         outcomes,
         planning,
         sampling,

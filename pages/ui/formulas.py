@@ -104,6 +104,18 @@ majorisation. For the worst case the prior moves until no type is worse off.
 
 """
 
+DETECTION = r"""
+**Difference to detect.** Reports of two groups with shares $p$ of the types, of $N_1$ and $N_2$ people, find a difference $d$ in the
+answer $w$ at a two-sided level $a$ with the power $b$ where
+
+$$
+d = (z_{1-a/2} + z_b)\sqrt{V_1/N_1 + V_2/N_2}, \qquad V = \sum_x p_x\, \mathrm{E}[A^2 \mid x] - (w^\top p)^2
+$$
+
+with $A$ what a report adds to the answer and $z$ the quantiles of the normal distribution. $V$ is exact, and holds the chance of who is
+drawn; $p$ are the people of the design.
+"""
+
 COMPARE = rf"""
 **Users needed** is the sample complexity (McKenna et al. 2020, Corollary 5.4)
 
@@ -188,7 +200,8 @@ counted are a sum of two binomials, inverted as Clopper and Pearson (1934) do, o
 standard errors from the exact variance, plus the largest part that one report can have in the answer, where that is at most
 {wording.share(INTERVAL_PART)} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's inequality (Hoeffding
 1963, Theorem 3) with the largest variance any population can have; proven for any number of people. All are cut off at what this many
-people can answer. *Credible*: the central 95 % of draws from the posterior distribution.
+people can answer. With new people each trial they are for the population: per report the variance is $\sum_u P_u\, \mathrm{{E}}[A^2 \mid u] - (w^\top P)^2$,
+with $A$ what it adds to the answer. *Credible*: the central 95 % of draws from the posterior distribution.
 
 **Within groups**: a share or an average is a sum $a$ over the people of a group by their number $b$. Of a known group the interval is that of $a$, by $b$.
 Where $b$ is estimated too, it holds all $\rho$ with $(\hat a - \rho\,\hat b)^2 \le z^2 \operatorname{{Var}}(\hat a - \rho\,\hat b)$, z = 1.96 (Fieller 1954): no
@@ -196,7 +209,8 @@ interval where the group may have nobody. Differences are those of Zou (2007); t
 """
 
 COLLECT = rf"""
-**Answers** are those of the people who reported. The unbiased one adds up what each report says, $\hat x = R\,y$, with $y$ how often each
+**Answers** are those of the people who reported, or of a population with $N_z$ people in each known group $z$, where every one of its $n_z$
+reports counts $N_z/n_z$ times. The unbiased one adds up what each report says, $\hat x = R\,y$, with $y$ how often each
 report came; other estimates start from it, or from the likelihood of $y$, as on Simulate.
 
 **One look**: for each query by a method that suits the number of reports, as under “Intervals” on Simulate; shares and averages as under “Within
@@ -205,6 +219,10 @@ groups” there.
 **Whenever one looks**: Doob's inequality makes every bound on the exponential moments of an error one on its maximum over time (Freedman
 1975); time is cut into epochs, each of twice as many people as the one before, and the chance of {wording.share(0.05)} to be wrong is shared
 out among them (Howard et al. 2021).
+
+**For the population that they were drawn from**: a report has the variance $\sum_u P_u\, \mathrm{{E}}[A^2 \mid u] - (w^\top P)^2$, with $A$ what it adds to
+the answer and $P$ the shares of the types, so that the chance of who took part is counted. Which group people are in is chance too, unless
+its people are stated.
 
 **Promised**: the standard error of the unbiased answer if all had the values that make it largest.
 

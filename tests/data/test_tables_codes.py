@@ -7,7 +7,7 @@ import pytest
 from ldp_core.data import tables
 from ldp_core.data.columns import parse
 from ldp_core.data.tables import NumericRecipe
-from ldp_core.data.tables.codes import codes_of
+from ldp_core.data.tables.doubts import codes_of
 
 
 def ages(people=1000, seed=3):

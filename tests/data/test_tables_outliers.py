@@ -105,5 +105,5 @@ def test_what_is_offered_is_true_whatever_the_numbers(numbers, few, whole):
     assert found.beyond == ((values < low) | (values > high)).sum() > 0
     assert ((values >= low) & (values <= high)).mean() >= 0.98 - 1 / len(values)
     now = tables.build_attribute(NumericRecipe(column="x"), series)
-    fullest = np.sort(np.bincount(now.encode_rows(series).codes, minlength=now.size))[::-1]
+    fullest = np.sort(np.bincount(now.encode(series).codes, minlength=now.size))[::-1]
     assert fullest[: found.held].sum() >= 0.98 * len(values), "so many are in so few bins"

@@ -12,9 +12,13 @@ from ldp_core import analysis, mechanisms
 from ldp_core.bounds import verify
 from ldp_core.bounds.theorems.statements import STATEMENTS
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
+from ldp_core.deploy import collector
 from ldp_core.deploy.kit import client
+from ldp_core.designs import detecting
 from ldp_core.designs.configuration import Optimizer
+from ldp_core.workloads.shown import shown_queries
 from pages.ui.data import actions
+from pages.ui.tasks import collecting
 from pages.ui.workload.kinds import KINDS
 
 SWITCH = "data-known"
@@ -44,9 +48,9 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     kept = mechanisms.create("optimized", epsilon=1.0, workload=whole, target="worst_case", **limits)
     variance = analysis.worst_case_variance(kept, whole)
     secret = analysis.users_for(variance, whole.squared_weights, design.alpha)
-    share = 1 - design.users_needed(app.session.mechanism("optimized"), "worst_case") / secret
+    share = 1 - design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") / secret
     assert 0.6 < share - 0.04 < int(said) / 100 <= share
-    assert design.users_needed(app.session.mechanism("optimized"), "worst_case") < 3000 < secret
+    assert design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") < 3000 < secret
 
 
 def asked(app):
@@ -87,7 +91,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     arms.go("design").press("optimise").finish()
     assert "The collector knows which of 2 groups each person is in" in arms.words
     setting = arms.session.setting
-    made = arms.session.mechanism("optimized")
+    made = arms.session.setting.mechanism("optimized")
     assert setting.users_needed(made, "worst_case") < 5000
     assert 0 <= setting.gap(made) < 0.2
     for page, tabs in (("design", "design-tabs"), ("compare", "compare-tabs"), ("bounds", "bounds-tabs")):
@@ -113,7 +117,72 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     other = another().load(content)
     assert "It was checked here, and it holds." in other.words
     assert other.session.setting.proof("worst_case").certificate.verify()
-    assert other.session.mechanism("optimized").digest == made.digest
+    assert other.session.setting.mechanism("optimized").digest == made.digest
+
+
+def test_a_difference_to_detect_between_known_groups(arms):
+    asked(arms).go("data").enter("toggle", SWITCH, True)
+    arms.go("workload").add("difference").go("design").enter("selectbox", "mechanism", "oue").finish()
+    arms.open("design-tabs", "Difference to detect").finish()
+    assert "people find a difference of 5 percentage points between the two groups compared in each of" in arms.words
+    shown = next(table for table in arms.dataframes if "users_needed" in table)
+    assert all("arm a less arm b" in name for name in shown["name"])
+    found = detecting.of_design(arms.session.setting, arms.session.mechanism("oue"))
+    assert shown["users_needed"].tolist() == found.contrasts.users(0.05).tolist()
+    assert (100 * found.contrasts.difference(5000)).tolist() == pytest.approx(shown["difference"].tolist())
+    arms.enter("text_input", "detect-difference", "10").finish()
+    halved = next(table for table in arms.dataframes if "users_needed" in table)
+    assert halved["users_needed"].to_numpy() == pytest.approx(shown["users_needed"].to_numpy() / 4)
+    for key, entry in {"difference": "0", "power": "100", "level": "none"}.items():
+        arms.enter("text_input", f"detect-{key}", entry).finish()
+        assert len(arms.errors) == 1
+        assert arms.at.text_input(key=f"detect-{key}").value == entry
+        arms.enter("text_input", f"detect-{key}", "60" if key == "power" else "5").finish()
+    assert not arms.errors
+    arms.go("workload").press("group-1-remove").go("design").open("design-tabs", "Difference to detect").finish()
+    assert (
+        "people in each find a difference of 5 percentage points between two collections (this month's and the next, say)"
+        in arms.words
+    )
+
+
+def test_answers_are_for_whom_one_says(arms):
+    """For those who reported, for the population that they were drawn from, or weighted to one of stated sizes."""
+    asked(arms).go("data").enter("toggle", SWITCH, True)
+    arms.go("design").enter("selectbox", "mechanism", "oue").finish()
+    arms.go("collect").enter("segmented_control", "collect-from", "simulated").press("count").finish()
+    assert "Intervals are for these 5,000 people." in arms.words
+    state = arms.session
+    made, workload = state.mechanism("oue"), state.setting.workload
+    design = collecting.identity(state, made).result
+    subject = collecting.Subject(arms.configuration, arms.configuration.domain, workload, made, design, None)
+    found, chosen = collecting.collection(state, subject), shown_queries(workload)
+
+    def is_told(**given):
+        expected = collector.answers(found, made, workload, queries=chosen, **given)
+        table = next(table for table in arms.dataframes if "± (people)" in table)
+        for column, name in {
+            "Answer (people)": "answer",
+            "Low (people)": "low",
+            "± (people)": "standard_error",
+        }.items():
+            assert table[column].to_numpy() == pytest.approx(expected[name].to_numpy())
+
+    is_told()
+    arms.enter("radio", "collect-people", "drawn").finish()
+    assert "Intervals are for the population that they were drawn from." in arms.words
+    is_told(drawn=True)
+    key = f"collect-sizes-{design}"
+    arms.enter("text_area", key, "a = 20,000\nb = 1000").finish()
+    assert "each group is weighted to the 21,000 people stated" in arms.words
+    is_told(drawn=True, sizes=np.array([20_000, 1000]))
+    arms.enter("text_area", key, "a = 20,000").finish()
+    assert arms.errors == ['Please give the people of each group, such as b = 12000; "b" is missing.']
+    is_told(drawn=True, sizes=np.array([20_000, 1000]))
+    arms.enter("text_area", key, "a = 20,000\nb = 1000").enter("radio", "collect-kind", "any_time").finish()
+    assert "Weights to a population are for one look, at the end." in arms.words
+    arms.enter("text_area", key, "").finish()
+    is_told(drawn=True, kind="any_time")
 
 
 def test_theorems_about_secret_columns_say_nothing_of_known_ones(arms):

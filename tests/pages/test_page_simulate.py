@@ -51,7 +51,9 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert [tab.label for tab in ready.at.tabs] == TABS
     assert ready.at.button(key="run").disabled
     found = observed(ready)
-    predicted = 100 * ready.session.setting.summary(ready.session.mechanism("subset_selection")).standard_error_on_data
+    predicted = (
+        100 * ready.session.setting.summary(ready.session.setting.mechanism("subset_selection")).standard_error_on_data
+    )
     assert found["Unbiased"] == pytest.approx(predicted, rel=0.4)
     assert found["Non-negative"] <= found["Unbiased"]
     assert "20 trials of Subset selection, unbiased" in ready.words
@@ -123,11 +125,14 @@ def test_new_people_each_trial_bring_the_chance_of_who_takes_part(ready):
     ready.enter("toggle", "new-people", True)
     assert "Nothing is simulated yet." in ready.words
     ready.press("run").finish()
-    assert "Every trial has new people: errors are those of the distribution." in ready.words
+    assert (
+        "Every trial has new people: errors and intervals are for the population that they were drawn from."
+        in ready.words
+    )
     design = ready.session.design()
     below = np.cumsum(design.counts) / design.users
     who = design.users * (below * (1 - below)).sum()
-    exact = variance_on_data(ready.session.mechanism("subset_selection"), design.workload, design.counts) + who
+    exact = variance_on_data(ready.session.setting.mechanism("subset_selection"), design.workload, design.counts) + who
     table = next(frame for frame in ready.dataframes if "Predicted (pp)" in frame)
     predicted = 100 * np.sqrt(exact / design.workload.num_queries) / design.users
     assert table["Predicted (pp)"][0] == significant(predicted)

@@ -6,7 +6,6 @@ configuration, where it says for every part whether it was declared or taken fro
 """
 
 from ldp_core.data.domain.attributes import CategoricalAttribute as CategoricalAttribute
-from ldp_core.data.domain.attributes import EncodedRows as EncodedRows
 from ldp_core.data.domain.attributes import Encoding as Encoding
 from ldp_core.data.domain.attributes import Missing as Missing
 from ldp_core.data.domain.attributes import Origin as Origin

@@ -31,20 +31,10 @@ class Encoding:
 
     Attributes:
         codes: (rows,) int64 type index of each row, -1 for a dropped row.
-        missing: rows with a missing value (dropped or in the "(missing)" type).
-        outside: rows with a value outside the domain (in the "(other)" type or clamped).
-        unread: rows whose text should be a number or a date and is neither, so that it counts as missing.
+        missing: (rows,) mask of those with a missing value (dropped or in the "(missing)" type).
+        outside: those with a value outside the domain (in the "(other)" type or clamped).
+        unread: those whose text should be a number or a date and is neither, so that it counts as missing.
     """
-
-    codes: np.ndarray
-    missing: int
-    outside: int
-    unread: int = 0
-
-
-@dataclass(frozen=True)
-class EncodedRows:
-    """One attribute of some records: (rows,) int64 codes, -1 for a dropped row, and (rows,) masks as in `Encoding`."""
 
     codes: np.ndarray
     missing: np.ndarray
@@ -128,17 +118,6 @@ class BaseAttribute(BaseModel):
         """True if the order of the types means something, so that prefix and range queries make sense."""
         return True
 
-    def encode(self, series: pd.Series) -> Encoding:
-        """Type index of each value of a column (any dtype, or a list).
-
-        An attribute's own labels are accepted as values, so that decoded records encode to themselves.
-
-        Raises:
-            ValueError: a missing, unreadable or outside value where the attribute says "refuse".
-        """
-        rows = self.encode_rows(series)
-        return Encoding(rows.codes, int(rows.missing.sum()), int(rows.outside.sum()), int(rows.unread.sum()))
-
     def decode(self, codes: np.ndarray) -> list[str]:
         """Labels of type indices; ValueError for an index outside 0..size-1."""
         # Only the labels asked for are made: a range may have millions.
@@ -151,8 +130,14 @@ class BaseAttribute(BaseModel):
         ]
         return [labels[i] for i in position.tolist()]
 
-    def encode_rows(self, series: pd.Series, weights: np.ndarray | None = None) -> EncodedRows:
-        """As `encode`, with a mask over the rows for each thing to report; refusals count people by the (rows,) weights."""
+    def encode(self, series: pd.Series, weights: np.ndarray | None = None) -> Encoding:
+        """Type index of each value of a column (any dtype, or a list); refusals count people by the (rows,) weights.
+
+        An attribute's own labels are accepted as values, so that decoded records encode to themselves.
+
+        Raises:
+            ValueError: a missing, unreadable or outside value where the attribute says "refuse".
+        """
         column = columns.parse(pd.Series(series, name=self.name), weights)
         places = self._place(column)
         types, outside = places.types, places.outside
@@ -173,7 +158,7 @@ class BaseAttribute(BaseModel):
         for position, mark in enumerate(specials):
             types[types == mark] = self._ordinary_size() + position
         null_type = self.size - 1 if self.missing == "category" else -1
-        return EncodedRows(np.append(types, null_type)[column.codes], missing_rows, outside_rows, unread_rows)
+        return Encoding(np.append(types, null_type)[column.codes], missing_rows, outside_rows, unread_rows)
 
     def _taken_labels(self) -> set[str]:
         """Ordinary labels that could read like a special one."""

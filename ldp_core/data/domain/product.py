@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ldp_core.data.domain.attributes import CategoricalAttribute, EncodedRows, Encoding, check_size, checked_indices
+from ldp_core.data.domain.attributes import CategoricalAttribute, Encoding, check_size, checked_indices
 from ldp_core.data.domain.dates import DateAttribute
 from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
 from ldp_core.limits import MOST_COMBINATIONS, MOST_LISTED_TYPES
@@ -107,18 +107,18 @@ class Domain(BaseModel):
     def encode(self, frame: pd.DataFrame) -> Encoding:
         """Type index of each row of a table holding the attributes' columns; other columns are ignored.
 
-        A row is dropped (-1) when any of its values is; `missing`, `outside` and `unread` count rows with such a value.
+        A row is dropped (-1) when any of its values is; `missing`, `outside` and `unread` are rows with such a value.
         """
-        parts = self.encode_rows(frame)
-        some = {what: int(np.any([getattr(part, what) for part in parts], axis=0).sum()) for what in _REPORTED}
-        return Encoding(self.join([part.codes for part in parts]), **some)
+        parts = self.encode_each(frame)
+        some = [np.any([getattr(part, what) for part in parts], axis=0) for what in ("missing", "outside", "unread")]
+        return Encoding(self.join([part.codes for part in parts]), *some)
 
-    def encode_rows(self, frame: pd.DataFrame, weights: np.ndarray | None = None) -> tuple[EncodedRows, ...]:
+    def encode_each(self, frame: pd.DataFrame, weights: np.ndarray | None = None) -> tuple[Encoding, ...]:
         """Each attribute of the rows on its own; (rows,) weights say how many people a row stands for."""
         absent = [attribute.name for attribute in self.attributes if attribute.name not in frame.columns]
         if absent:
             raise ValueError(f"the table lacks the column {quote_examples(absent)}: choose one that has it.")
-        return tuple(attribute.encode_rows(frame[attribute.name], weights) for attribute in self.attributes)
+        return tuple(attribute.encode(frame[attribute.name], weights) for attribute in self.attributes)
 
     def join(self, codes: list[np.ndarray]) -> np.ndarray:
         """(rows,) type indices from the (rows,) codes of each attribute; -1 where any of them is. ValueError past 2^62 types."""
@@ -140,6 +140,3 @@ class Domain(BaseModel):
         """The labels of each attribute. Without a table, which takes longer to make than a few labels."""
         parts = np.unravel_index(checked_indices(indices, self.size), self.shape)
         return [attribute.decode(part) for attribute, part in zip(self.attributes, parts, strict=True)]
-
-
-_REPORTED = ("missing", "outside", "unread")

@@ -32,6 +32,10 @@ from ldp_core.data.tables.counting import checked_weights as checked_weights
 from ldp_core.data.tables.counting import tally as tally
 from ldp_core.data.tables.dates import date_attribute as date_attribute
 from ldp_core.data.tables.dates import other_unit as other_unit
+from ldp_core.data.tables.doubts import Crowd as Crowd
+from ldp_core.data.tables.doubts import Reading as Reading
+from ldp_core.data.tables.doubts import crowd as crowd
+from ldp_core.data.tables.doubts import readings as readings
 from ldp_core.data.tables.editing import apply_edits as apply_edits
 from ldp_core.data.tables.editing import category_table as category_table
 from ldp_core.data.tables.editing import declared_recipe as declared_recipe
@@ -48,8 +52,6 @@ from ldp_core.data.tables.joint import suggestions as suggestions
 from ldp_core.data.tables.joint import table_warnings as table_warnings
 from ldp_core.data.tables.numbers import numeric_attribute as numeric_attribute
 from ldp_core.data.tables.numbers import range_attribute as range_attribute
-from ldp_core.data.tables.outliers import Crowd as Crowd
-from ldp_core.data.tables.outliers import crowd as crowd
 from ldp_core.data.tables.recipes import AttributeRecipe as AttributeRecipe
 from ldp_core.data.tables.recipes import CategoricalRecipe as CategoricalRecipe
 from ldp_core.data.tables.recipes import DateRecipe as DateRecipe
@@ -69,5 +71,3 @@ from ldp_core.data.tables.survey_columns import fitting as fitting
 from ldp_core.data.tables.survey_columns import suggest_for_survey as suggest_for_survey
 from ldp_core.data.tables.survey_columns import told_of as told_of
 from ldp_core.data.tables.survey_columns import too_different as too_different
-from ldp_core.data.tables.two_readings import Reading as Reading
-from ldp_core.data.tables.two_readings import readings as readings

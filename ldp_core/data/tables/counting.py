@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.domain import Attribute, Domain, EncodedRows
+from ldp_core.data.domain import Attribute, Domain, Encoding
 from ldp_core.data.reading import LocalTable, TooManyRows
 from ldp_core.limits import MOST_COUNTED_USERS, MOST_TABLE_CELLS, MOST_VALUES
 from ldp_core.people import Records, smallest_type
@@ -60,7 +60,7 @@ def tally(
     counted, report = _Counts(domain) if domain.size <= MOST_TABLE_CELLS else _Rows(domain), _Report()
     for frame, times in _chunks(table, domain, weights):
         users = times * checked_weights(frame, weights)
-        parts = domain.encode_rows(frame, None if weights is None and not isinstance(table, LocalTable) else users)
+        parts = domain.encode_each(frame, None if weights is None and not isinstance(table, LocalTable) else users)
         kept = np.all([part.codes >= 0 for part in parts], axis=0)
         counted.add([part.codes[kept] for part in parts], users[kept])
         report.rows += int(times.sum())
@@ -147,7 +147,7 @@ class _Report:
     outside: int = 0
     by_attribute: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def add(self, domain: Domain, parts: tuple[EncodedRows, ...], kept: np.ndarray, users: np.ndarray) -> None:
+    def add(self, domain: Domain, parts: tuple[Encoding, ...], kept: np.ndarray, users: np.ndarray) -> None:
         """Rows: each attribute of them, a mask of those that are kept, and the users each stands for."""
         self.users += int(users.sum())
         self.dropped += int(users[~kept].sum())

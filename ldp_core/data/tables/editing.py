@@ -193,7 +193,7 @@ def edge_table(
         edges = np.array([*low, high[-1] if high[-1] > low[-1] else low[-1] + 0.5], dtype=float)
     frame = pd.DataFrame({"edge": edges})
     if series is not None:
-        codes = _lenient(attribute).encode_rows(series).codes
+        codes = _lenient(attribute).encode(series).codes
         inside = (codes >= 0) & (codes < bins)
         people = np.bincount(codes[inside], None if weights is None else weights[inside], minlength=bins)
         frame["people"] = pd.array([*people.astype(np.int64).tolist(), pd.NA], dtype="Int64")

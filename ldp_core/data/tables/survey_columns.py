@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.tables.codes import codes_of
-from ldp_core.data.tables.outliers import crowd
+from ldp_core.data.tables.doubts import codes_of, crowd, readings, with_codes
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
@@ -20,7 +19,6 @@ from ldp_core.data.tables.recipes import (
     suggest_recipe,
 )
 from ldp_core.data.tables.summary import ColumnSummary, called_id, identifies, summarise
-from ldp_core.data.tables.two_readings import readings, with_codes
 from ldp_core.limits import MOST_COMBINATIONS, MOST_KEPT_CATEGORIES
 from ldp_core.wording import listed
 

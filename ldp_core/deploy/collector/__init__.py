@@ -17,6 +17,9 @@ from ldp_core.deploy.collector.collection import Read as Read
 from ldp_core.deploy.collector.manipulated_reports import Manipulation as Manipulation
 from ldp_core.deploy.collector.manipulated_reports import manipulation as manipulation
 from ldp_core.deploy.collector.plausible import unlike_in_words as unlike_in_words
+from ldp_core.deploy.collector.population import group_names as group_names
+from ldp_core.deploy.collector.population import sizes_of as sizes_of
+from ldp_core.deploy.collector.population import whose as whose
 from ldp_core.deploy.collector.reading import collect as collect
 from ldp_core.deploy.collector.reading import uploads_stay_in_memory as uploads_stay_in_memory
 from ldp_core.deploy.collector.reasons import REASONS as REASONS

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import verdicts
+from ldp_core.deploy.collector import population
 from ldp_core.deploy.collector.collection import Collection
 from ldp_core.estimators import Intervals, apply, intervals, people_told, ratio_answers
 from ldp_core.estimators.sequences import any_time
-from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.wording import meant
 from ldp_core.workloads import Ratios, Workload, in_chunks
@@ -33,12 +34,14 @@ def answers(
     queries: np.ndarray | None = None,
     labels: Sequence[str] | None = None,
     occasions: int = 1,
+    drawn: bool = False,
+    sizes: np.ndarray | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Answers of a ``collection`` to a ``workload``, in people, without the weights of its queries.
 
     Columns: query, name, answer, low, high (an interval that holds the true answer of those who
-    reported with a probability of at least ``level``; NaN where only impossible answers agree with the reports), method (of the interval),
+    reported, or of as many of the population that they were ``drawn`` from, with a probability of at least ``level``; NaN where only impossible answers agree with the reports), method (of the interval),
     standard_error (of the unbiased answer, for people as they were estimated), promised (its most for this number of people, whatever
     their values), adds_up_to (the people that all answers together add up to, see
     `people_told`), unbiased (the unbiased answer from the same reports).
@@ -49,6 +52,8 @@ def answers(
         kind: one of `KINDS`.
         queries: those to answer; all by default. labels: of the types, for the names. options: of the estimator, see `estimators.apply`.
         occasions: how many reports of each person are in the collection, each of an occasion of its own; answers are the average of these.
+        sizes: (K,) the people of a population in each of the groups that the collector knows. Answers are of this population: see
+            `population.weights`; which groups people are in is then no chance.
 
     ValueError for a collection without reports or of another mechanism, and an estimator or workload that does not suit it.
     """
@@ -62,15 +67,32 @@ def answers(
     unbiased = mechanism.estimate(collection.reports)
     estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
     based_on = estimate if estimate.unbiased else unbiased
-    intervals = KINDS[kind](mechanism, workload, based_on, level, chosen, collection.users)
-    weights, answered = workload.query_weights(chosen) * occasions, estimate.answers(workload, chosen)
-    low, high = np.minimum(intervals.ends[:, 0], answered), np.maximum(intervals.ends[:, 1], answered)
+    if drawn and occasions > 1:
+        raise ValueError("Intervals for the population that people were drawn from take one report of each person.")
+    given = (mechanism, workload, based_on, level, chosen, collection.users, drawn)
+    if sizes is None:
+        times, found = None, KINDS[kind](*given)
+    else:
+        if kind != "fixed":
+            raise ValueError("Weights to a population are for one look, at the end.")
+        times = population.weights(mechanism, collection.reports, sizes) * occasions
+        found = intervals(*given, times)
+
+    def answered_by(estimate: Estimate) -> np.ndarray:
+        if times is None:
+            return estimate.answers(workload, chosen)
+        return population.weighted(estimate, mechanism, workload, chosen, times)
+
+    weights, answered = workload.query_weights(chosen) * occasions, answered_by(estimate)
+    each = 1.0 if sizes is None else float(np.sum(sizes)) * occasions / collection.users
+    low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
     if estimate.unbiased:
-        low, high = intervals.ends.T
-    built = mechanism.consistent if based_on.adds_up else mechanism
-    promised = np.sqrt(collection.users * largest_variances(built, workload, chosen))
-    point = np.ptp(intervals.ends, axis=1) <= _POINT * promised  # cut to what is possible, nothing was left
-    low, high = (np.where(point & (promised > _KNOWN * collection.users**0.5), np.nan, end) for end in (low, high))
+        low, high = found.ends.T
+    promised = found.most
+    point = np.ptp(found.ends, axis=1) <= _POINT * promised  # cut to what is possible, nothing was left
+    low, high = (
+        np.where(point & (promised > _KNOWN * each * collection.users**0.5), np.nan, end) for end in (low, high)
+    )
     return pd.DataFrame(
         {
             "query": chosen,
@@ -78,11 +100,11 @@ def answers(
             "answer": answered / weights,
             "low": low / weights,
             "high": high / weights,
-            "method": intervals.methods.astype(str),
-            "standard_error": intervals.errors / weights,
+            "method": found.methods.astype(str),
+            "standard_error": found.errors / weights,
             "promised": promised / weights,
             "adds_up_to": people_told(estimate, workload) / occasions,
-            "unbiased": based_on.answers(workload, chosen) / weights,
+            "unbiased": answered_by(based_on) / weights,
         }
     )
 
@@ -95,6 +117,7 @@ def within_groups(
     estimator: str = "unbiased",
     level: float = 0.95,
     kind: str = "fixed",
+    drawn: bool = False,
     **options: Any,
 ) -> pd.DataFrame:
     """The shares and averages within groups ``asked`` for in a ``workload`` (see `ldp_core.workloads.ratios_of`), estimated as `answers` are: a frame
@@ -102,7 +125,8 @@ def within_groups(
     unbiased = mechanism.estimate(collection.reports)
     estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
     based_on, shown = (estimate, None) if estimate.unbiased else (unbiased, estimate)
-    tables = [ratio_answers(own, mechanism, based_on, level, KINDS[kind], collection.users, shown) for own in asked]
+    given = (mechanism, based_on, level, KINDS[kind], collection.users, shown, drawn)
+    tables = [ratio_answers(own, *given) for own in asked]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 

@@ -42,6 +42,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--any-time", action="store_true", help="intervals that stay valid however often somebody looks"
     )
+    parser.add_argument(
+        "--drawn",
+        action="store_true",
+        help="intervals for the population that people were drawn from, not for those who reported alone",
+    )
+    parser.add_argument(
+        "--population",
+        nargs="+",
+        metavar="GROUP=PEOPLE",
+        help="weight to a population with so many people in each group that the collector knows, such as north=12000 south=8000",
+    )
     parser.add_argument("--level", type=float, default=0.95, metavar="P", help="confidence of the intervals (0.95)")
     known = ", ".join(estimators.names())
     parser.add_argument(
@@ -70,13 +81,19 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
             terminal.say(_said(file))
     if unlike := collector.unlike_in_words(collection, kit.mechanism):
         terminal.say(unlike)
-    options: dict[str, Any] = {"labels": kit.domain.type_labels, "occasions": occasions}
-    kind, users = "any_time" if given.any_time else "fixed", collection.users / occasions
-    answers = collector.answers(collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
+    options: dict[str, Any] = {"labels": kit.domain.type_labels, "occasions": occasions, "drawn": given.drawn}
+    kind, sizes, reported = "any_time" if given.any_time else "fixed", None, collection.users / occasions
+    if given.population:
+        sizes = collector.sizes_of(given.population, collector.group_names(kit.domain))
+    answers = collector.answers(
+        collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
+    )
+    users = reported if sizes is None else float(sizes.sum())
     told = collector.in_units(answers, kit.workload, users)
     recipe = kit.configuration.workload
     asked = workloads.ratios_of([] if recipe is None else recipe.parts, kit.domain, kit.workload)
-    ratios = collector.within_groups(collection, kit.mechanism, kit.workload, asked, given.estimator, given.level, kind)
+    about = (collection, kit.mechanism, kit.workload, asked, given.estimator, given.level, kind)
+    ratios = collector.within_groups(*about, drawn=given.drawn)
     if given.output:
         files.write(given.output, frames.as_csv(collector.with_groups(told, ratios)).encode())
     read = [
@@ -96,8 +113,9 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         if len(ratios):
             yield from (*_table(ratios), "")
             yield from filter(None, [estimators.unbounded_in_words(ratios, kind)])
+        yield collector.whose(reported, given.drawn, sizes, bool(len(ratios)))
         yield f"Target error: {verdicts.error_in_words(kit.workload, target, users)}. {verdicts.RULE}"
-        missed = estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), users, given.estimator)
+        missed = estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), reported, given.estimator)
         yield from filter(None, (missed, estimators.contradicted_in_words(answers, given.estimator)))
 
     terminal.show(given, stop, result, text)

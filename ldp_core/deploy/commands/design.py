@@ -10,7 +10,8 @@ from typing import Any
 from ldp_core import frames, library, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.deploy.kit import package
-from ldp_core.designs import Bundle, Configuration, Setting, audited_in_words, ready
+from ldp_core.designs import Bundle, Configuration, Setting, audited_in_words, detecting, ready
+from ldp_core.studies.detection import LEVEL, POWER
 
 HELP = "Build or fit the mechanism of a configuration, say what it costs, and write the design as a zip"
 
@@ -21,6 +22,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="ZIP", type=files.Output, help="where to write the design, as Export in the app does"
     )
     search_arguments(parser)
+    parser.add_argument(
+        "--detect",
+        type=float,
+        metavar="D",
+        help="also say how many people find a difference of this share between two groups (0.05)",
+    )
+    parser.add_argument(
+        "--power", type=float, default=POWER, metavar="P", help="chance to find it if it is there (0.8)"
+    )
+    parser.add_argument(
+        "--significance", type=float, default=LEVEL, metavar="A", help="chance to find one that is not (0.05)"
+    )
     files.data_argument(parser)
     files.figures_argument(parser)
     files.json_argument(parser)
@@ -35,6 +48,11 @@ def search_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
     setting = fitted(given, stop)
     costs = _costs(setting)
+    if given.detect is not None:
+        asked = (given.detect, given.power, given.significance)
+        found = detecting.of_design(setting, setting.chosen_mechanism)
+        table = found.table(*asked)
+        costs["detection"] = {"between": found.between, "in_words": found.in_words(table, *asked), "answers": table}
     if given.output:
         outcome, proof = package.outcome_of(setting, given.errors_on_data), package.certificate_of(setting)
         content = package.design(setting.configuration, outcome, setting.chosen_mechanism, certificate=proof)
@@ -114,5 +132,7 @@ def _text(setting: Setting, costs: dict[str, Any], written: str | None) -> Itera
         "People": f"{wording.count(setting.users)}, {'counted' if setting.on_data else 'expected'}",
     }
     yield from terminal.facts(facts)
+    if "detection" in costs:
+        yield from ("", f"{costs['detection']['in_words']} {detecting.MEANING}")
     if written:
         yield from ("", f"Written to {written}.")

@@ -278,8 +278,8 @@ class _Run:
         }
 
     def intervals(self, estimator: str, seed: int, cancelled: Callable[[], bool]) -> Columns | None:
-        """Intervals of the first collection, which is collected once more from its own random stream. They are for the true
-        answers of those who took part in it; only those of the distribution are for that."""
+        """Intervals of the first collection, which is collected once more from its own random stream: for the true answers of these people,
+        or of the population that new people are drawn from; the posterior's are for those who took part."""
         spec = estimation.spec(estimator)
         if not spec.unbiased and (not spec.credible or cancelled()):  # sampling takes its time
             return None
@@ -288,13 +288,15 @@ class _Run:
         took_part, reports = simulate.one_collection(self.mechanism, self.trials.counts, stream, self.trials.new_people)
         options: dict[str, Any] = {"prior": self.prior} if spec.credible and self.prior is not None else {}
         estimate = estimation.apply(estimator, reports, self.mechanism, self.workload, **options)
-        of_people = self.trials.new_people and estimator != "posterior_distribution"
-        truth = unweighted_answers(self.workload, took_part, queries) if of_people else self.truth
+        new_people, truth = self.trials.new_people, self.truth
+        if new_people and spec.credible and estimator != "posterior_distribution":
+            truth = unweighted_answers(self.workload, took_part, queries)
         if isinstance(estimate, estimation.PosteriorEstimate):
             ends, q = estimate.intervals(self.workload, LEVEL, queries), len(queries)
-            intervals = estimation.Intervals(ends, np.full(q, "credible"), np.full(q, np.nan))
+            intervals = estimation.Intervals(ends, np.full(q, "credible"), *np.full((2, q), np.nan))
         else:
-            intervals = estimation.intervals(self.mechanism, self.workload, estimate, LEVEL, queries, round(users))
+            given = (self.mechanism, self.workload, estimate, LEVEL, queries, round(users))
+            intervals = estimation.intervals(*given, drawn=new_people)
         low, high = intervals.ends.T / self.workload.query_weights(queries)
         rounding = 1e-9 * users  # an answer known exactly has an interval without width
         return {

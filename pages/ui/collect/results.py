@@ -32,9 +32,10 @@ from pages.ui.words import people, plain
 
 KINDS = {"fixed": "One look, at the end", "any_time": "Valid whenever one looks"}
 MEANING = {
-    "fixed": "Each interval holds the true answer of those who reported in 95 of 100 collections or more, if you look once.",
+    "fixed": "Each interval holds the true answer in 95 of 100 collections or more, if you look once.",
     "any_time": "The intervals of an answer hold at all looks together in 95 of 100 collections or more: look every day. They are wider.",
 }
+DRAWN = "For the population that they were drawn from"
 IN_UNITS = {"Answer": "answer", "Low": "low", "High": "high", "±": "standard_error"}
 """Columns of answers that have a unit of their own."""
 PLANNED_FOR = 0.05
@@ -111,6 +112,42 @@ def estimate_controls(state: Session, subject: Subject) -> tuple[str, str, dict[
     return estimator, kind, {"prior": _prior(state, subject)} if estimators.spec(estimator).credible else {}
 
 
+def _whose(state: Session, subject: Subject, reported: float) -> tuple[bool, np.ndarray | None]:
+    """Whether intervals are for the population that people were drawn from, and the sizes of its groups where these are stated."""
+    offered = {"fixed": f"For these {wording.count(reported)} people", "drawn": DRAWN}
+    whose = control(
+        st.radio,
+        "Whom intervals are for",
+        "collect-people",
+        state.view.get("collect-people", "fixed"),
+        lambda chosen: state.view.update({"collect-people": chosen}),
+        options=list(offered),
+        format_func=offered.get,
+        help="Who takes part is chance: intervals for the population hold that chance as well, so they are wider.",
+    )
+    groups = collector.group_names(subject.domain)
+    if not groups:
+        return whose == "drawn", None
+    key, told = f"collect-sizes-{subject.design}", state.view.get(f"collect-sizes-{subject.design}", "")
+
+    def commit(text: str) -> None:
+        if text.strip():
+            collector.sizes_of(text.splitlines(), groups)
+        state.view[key] = text
+
+    control(
+        st.text_area,
+        "Weight to a population (optional)",
+        key,
+        told,
+        commit,
+        placeholder="\n".join(f"{group} = 12000" for group in groups[:3]),
+        help="The people of each group in the population, a line for each. Answers are then of that population: each report of a group stands "
+        "for its people divided by its reports.",
+    )
+    return whose == "drawn", collector.sizes_of(told.splitlines(), groups) if told.strip() else None
+
+
 def _occasions(state: Session, subject: Subject) -> int | None:
     """How many reports of each person were counted; None until somebody has said so, where a person may send several."""
     most = subject.configuration.reports_per_user
@@ -163,6 +200,7 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         try:
             occasions = _occasions(state, subject)
             estimator, kind, options = estimate_controls(state, subject)
+            wider, sizes = _whose(state, subject, collection.users / (occasions or 1))
         except ValueError as error:
             layout.instead(error)
             return
@@ -180,6 +218,8 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         kind,
         labels=subject.labels,
         occasions=occasions,
+        drawn=wider,
+        sizes=sizes,
         **options,
     )
     chosen, listed = shown_queries(workload), workload.num_queries <= MOST_DOWNLOADED_ANSWERS
@@ -191,6 +231,8 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         estimator,
         kind,
         occasions,
+        wider,
+        None if sizes is None else sizes.tolist(),
         np.asarray(options.get("prior", 0.0)).tolist(),
         [own.names for own in subject.ratios],
     )
@@ -198,7 +240,7 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
     def work_out(cancel: Cancel) -> tuple[pd.DataFrame, str, pd.DataFrame]:
         about = (collection, subject.mechanism, workload, subject.ratios, estimator, LEVEL, kind)
         unlike = collector.unlike_in_words(collection, subject.mechanism)
-        return compute(queries=chosen), unlike, collector.within_groups(*about, **options)
+        return compute(queries=chosen), unlike, collector.within_groups(*about, drawn=wider, **options)
 
     try:
         found = ask(
@@ -215,13 +257,15 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         st.info("The answers are being worked out.")
         return
     table, unlike, ratios = found
-    users = collection.users / occasions
+    reported = collection.users / occasions
+    users = reported if sizes is None else float(sizes.sum())
     if unlike:
         st.error(plain(unlike))
     drawn = table.assign(name=scaled_names(workload, table["query"].to_numpy(), subject.labels))
     layout.chart(
         lambda look: charts.collection(drawn, users, subject.mechanism.name, look),
-        _said(subject, table, users, estimator)
+        _said(subject, table, reported, users, estimator)
+        + f" {plain(collector.whose(reported, wider, sizes, bool(len(ratios))))}"
         + (f" {in_words(subject.configuration, prior_kind(state, subject))}" if "prior" in options else ""),
         "collected",
         lambda: collector.with_groups(collector.in_units(compute() if listed else table, workload, users), ratios),
@@ -252,29 +296,29 @@ def _within_groups(ratios: pd.DataFrame, kind: str) -> None:
         st.caption(plain(unbounded))
 
 
-def _said(subject: Subject, table: pd.DataFrame, users: float, estimator: str) -> str:
+def _said(subject: Subject, table: pd.DataFrame, reported: float, users: float, estimator: str) -> str:
     typical = [
         float(np.sqrt(np.mean(np.square(column.dropna()))) if column.notna().any() else 0.0)
         for column in ((table["high"] - table["low"]) / 2, table["standard_error"])
     ]
     words = (
-        f"From **{wording.count(users)} reports** a typical answer is off by {plain(verdicts.error_in_words(subject.workload, typical[1] / users, users))}, and its "
+        f"From **{wording.count(reported)} reports** a typical answer is off by {plain(verdicts.error_in_words(subject.workload, typical[1] / users, users))}, and its "
         f"interval reaches {_reach(subject, typical[0] / users, users)} to each side."
     )
     if subject.needed is not None:
-        promised = subject.target * (subject.needed / users) ** 0.5
+        promised = subject.target * (subject.needed / reported) ** 0.5
         words += (
             f" The design promised {plain(verdicts.error_in_words(subject.workload, promised, users))} for so many."
         )
     words += " Grey bars are 1.96 of the largest standard error that an answer can have, whatever values people have."
     if not estimators.spec(estimator).unbiased:
         words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
-    if missed := estimators.missed_in_words(float(table["adds_up_to"].iloc[0]), users, estimator):
+    if missed := estimators.missed_in_words(float(table["adds_up_to"].iloc[0]), reported, estimator):
         words += f" {plain(missed)}"
     if contradicted := estimators.contradicted_in_words(table, estimator):
         words += f" **{plain(contradicted)}**"
     planned = subject.configuration.population.users
-    if planned and abs(users / planned - 1) > PLANNED_FOR:
+    if planned and abs(reported / planned - 1) > PLANNED_FOR:
         words += f" The design was planned for {people(planned)}."
     return words
 

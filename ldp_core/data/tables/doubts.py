@@ -1,7 +1,10 @@
-"""Columns that can be read in two ways: what was taken, in a sentence, and the other ways, each one click away."""
+"""What may be doubted about a column: numbers that stand for no answer, texts that can be read in two ways, and a few numbers far from
+all others. Each is said in a sentence, with other recipes one click away."""
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +13,62 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain.dates import periods_of
-from ldp_core.data.tables.codes import codes_of
+from ldp_core.data.domain.numbers import BinnedAttribute
 from ldp_core.data.tables.dates import crowd_of_dates
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
     DateRecipe,
     NumericRecipe,
+    build_attribute,
 )
 from ldp_core.data.tables.summary import MOSTLY
 from ldp_core.wording import listed, plural, quote_examples, quoted
+
+_CODE = re.compile(r"7+|8+|9+[78]?|1")
+"""The digits of a code, as in the manuals of surveys: 9, 99, 998, 77, 88; 1 with a minus sign alone."""
+_FEWEST, _FEW = 2, 3
+_NEIGHBOURS = 5
+_LEAST_VALUES = 5
+
+
+def codes_of(column: columns.Column, known: tuple[float, ...] = ()) -> tuple[float, ...]:
+    """The numbers of a column that seem to be codes for no answer, besides those ``known`` as such.
+
+    People share each, and it lies beyond a gap at an end of the other numbers. The gap is wider than twice the widest one between
+    these in the half next to it. A gap of two usual steps is enough if far more people share the code than a number near it, and so is
+    a minus sign among numbers without one.
+    """
+    use = np.isfinite(column.numbers) & ~np.isin(column.numbers, known)
+    numbers, position = np.unique(column.numbers[use], return_inverse=True)
+    users = np.bincount(position, column.rows_per_text[use], minlength=numbers.size)
+    numbers, users = numbers[users > 0], users[users > 0]
+    low, high = list[float](), list[float]()
+    while (last := _at_end(numbers, users)) > 0:
+        high += numbers[-last:].tolist()
+        numbers, users = numbers[:-last], users[:-last]
+    while (last := _at_end(-numbers[::-1], users[::-1], low=True)) > 0:
+        low += numbers[:last].tolist()
+        numbers, users = numbers[last:], users[last:]
+    return tuple(sorted(low + high))
+
+
+def _at_end(numbers: np.ndarray, users: np.ndarray, low: bool = False) -> int:
+    """How many of the last numbers are codes: 0, or the fewest at once that are. The ``low`` ones come with their signs changed."""
+    for last in range(1, numbers.size - _LEAST_VALUES + 1):
+        if not _CODE.fullmatch(f"{abs(numbers[-last]):.15g}".replace(".", "")):
+            return 0
+        rest, held = numbers[:-last], users[-last:].sum()
+        minus = low and numbers[-last] > 0 >= rest[-1] and rest[0] < 0
+        if abs(numbers[-last]) == 1 and not minus:
+            return 0
+        steps, gap = np.diff(rest), numbers[-last] - rest[-1]
+        widest, usual = steps[steps.size // 2 :].max(), np.median(steps)
+        crowded = held / last >= max(_FEW, 3 * users[:-last][-_NEIGHBOURS:].mean())
+        if held >= _FEWEST and (minus or gap > 2 * widest or (gap >= 2 * usual and crowded)):
+            return last
+    return 0
+
 
 _TWO_DIGITS = r"^\d{1,2}[-/.]\d{1,2}[-/.]\d\d$"
 _EXPONENT = r"^[+-]?\d+[eE]\d+$"
@@ -51,8 +100,8 @@ def _words(recipe: CategoricalRecipe, column: columns.Column) -> Reading | None:
     words = [text for text in column.texts[column.missing] if text not in known]
     if not words:
         return _kept_words(recipe, column)
-    users = int(column.rows_per_text[np.isin(column.texts, words)].sum())
-    said = f"{quote_examples(words)} in {column.name} {'counts' if len(words) == 1 else 'count'} as missing ({plural(users, 'user')})."
+    users, verb = _users(column, np.isin(column.texts, words)), "counts" if len(words) == 1 else "count"
+    said = f"{quote_examples(words)} in {column.name} {verb} as missing ({users})."
     update: dict[str, Any] = {"answers": (*recipe.answers, *words)}
     if recipe.categories is not None:
         update = {"categories": (*recipe.categories, *words)}
@@ -99,7 +148,7 @@ def _far(recipe: DateRecipe, column: columns.Column) -> Reading | None:
     if far is None or (recipe.origin == "declared" and (recipe.first or recipe.last)):
         return None
     first, last, beyond = far
-    users, such = plural(int(column.rows_per_text[beyond].sum()), "user"), quote_examples(column.texts[beyond])
+    users, such = _users(column, beyond), quote_examples(column.texts[beyond])
     if recipe.origin == "data":
         said = f"{recipe.column} goes from {first} to {last}; dates far from these, such as {such}, count in the end periods ({users})."
         ends: dict[str, Any] = {"first": None, "last": None, "outside": "other", "origin": "declared"}
@@ -136,17 +185,9 @@ def _known_codes(recipe: NumericRecipe, column: columns.Column) -> Reading | Non
     known = tuple(code for code in recipe.no_answer if code in column.numbers)
     if not known:
         return None
-    kept = tuple(code for code in recipe.no_answer if code not in known)
-    said = f"{_numbers(column, known)}, counted as missing."
-    return Reading(
-        said,
-        (
-            (
-                "Keep as a number" if len(known) == 1 else "Keep as numbers",
-                recipe.model_copy(update={"no_answer": kept}),
-            ),
-        ),
-    )
+    kept = recipe.model_copy(update={"no_answer": tuple(code for code in recipe.no_answer if code not in known)})
+    way = "Keep as a number" if len(known) == 1 else "Keep as numbers"
+    return Reading(f"{_numbers(column, known)}, counted as missing.", ((way, kept),))
 
 
 def with_codes(recipe: NumericRecipe, codes: tuple[float, ...]) -> NumericRecipe:
@@ -159,5 +200,90 @@ def with_codes(recipe: NumericRecipe, codes: tuple[float, ...]) -> NumericRecipe
 
 def _numbers(column: columns.Column, codes: tuple[float, ...]) -> str:
     """Codes and who has them: 999 in age (12 users)."""
-    users = int(column.rows_per_text[np.isin(column.numbers, codes)].sum())
-    return f"{listed([f'{code:.15g}' for code in codes], 6)} in {column.name} ({plural(users, 'user')})"
+    said = listed([f"{code:.15g}" for code in codes], 6)
+    return f"{said} in {column.name} ({_users(column, np.isin(column.numbers, codes))})"
+
+
+def _users(column: columns.Column, texts: np.ndarray) -> str:
+    return plural(int(column.rows_per_text[texts].sum()), "user")
+
+
+_TAIL = 0.01
+"""Share of people on either side of the middle of a column."""
+_CROWDED = 8
+"""The middle is crowded if it fills at most one bin in this number."""
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The range of nearly everyone: the middle 98 % of people are in ``held`` of ``bins`` bins of
+    one width. ``recipe`` has bins that leave out values far from them; ``beyond`` people have
+    values outside, which count in its first and last bin."""
+
+    recipe: NumericRecipe
+    held: int
+    bins: int
+    beyond: int
+
+    @property
+    def ends(self) -> str:
+        return f"from {self.recipe.low:,.15g} to {self.recipe.high:,.15g}"
+
+    @property
+    def told(self) -> str:
+        """The recipe in a sentence."""
+        beyond = "a value beyond counts" if self.beyond == 1 else "values beyond count"
+        return (
+            f"Bins of {self.recipe.column} go {self.ends}; {plural(self.beyond, 'user')} with {beyond} in the end bins."
+        )
+
+
+def crowd(recipe: NumericRecipe, series: pd.Series, weights: np.ndarray | None = None) -> Crowd | None:
+    """True if a few numbers of a column take most of its bins of one width; None where they do not, or the ends were given.
+
+    The new ends hold all values no further from the middle 98 % than these are wide, and are rounded outwards to two digits of their
+    distance. They follow from the data, and the recipe says so.
+
+    Args:
+        weights: (rows,) people a row stands for; one each by default.
+    """
+    given = recipe.method == "range" and (recipe.low is not None or recipe.high is not None)
+    if given or recipe.method not in ("equal_width", "range"):
+        return None
+    column = columns.parse(series, weights)
+    if codes_of(column, recipe.no_answer):
+        return None  # asked about first
+    order = np.argsort(column.numbers)
+    order = order[np.isfinite(column.numbers[order]) & ~np.isin(column.numbers[order], recipe.no_answer)]
+    numbers, so_far = column.numbers[order], np.cumsum(column.rows_per_text[order])
+    if not numbers.size:
+        return None
+    first, last = numbers[np.searchsorted(so_far, so_far[-1] * np.array([_TAIL, 1 - _TAIL]))]
+    near = numbers[(numbers >= first - (last - first)) & (numbers <= last + (last - first))]
+    if near[0] == near[-1]:
+        return None
+    try:
+        now = build_attribute(recipe, series, weights)
+        if not isinstance(now, BinnedAttribute):
+            return None
+        low, high = _outwards(float(near[0]), float(near[-1]), now.integer)
+        ends = {"method": "range", "low": low, "high": high, "outside": "clamp", "origin": "data"}
+        cut = recipe.model_copy(update=ends)
+        build_attribute(cut, series, weights)
+    except ValueError:  # said where the column is used
+        return None
+    edges = np.asarray(now.edges)
+    bins = len(edges) - 1
+    places = np.clip(np.searchsorted(edges, [first, last], side="right") - 1, 0, bins - 1)
+    held = int(places[1] - places[0]) + 1
+    outside = ((column.numbers < low) | (column.numbers > high)) & ~np.isin(column.numbers, recipe.no_answer)
+    beyond = int(column.rows_per_text[outside].sum())
+    return Crowd(cut, held, bins, beyond) if held * _CROWDED <= bins and beyond else None
+
+
+def _outwards(low: float, high: float, whole: bool) -> tuple[float, float]:
+    """Ends around these, rounded to two digits of their distance."""
+    digits = math.floor(math.log10(high - low)) - 1
+    digits = max(0, digits) if whole else digits
+    step = 10.0**digits
+    return round(math.floor(low / step) * step, -digits), round(math.ceil(high / step) * step, -digits)

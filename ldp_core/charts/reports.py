@@ -1,0 +1,394 @@
+"""What reports say: the patterns of a strategy, tables of bits and numbers, and for a survey what is asked together, whom it
+asks about which columns, and where its information goes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
+from plotly.subplots import make_subplots
+from scipy.cluster import hierarchy
+from scipy.sparse.linalg import svds
+
+from ldp_core import wording
+from ldp_core.charts.queries import signed_scale, type_names
+from ldp_core.charts.theme import (
+    BAR,
+    COLOUR_BAR,
+    LIGHT,
+    MODE_BAR,
+    PIXELS,
+    ROW,
+    ROW_LETTERS,
+    Theme,
+    cell_names,
+    colour_bar,
+    figure,
+    label_ticks,
+    literal,
+    name_rows,
+    row_ticks,
+    short,
+    show_legend,
+)
+from ldp_core.limits import MOST_DRAWN_SETS, MOST_DRAWN_SIDE
+from ldp_core.mechanisms.report_table import ReportTable
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.pictures import binned
+from ldp_core.workloads import Survey
+
+SLICES = 256
+"""Most rows drawn, and most types drawn one by one."""
+ORDERED_FINELY = 3
+"""Fewer reports than this need no order."""
+
+
+def patterns(
+    strategy: np.ndarray,
+    labels: Sequence[str],
+    look: Theme = LIGHT,
+    shade: str | None = None,
+    prior: np.ndarray | None = None,
+    compact: bool = False,
+) -> go.Figure:
+    """A strategy (m, n), one band per report: filled where a type sends it more often, taller the more common it is.
+
+    Bands are ordered so that like ones are neighbours. The best strategies have two-valued rows (a group of types, everyone
+    else); others shade in between, on the scale of the logarithm. More than `SLICES` reports are drawn as that many slices of
+    equal probability; where ``strategy`` holds some of the reports only, heights are shares of these. ``prior`` (n,) weights the types in what is common (None: evenly). ``compact`` is for several side by side.
+    """
+    m, n = strategy.shape
+    shares = strategy @ (np.full(n, 1 / n) if prior is None else prior)
+    level = _levels(strategy)
+    order = _by_main_direction(level, shares)
+    if m > SLICES:
+        ends = np.cumsum(shares[order])
+        middles = (np.arange(SLICES) + 0.5) / SLICES * ends[-1]
+        order = order[np.minimum(np.searchsorted(ends, middles), m - 1)]
+        heights = np.full(SLICES, 1 / SLICES)
+    order = order[_by_likeness(level[order])]
+    if m <= SLICES:
+        heights = shares[order] / shares.sum()
+    edges = 100 * np.concatenate([[0.0], np.cumsum(heights)])
+
+    vertical, height = ("share of reports", 260) if compact else ("reports, by how common they are (%)", 460)
+    fig = figure(look, "type of person", vertical, height)
+    single = n <= SLICES
+    strength = level[order]
+    cells = np.round(binned(strength, SLICES), 3)
+    fig.add_heatmap(
+        x=[literal(label) for label in labels] if single else (np.arange(SLICES) + 0.5) * n / SLICES - 0.5,
+        y=edges,
+        z=cells,
+        zmin=0,
+        zmax=1,
+        colorscale=[[0, "rgba(127,127,127,0.10)"], [1, shade or look.accent]],
+        showscale=False,
+        customdata=_hover_numbers(strategy[order], strength) if single else np.round(100 * cells),
+        hovertemplate=(
+            "%{x} sends this report with probability %{customdata[0]:.3g}<br>%{customdata[1]:.0f} of "
+            f"{n:,} types do so about as often; everyone else with %{{customdata[2]:.3g}}<extra></extra>"
+        )
+        if single
+        else "%{customdata:.0f} % of these types are in the group<extra></extra>",
+    )
+    fig.update_yaxes(autorange="reversed", showgrid=False, ticksuffix=" %")
+    fig.update_xaxes(showgrid=False, type="category" if single else "linear")
+    fig.update_xaxes(**label_ticks(labels))
+    if compact:
+        fig.update_xaxes(showticklabels=False)
+        fig.update_layout(margin={"t": 10})
+    return fig
+
+
+def _levels(strategy: np.ndarray) -> np.ndarray:
+    """(m, n) 0 for the types least likely to send a report, 1 for the likeliest, by the logarithm of the odds."""
+    low = strategy.min(axis=1, keepdims=True)
+    tiny = np.finfo(float).tiny
+    odds = np.log(np.maximum(strategy, tiny) / np.maximum(low, tiny))
+    return odds / np.maximum(odds.max(axis=1, keepdims=True), 1e-12)
+
+
+def _by_main_direction(level: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """The order (m,) along the direction of largest difference between the rows: a first order, for
+    any number of rows."""
+    if min(level.shape) < ORDERED_FINELY:
+        return np.arange(len(level))
+    weights = np.sqrt(shares / shares.sum() if shares.sum() > 0 else np.full(len(shares), 1 / len(shares)))
+    centred = (level - (weights**2) @ level) * weights[:, None]
+    if not centred.any():
+        return np.arange(len(level))
+    direction = svds(centred, k=1, random_state=0)[2][0]
+    direction = direction * np.sign(direction @ np.arange(len(direction)) or 1.0)
+    return np.argsort(level @ direction, kind="stable")
+
+
+def _by_likeness(level: np.ndarray) -> np.ndarray:
+    """Order of at most `SLICES` rows that puts like rows next to each other: leaves of a tree of clusters."""
+    centre = level @ np.arange(level.shape[1]) / np.maximum(level.sum(axis=1), 1e-12)
+    order = np.argsort(centre, kind="stable")
+    if len(level) < ORDERED_FINELY:
+        return order
+    tree = hierarchy.linkage(level[order], "average", metric="cityblock", optimal_ordering=True)
+    if np.ptp(tree[:, 2]) <= 1e-9 * tree[-1, 2]:  # all equally unlike, as in randomized response: positions decide
+        return order
+    leaves = order[hierarchy.leaves_list(tree)]
+    tenth = max(1, len(leaves) // 10)
+    return leaves if centre[leaves[:tenth]].mean() <= centre[leaves[-tenth:]].mean() else leaves[::-1]
+
+
+def _hover_numbers(strategy: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """(rows, n, 3): the probability, how many types are in the group, and the probability outside the group."""
+    group = level > 0.5
+    inside = group.sum(axis=1, keepdims=True)
+    outside = np.where(group, 0, strategy).sum(axis=1, keepdims=True) / np.maximum(group.shape[1] - inside, 1)
+    return np.stack(np.broadcast_arrays(strategy, inside, outside), axis=2).astype(np.float32)
+
+
+ROW_TITLES = {"bits": "bit of a report", "numbers": "number in a report"}
+CELL_TITLES = {"bits": "probability", "numbers": "mean"}
+GAPS_UP_TO = 4096  # cells
+
+
+def report_table(
+    table: ReportTable,
+    labels: Sequence[str],
+    look: Theme = LIGHT,
+    shade: str | None = None,
+    prior: np.ndarray | None = None,
+    compact: bool = False,
+) -> go.Figure:
+    """The picture of a mechanism's `ReportTable`: `patterns` of possible reports, otherwise a heat map of its rows.
+
+    ``labels`` name the types, ``shade`` colours the reports, ``prior`` (n,) weights the types in what is common, and
+    ``compact`` is for several side by side. At most `PIXELS` cells along each side are drawn, each the mean of what it
+    stands for.
+    """
+    if table.kind == "reports":
+        return patterns(table.entries, labels, look, shade, prior, compact)
+    cells = binned(table.entries, PIXELS)
+    low, high = float(cells.min()), float(cells.max())
+    height = (320 if compact else 460) + COLOUR_BAR
+    fig = figure(look, "type of person", ROW_TITLES[table.kind], height)
+    names = type_names(table.entries.shape[1], labels)
+    gap = 1 if cells.size <= GAPS_UP_TO else 0
+    if table.kind == "numbers":
+        reach = max(high, -low)
+        colours = {"colorscale": signed_scale(low, look), "zmin": -reach if low < 0 else 0, "zmax": reach}
+    else:  # from the chance for other types to that for the own type: near one another at a small epsilon
+        scale = [(0.0, "rgba(127,127,127,0.10)"), (1.0, shade or look.accent)]
+        colours = {"colorscale": scale, "zmin": low, "zmax": high}
+    fig.add_heatmap(
+        x=cell_names(names),
+        y=_row_numbers(len(table.entries)),
+        z=cells,
+        xgap=gap,
+        ygap=gap,
+        hovertemplate=f"row %{{y}}<br>%{{x}}: {CELL_TITLES[table.kind]} %{{z:.4~g}}<extra></extra>",
+        colorbar={**colour_bar(), "tickprefix": f"{CELL_TITLES[table.kind]} ", "showtickprefix": "first"},
+        **colours,
+    )
+    fig.update_xaxes(type="category", showgrid=False, **label_ticks(names))
+    fig.update_yaxes(autorange="reversed", showgrid=False)
+    return fig
+
+
+def _row_numbers(rows: int) -> np.ndarray:
+    """The number of each row, from 1, or of the middle of the rows that a cell stands for."""
+    edges = np.linspace(0, rows, min(rows, PIXELS) + 1).astype(int)
+    return (edges[:-1] + edges[1:] + 1) / 2
+
+
+def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
+    """How many queries are about each attribute (on the diagonal) and about each two of them, alone or among others."""
+    d = len(survey.shape)
+    questions = np.zeros((d, d))
+    for group in survey.groups:
+        places = np.array(group.attributes)
+        questions[np.ix_(places, places)] += group.base.num_queries
+    names = [f"x{i + 1}" for i in range(d)] if survey.axes is None else [axis.name for axis in survey.axes]
+    shown = cell_names(names)
+    decades = np.arange(int(np.ceil(np.log10(questions.max()))) + 1)
+    fig = figure(look, "", "", height=int(np.clip(180 + 22 * d, 320, 700)))
+    fig.add_heatmap(
+        x=shown,
+        y=shown,
+        z=np.log10(
+            np.where(questions > 0, questions, np.nan)
+        ),  # a column is in many pairs: else only the diagonal would be seen
+        text=[[_about(a, b, questions[i, j]) for j, b in enumerate(shown)] for i, a in enumerate(shown)],
+        hovertemplate="%{text}<extra></extra>",
+        xgap=1,
+        ygap=1,
+        zmin=0,
+        zmax=max(decades[-1], 1),
+        colorscale=sample_colorscale(look.sequential, np.linspace(0.2, 1, 9).tolist()),
+        colorbar={
+            "title": {"text": "queries (log scale)", "side": "right"},
+            "thickness": 14,
+            "outlinewidth": 0,
+            "tickvals": decades,
+            "ticktext": [f"{10**decade:,}" for decade in decades.tolist()],
+        },
+    )
+    fig.update_xaxes(type="category", showgrid=False, **label_ticks(names))
+    fig.update_yaxes(type="category", autorange="reversed", showgrid=False, **row_ticks(names, 30))
+    return fig
+
+
+def _about(first: str, second: str, queries: float) -> str:
+    both = first if first == second else f"{first} and {second}"
+    return f"{both}: {queries:,.0f} quer{'y' if queries == 1 else 'ies'}"
+
+
+def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+    """The sets of attributes on which reports best spend most of their information as bars, largest on top, `MOST_DRAWN_SETS` at most. ``frame``: see
+    `frames.attribute_sets`."""
+    top = frame.head(MOST_DRAWN_SETS)
+    hover = [
+        f"{short(row.attributes, 200)}<br>{wording.share(row.share)} of the information<br>"
+        f"{wording.magnitude(row.dimension)} independent contrast{'s' if row.dimension > 1 else ''}"
+        for row in top.itertuples(index=False)
+    ]
+    return shares_by_set(top["attributes"], top["share"], hover, "information, at best (%)", look)
+
+
+def shares_by_set(
+    names: pd.Series, shares: pd.Series, hover: list[str], title: str, look: Theme, shade: str | None = None
+) -> go.Figure:
+    """A bar for each set of columns, in the order given from the top, with its share beside it."""
+    fig = figure(look, title, "", height=100 + ROW * len(names))
+    fig.add_bar(
+        x=100 * shares,
+        y=np.arange(len(names)),
+        orientation="h",
+        width=BAR,
+        marker_color=shade or look.accent,
+        marker_line_width=0,
+        text=[wording.share(share) for share in shares],
+        textposition="outside",
+        cliponaxis=False,
+        hovertext=hover,
+        hoverinfo="text",
+    )
+    name_rows(fig, [short(name, ROW_LETTERS) for name in names], look)
+    longest = 100 * float(shares.max()) if len(shares) else 0.0
+    fig.update_xaxes(range=[0, 1.2 * longest or 1.0])  # room for the label of the longest bar
+    return fig
+
+
+DRAWN_PATTERNS = 6
+PATTERNS_ABREAST = 2
+
+
+def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+    """The share of people who take part in each design. ``frame``: see
+    `frames.people_by_design`."""
+    hover = [
+        f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.reports:,} "
+        f"{'patterns' if pd.isna(row.cells) else f'reports, for {row.cells:,} types'}"
+        for row in frame.itertuples(index=False)
+    ]
+    return shares_by_set(frame["columns"], frame["share"], hover, "share of people (%)", look, shade)
+
+
+def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+    """The share of people who report about each set of columns, the most common on top, `MOST_DRAWN_SETS`
+    at most. ``frame``: see
+    `frames.column_sets`."""
+    top = frame.head(MOST_DRAWN_SETS)
+    hover = [
+        f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.patterns:,} "
+        f"pattern{'s' if row.patterns > 1 else ''} of {row.cells:,} cells"
+        for row in top.itertuples(index=False)
+    ]
+    return shares_by_set(top["columns"], top["share"], hover, "share of people (%)", look, shade)
+
+
+def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+    """The information of reports by set of columns as bars, and the ideal split that the lower bound allows as marks beside it, largest
+    on top, `MOST_DRAWN_SETS` at most. ``frame``: see `frames.fourier_weights`."""
+    top = frame.head(MOST_DRAWN_SETS)
+    hover = [
+        f"{short(row.columns, 200)}<br>{wording.share(row.fourier_weight)} of the information, ideally {wording.share(row.ideal)}"
+        for row in top.itertuples(index=False)
+    ]
+    fig = shares_by_set(top["columns"], top["fourier_weight"], hover, "information (%)", look, shade)
+    fig.update_traces(name="this mechanism")
+    fig.add_scatter(
+        x=100 * top["ideal"],
+        y=np.arange(len(top)),
+        mode="markers",
+        name="ideal, by the lower bound",
+        marker={"color": look.text, "symbol": "line-ns-open", "size": 14, "line": {"width": 2}},
+        hovertext=hover,
+        hoverinfo="text",
+    )
+    fig.update_xaxes(range=[0, 120 * float(top[["fourier_weight", "ideal"]].max(axis=None)) if len(top) else 1.0])
+    show_legend(fig)
+    return fig
+
+
+def scrambled(
+    mechanism: ScrambledPatterns,
+    names: Sequence[str],
+    look: Theme = LIGHT,
+    shade: str | None = None,
+    part: float = 1.0,
+) -> go.Figure:
+    """The patterns that most people send, as small pictures of their cells before the values are shuffled: the first column down, the
+    others across. ``names`` of the columns; ``part`` of all people send patterns."""
+    chosen = drawn_patterns(mechanism)
+    titles = [
+        f"{short(' x '.join(names[i] for i in mechanism.patterns[k].attributes), 24)}<br>"
+        f"{wording.share(part * float(mechanism.shares[k]))} of people<br>"
+        f"{np.count_nonzero(mechanism.patterns[k].cells):,} of {mechanism.patterns[k].cells.size:,} cells"
+        for k in chosen
+    ]
+    across = min(PATTERNS_ABREAST, len(chosen))
+    down = math.ceil(len(chosen) / across)
+    top = MODE_BAR + 17 * 3  # the lines of the titles in the first row
+    plain = figure(look, "", "", height=top + 10 + 210 * down)
+    fig = make_subplots(
+        rows=down, cols=across, subplot_titles=titles, vertical_spacing=0.28 / down, horizontal_spacing=0.06
+    )
+    fig.update_layout(plain.layout)
+    for place, k in enumerate(chosen):
+        table = mechanism.patterns[k].cells
+        flat = table.reshape(1, -1) if table.ndim == 1 else table.reshape(len(table), -1)
+        fig.add_heatmap(
+            z=flat.astype(np.float32)[:MOST_DRAWN_SIDE, :MOST_DRAWN_SIDE],
+            zmin=0,
+            zmax=1,
+            colorscale=[[0, "rgba(127,127,127,0.10)"], [1, shade or look.accent]],
+            showscale=False,
+            hoverinfo="skip",
+            xgap=1 if flat.shape[1] <= 64 else 0,
+            ygap=1,
+            row=place // across + 1,
+            col=place % across + 1,
+        )
+    fig.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, title_text="")
+    fig.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, title_text="", autorange="reversed")
+    fig.update_annotations(font={"size": 12, "color": look.text})
+    fig.update_layout(margin={"t": top, "l": 10, "r": 10, "b": 10})
+    return fig
+
+
+def drawn_patterns(mechanism: ScrambledPatterns) -> list[int]:
+    """The numbers of the patterns that `scrambled` draws: those most often sent, of different cells where there are enough."""
+    order = np.argsort(-mechanism.shares, kind="stable").tolist()
+    different, seen = list[int](), set[bytes]()
+    for k in order:
+        cells = mechanism.patterns[k].cells
+        key = repr(cells.shape).encode() + np.packbits(cells).tobytes()
+        if key not in seen:
+            seen.add(key)
+            different.append(k)
+        if len(different) == DRAWN_PATTERNS:
+            break
+    return different

@@ -1,0 +1,78 @@
+"""A difference to detect: how many people find one of a size, and which one the people of the design find."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ldp_core import wording
+from ldp_core.designs import detecting
+from ldp_core.limits import AT_ONCE_TYPES
+from ldp_core.mechanisms import Mechanism
+from ldp_core.studies import detection
+from pages.ui import layout, listing
+from pages.ui.controls import control, number
+from pages.ui.formulas import DETECTION
+from pages.ui.session.state import Session
+from pages.ui.tasks.later import Later
+from pages.ui.words import cells, plain
+
+ASKED = {
+    "difference": ("Difference (percentage points)", "the difference", 0.05, 0.0001, 1.0),
+    "power": ("Power (%)", "the power", detection.POWER, 0.5, 0.9999),
+    "level": ("Level (%)", "the level", detection.LEVEL, 0.0001, 0.5),
+}
+"""What can be asked for: how it is called on screen and in sentences, the share that it is by default, the least and the largest."""
+
+
+def draw(state: Session, mechanism: Mechanism) -> None:
+    """The controls, the answer in words, and that of every question as a table."""
+    with layout.controls("detect"):
+        difference, power, level = (_asked(state, name) for name in ASKED)
+    later = Later(state, "detection")
+    setting = state.setting
+    key = ("detection", mechanism.digest, setting.workload.digest, setting.people_digest, setting.naming)
+    quick = setting.workload.working_types <= AT_ONCE_TYPES
+    found = None
+    try:
+        found = later.value(
+            key, "working out what can be detected", quick, lambda cancel: detecting.of_design(setting, mechanism)
+        )
+    except ValueError as error:
+        layout.instead(error)
+        return
+    finally:
+        later.finish()
+    if found is None:
+        st.info("What can be detected is being worked out.")
+        return
+    table = found.table(difference, power, level)
+    st.markdown(f"**{plain(found.in_words(table, difference, power, level))}** {plain(detecting.MEANING)}")
+    shown = table.assign(difference=100 * table["difference"])
+    listing.show_table(
+        cells(shown, users_needed=wording.needed, difference=wording.significant),
+        f"People needed for {wording.points(difference)}, and the least difference that {wording.plural(found.expected, 'person', 'people')} "
+        "of the design find, for each answer.",
+        key="detection",
+        column_config={
+            "name": st.column_config.TextColumn("Answer compared", width="large"),
+            "users_needed": "People needed",
+            "difference": "Least difference (pp)",
+        },
+    )
+    layout.download_table(table, "detection")
+    layout.how_computed(DETECTION)
+
+
+def _asked(state: Session, name: str) -> float:
+    """One of `ASKED`, typed in per cent, as a share."""
+    label, what, usual, least, most = ASKED[name]
+    now: float = state.view.get(f"detect-{name}", usual)
+
+    def commit(text: str) -> None:
+        share = number(text.strip().removesuffix("%"), what) / 100
+        if not least <= share <= most:
+            raise ValueError(f"Please give {what} from {100 * least:g} to {100 * most:g}; {100 * usual:g} is common.")
+        state.view[f"detect-{name}"] = share
+
+    control(st.text_input, plain(label), f"detect-{name}", f"{100 * now:.6g}", commit)
+    return now

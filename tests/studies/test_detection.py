@@ -1,0 +1,133 @@
+"""Differences to detect: against the formula of other software, and by simulation of the test itself."""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+import ldp_core as ldp
+from ldp_core.data.domain import CategoricalAttribute
+from ldp_core.mechanisms import ExplicitMechanism, StratifiedMechanism
+from ldp_core.mechanisms.base import Reports
+from ldp_core.studies import detection
+from ldp_core.workloads import DifferencePart, HistogramPart, over_attributes
+
+ARM = CategoricalAttribute(name="arm", values=("a", "b"), known=True)
+ANSWER = CategoricalAttribute(name="answer", values=("no", "yes"))
+PART = DifferencePart(of=HistogramPart(attribute="answer"), attribute="arm", first="a", second="b")
+ASKED = over_attributes([PART], [ARM, ANSWER])
+TYPES = ASKED.strata.types
+GROUPS = [np.isin(np.arange(4), TYPES[z]) for z in (0, 1)]
+YES = np.array([1])
+NORMAL = NormalDist()
+
+
+def forced(truth, yes):
+    """Randomized response with forced answers: told ``truth`` with that chance, "yes" with another, else "no"."""
+    table = np.array([[1 - yes, 1 - truth - yes], [yes, truth + yes]])
+    epsilon = float(np.log(table / table[:, ::-1]).max())
+    made = ExplicitMechanism("forced", table, epsilon + 1e-6)
+    return StratifiedMechanism([made], [0, 0], TYPES)
+
+
+def compared(made, people, shares):
+    """``people`` (2,) of each group, of whom ``shares`` (2,) would say yes."""
+    counts = np.zeros(4)
+    for own, many, share in zip(TYPES, people, shares, strict=True):
+        counts[own] = many * (1 - share), many * share
+    return detection.of_groups(made, ASKED, counts, YES, GROUPS)
+
+
+def error_of_forced(truth, yes, share, people):
+    """The standard error of R's package rr, written down anew: the inverse of the information of n answers, each "yes" with the
+    probability truth * share + yes."""
+    said = truth * share + yes
+    return math.sqrt(said * (1 - said) / truth**2 / people)
+
+
+def test_the_formula_written_down_anew_is_that_of_the_package_rr():
+    """The one number that the package itself prints (in its tests): the power of 200 people to tell a share of 0.2 from none on
+    one side, at the 1 % level, where 2/3 tell the truth and 1/6 are forced to say yes."""
+    null, other = (error_of_forced(2 / 3, 1 / 6, share, 200) for share in (0.0, 0.2))
+    power = 1 - NORMAL.cdf((NORMAL.inv_cdf(0.99) * null - 0.2) / other)
+    assert power == pytest.approx(0.9868872, abs=5e-8)
+
+
+CELLS = [
+    # told the truth, forced yes, shares of yes, people of each group, level, power
+    (2 / 3, 1 / 6, 0.55, 0.45, 500, 0.05, 0.5608),
+    (2 / 3, 1 / 6, 0.60, 0.40, 200, 0.05, 0.7675),
+    (1 / 2, 1 / 4, 0.55, 0.45, 1000, 0.05, 0.6099),
+    (1 / 2, 1 / 4, 0.60, 0.40, 300, 0.01, 0.4546),
+    (3 / 4, 1 / 8, 0.52, 0.48, 5000, 0.05, 0.8512),
+    (3 / 4, 1 / 5, 0.45, 0.35, 800, 0.05, 0.8528),
+]
+"""What `rr::power.rr.test(type = "two.sample", alternative = "two.sided", design = "forced-known")` comes to with the share of the second
+group as the null of both: computed by the formula above, not by R. The package has the standard error of no difference in its threshold; in
+these cells "yes" is as far from half of the answers in either group, so that it is that of the difference too, as in our formula."""
+
+
+@pytest.mark.parametrize(("truth", "yes", "first", "second", "people", "level", "power"), CELLS)
+def test_two_groups_with_forced_answers_have_the_power_of_the_package_rr(
+    truth, yes, first, second, people, level, power
+):
+    errors = [error_of_forced(truth, yes, share, people) for share in (first, second)]
+    null, away = math.sqrt(2) * errors[1], NORMAL.inv_cdf(1 - level / 2)
+    ends = (sign * away * null - (first - second) for sign in (-1, 1))
+    low, high = (NORMAL.cdf(end / math.hypot(*errors)) for end in ends)
+    assert low + 1 - high == pytest.approx(power, abs=5e-5)
+    found = compared(forced(truth, yes), (people, people), (first, second))
+    assert found.shares.tolist() == [[0.5, 0.5]]
+    assert found.variances[0] == pytest.approx([people * error**2 for error in errors], rel=1e-9)
+    assert found.power(first - second, 2 * people, level) == pytest.approx(power, abs=5e-5)
+
+
+def test_people_and_differences_are_inverse_and_follow_the_sizes_of_the_groups():
+    found = compared(forced(0.5, 0.25), (3000, 1000), (0.3, 0.2))
+    assert found.shares[0] == pytest.approx([0.75, 0.25])
+    (users,) = found.users(0.1)
+    first, second = (error_of_forced(0.5, 0.25, share, 1) ** 2 for share in (0.3, 0.2))
+    spread = first / (0.75 * users) + second / (0.25 * users)
+    assert (NORMAL.inv_cdf(0.975) + NORMAL.inv_cdf(0.8)) * math.sqrt(spread) == pytest.approx(0.1)
+    assert found.difference(users) == pytest.approx(0.1)
+    assert found.power(0.1, users) == pytest.approx(0.8, abs=1e-5)
+    assert found.users(0.1, power=0.9)[0] > users < found.users(0.1, level=0.01)[0]
+    with pytest.raises(ValueError, match="at most 100 percentage points; got 0"):
+        found.users(0.0)
+    with pytest.raises(ValueError, match="got 80 % and 60 %"):
+        found.users(0.1, level=0.6)
+    with pytest.raises(ValueError, match="One of the groups compared has no people"):
+        compared(forced(0.5, 0.25), (3000, 0), (0.3, 0.2))
+
+
+def test_two_collections_are_two_groups_of_as_many():
+    made = forced(0.5, 0.25).strata[0]
+    found = detection.of_collections(made, ldp.workloads.histogram(2), np.array([700, 300]), YES)
+    assert found.variances[0] == pytest.approx([error_of_forced(0.5, 0.25, 0.3, 1) ** 2] * 2)
+    both = compared(forced(0.5, 0.25), (1000, 1000), (0.3, 0.3))
+    assert 2 * found.users(0.05) == pytest.approx(both.users(0.05))
+
+
+@pytest.mark.parametrize("name", ["randomized_response", "subset_selection", "optimized"])
+def test_the_test_has_the_size_and_the_power_that_it_says(name):
+    """20,000 trials: people drawn, reports drawn, and a difference found where it is more than z of its own standard errors."""
+    rng, trials = np.random.default_rng(3), 20_000
+    limits = {"max_rounds": 20, "time_limit": None} if name == "optimized" else {}
+    asked = ldp.workloads.prefix(5)
+    made = ldp.mechanisms.create(name, n=5, epsilon=1.0, workload=asked, **limits)
+    single = (Reports(made.digest, 1, one) for one in np.eye(len(made.strategy), dtype=int))
+    worth = np.array([made.estimate(report).answers(asked)[1] for report in single])  # of each report for the answer
+    first, second = np.array([0.3, 0.2, 0.2, 0.2, 0.1]), np.array([0.2, 0.2, 0.2, 0.2, 0.2])
+    own, other = (detection.of_collections(made, asked, 1000 * shares, YES) for shares in (first, second))
+    both = detection.Contrasts(np.ones((1, 2)), np.stack([own.variances[:, 0], other.variances[:, 0]], axis=1))
+    users = math.ceil(both.users(0.1)[0])
+
+    def found(shares, others):
+        sent = [rng.multinomial(users, made.strategy @ who, trials) for who in (shares, others)]
+        means = [reports @ worth / users for reports in sent]
+        spreads = [reports @ worth**2 / users - mean**2 for reports, mean in zip(sent, means, strict=True)]
+        return np.mean(np.abs(means[0] - means[1]) > detection.reach(0.5, 0.05) * np.sqrt(sum(spreads) / users))
+
+    assert found(second, second) == pytest.approx(0.05, abs=0.007)
+    assert found(first, second) == pytest.approx(0.8, abs=0.015)
