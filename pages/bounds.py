@@ -27,7 +27,7 @@ title = state.setting.titled(state.chosen)
 mechanism, exact, own = None, None, None
 problem: ValueError | None = None
 try:  # predictions are about mechanisms whose errors take too long, too
-    mechanism = state.setting.priced(name) if spec.needs_workload else state.mechanism(name)
+    mechanism = state.setting.priced(name) if spec.needs_workload else state.setting.mechanism(name)
     if mechanism is not None and work.priced(state, mechanism):
         exact, own = page.exact_variance(state, mechanism), page.own_variance(state, mechanism)
 except ValueError as error:

@@ -23,7 +23,7 @@ def current(state: Session) -> Subject | None:
     c = design.configuration
     try:
         mechanism = layout.need(
-            state.mechanism(c.mechanism.name),
+            state.setting.mechanism(c.mechanism.name),
             "The mechanism is not optimised for this design yet, so there are no reports of it.",
             "pages/design.py",
             "Optimise it on the Design page",

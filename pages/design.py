@@ -92,7 +92,7 @@ with st.container(key="results"):
     try:
         if refusal is not None:
             raise ValueError(refusal)
-        mechanism = state.mechanism(name)
+        mechanism = state.setting.mechanism(name)
     except ValueError as error:
         if refusal is not None:
             optimise_button()

@@ -64,7 +64,7 @@ with controls:
     released = disclosure.released(design, figures)
     ready, packed, refused = True, None, ""
     try:
-        mechanism = state.mechanism(c.mechanism.name)
+        mechanism = state.setting.mechanism(c.mechanism.name)
         if mechanism is not None:
             layout.need_costs(state, mechanism)  # they are in the file
             try:

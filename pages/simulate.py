@@ -78,7 +78,7 @@ with controls:
     simulated = tuple(state.view.get("simulated", (c.mechanism.name,)))
     with st.popover(f"Mechanisms ({len(simulated)})", icon=":material/checklist:"):
         mechanisms_control(state, "simulated", simulated, lambda chosen: state.view.update(simulated=chosen))
-    names = tuple(dict.fromkeys(map(state.named, simulated)))
+    names = tuple(dict.fromkeys(map(state.setting.named, simulated)))
     offered = {name: estimators.spec(name).title for name in estimators.names()}
     with st.popover(f"Estimates ({len(simulation.estimators)})", icon=":material/functions:"):
         several("Estimates", "estimators", simulation.estimators, lambda chosen: update(estimators=chosen), offered)
@@ -126,7 +126,7 @@ with controls:
     usable: dict[str, mechanisms.Mechanism] = {}
     for name in names:
         try:
-            mechanism = state.mechanism(name)
+            mechanism = state.setting.mechanism(name)
         except ValueError as error:
             st.warning(plain(f"{library.spec(name).title}: {error}"))
         else:

@@ -32,13 +32,15 @@ def test_examples_run(tmp_path, monkeypatch):
     survey = "age,sex\n" + "\n".join(f"{20 + i % 50},{'Female' if i % 3 else 'Male'}" for i in range(200))
     Path("survey.csv").write_text(survey)
     names = {}
-    assert len(EXAMPLES) == 3
+    assert len(EXAMPLES) == 4
     for block in EXAMPLES:
         exec(block.replace("64", "12").replace("10)", "0.2)"), names)  # the same for fewer types, in less time
     best, proof = names["best"], names["proof"]
     assert proof.verify()
     assert 0 <= best.objective / proof.value - 1 < 0.02
     assert names["counts"].sum() == 200
+    secret = ldp_core.bounds.centred_svd(names["groups"].without_strata, epsilon=1.0)
+    assert round(names["in_groups"].objective / secret, 2) == 0.35
 
 
 def test_a_design_becomes_a_kit_and_its_reports_become_answers(tmp_path, monkeypatch):

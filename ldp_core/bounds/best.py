@@ -35,26 +35,14 @@ def certificate(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> Proof:
-    """The best lower bound on L(Q) proved within ``time_limit`` seconds, true for every epsilon-LDP
-    strategy Q.
+    """The best lower bound on L(Q) proved within ``time_limit`` seconds, true for every epsilon-LDP strategy Q: from the centred SVD bound on, a
+    second for 512 types, half a minute for 4,096.
 
-    Starts from the centred SVD bound, which has a certificate in closed form, and looks for better
-    multipliers (`ldp_core.bounds.general.dual`): milliseconds for 32 types, under a second for 128.
-    Past 128 types, blocks of types that are alike come first: a second for 512 types, half a minute
-    for 4,096. Past 256 the search stops there if blocks tell most of the workload, as with totals
-    and ranges, and past 1,024 in any case. ``prior``
-    (n,) bounds ``tr(M_p^-1 G)`` instead, as in `ldp_core.optimize.design`. Symmetric workloads
-    (exchangeable, hamming; uniform prior) take milliseconds at any size, seconds where cuts are
-    found for low degrees. Surveys of any size are bounded by sets of
-    attributes, see `ldp_core.bounds.surveys`: the closed form takes no time, the full bound
-    seconds. One real-valued question (a mean, a contrast) has its optimum proved.
-    Questions about few of twelve or more bits at a time are bounded as the equivalent `Survey`. Questions that distinguish few of many types (a dozen conditions, say) are bounded
-    over the merged types: a `MergedCertificate`. Questions without structure are where relaxations
-    lose most: the gap is about 15 % for 20 random conditions on 256 types at epsilon 1, where
-    minutes of search improve the strategy by less than 0.1 %. Proving more means bounding a random
-    quadratic form over all sets of types. No fast method is expected for that (Bandeira, Kunisky
-    and Wein, ITCS 2020). ``callback`` (after each stage, with ``bound``) and ``cancel`` as in `ldp_core.run`: cancelled early, more
-    than 1,024 types may have a bound of 0. Raises ValueError past
+    ``prior`` (n,) bounds ``tr(M_p^-1 G)`` instead, as in `ldp_core.optimize.design`. Symmetric workloads (uniform prior) and surveys take no time at
+    any size for a first bound, and seconds for more; one real-valued question has its optimum proved; questions that distinguish few of many types
+    are bounded over these: a `MergedCertificate`. Questions without structure are where relaxations lose most: about 15 % for 20 random conditions on
+    256 types at epsilon 1 (a random quadratic form over all sets of types: Bandeira, Kunisky and Wein, ITCS 2020). ``callback`` (after each stage,
+    with ``bound``) and ``cancel`` as in `ldp_core.run`: cancelled early, more than 1,024 types may have a bound of 0. Raises ValueError past
     `ldp_core.limits.MOST_MATRIX_TYPES` types: use `centred_svd`.
 
     >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)

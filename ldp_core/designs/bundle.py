@@ -30,12 +30,14 @@ from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, load_configuration
 from ldp_core.designs.reveals import observed_parts
 from ldp_core.designs.zips import zipped
+from ldp_core.library import unsearched
 from ldp_core.limits import MOST_DESIGN_BYTES, MOST_KIT_BYTES, MOST_PROOF_BYTES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import Mechanism, OnClasses, StratifiedMechanism
 from ldp_core.mechanisms.files import PATTERNS, STRATEGIES, STRATEGY, MechanismFile
 from ldp_core.optimize.strategy import from_strategy
 from ldp_core.version import __version__
 from ldp_core.wording import listed, rounded_up
+from ldp_core.workloads import Strata
 
 CONFIGURATION = "configuration.json"
 OUTCOME = "outcome.json"
@@ -47,6 +49,7 @@ KIT = (
 )
 """Further members of a kit: only the first is read when it is loaded."""
 PROOF = certificate_file.MEMBERS
+TABLE = ("strategy", "prior", "classes")
 LACKS_STRATEGY = "The file lacks the strategy of its mechanism: optimise again, with the same seed, to get it."
 SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
 
@@ -117,7 +120,8 @@ def export(
         _check_mechanism(mechanism, configuration)
         for file, content in _written(mechanism):
             members[file.name] = content
-            record[file.entry] = {"file": file.name, "sha256": hashlib.sha256(content).hexdigest(), **file.facts}
+            facts = _plain(dict(file.facts), file.name)
+            record[file.entry] = {"file": file.name, "sha256": hashlib.sha256(content).hexdigest(), **facts}
     if kit:
         _check_kit(kit)
         record["kit"] = {name: hashlib.sha256(content).hexdigest() for name, content in kit.items()}
@@ -208,8 +212,11 @@ def _mechanism(
 ) -> Mechanism | None:
     """The mechanism whose files a design holds, if it fits the domain and keeps epsilon by its own probabilities; None without files."""
     try:
-        mechanism = _built(members, configuration, outcome)
-        mechanism = None if mechanism is None else _in_strata(mechanism, configuration)
+        strata = _strata(configuration)
+        if strata is None or STRATEGY not in members:
+            mechanism = _built(members, configuration, outcome)
+        else:
+            mechanism = _in_strata(strata, members[STRATEGY], configuration, outcome)
     except ValueError as error:
         raise BundleError(str(error)) from None
     if mechanism is not None:
@@ -217,39 +224,67 @@ def _mechanism(
     return mechanism
 
 
-def _in_strata(mechanism: Mechanism, configuration: Configuration) -> Mechanism:
-    """The mechanism of a file as that of every group, where the collector knows columns."""
+def _strata(configuration: Configuration) -> Strata | None:
+    """The groups that the collector knows, where it knows any."""
     domain, recipe = configuration.domain, configuration.workload
     if domain is None or recipe is None or not any(attribute.known for attribute in domain.attributes):
-        return mechanism
-    strata = recipe.build(domain).strata
-    if strata is None:
-        return mechanism
-    if mechanism.n != strata.types.shape[1]:
+        return None
+    return recipe.build(domain).strata
+
+
+def _in_strata(
+    strata: Strata, content: bytes, configuration: Configuration, outcome: Mapping[str, Any]
+) -> StratifiedMechanism:
+    """The mechanisms of a file as those of the groups: one for all, or as many as the file records parameters of, each one's strategy with
+    its number; one without a strategy is a closed form."""
+    record, count = outcome.get("strategy"), len(strata.types)
+    recorded = record.get("parameters") if isinstance(record, dict) else None
+    told = recorded if isinstance(recorded, list) else [_recorded_parameters(outcome)]
+    arrays = _read_strategy(content, min(len(told), count))
+    which = np.zeros(count) if len(told) == 1 else arrays.get("which", np.zeros(0))
+    if which.shape != (count,) or {*which.tolist()} != {*range(len(told))}:
         raise ValueError(
-            f"The strategy is for {mechanism.n:,} types, and each group that the collector knows has {strata.types.shape[1]:,}: optimise again."
+            "The file holds the designs of other groups than those that the collector knows: optimise again."
         )
-    return StratifiedMechanism([mechanism], np.zeros(len(strata.types)), strata.types, mechanism.parameters)
+    drawn = list[Mechanism]()
+    for k, parameters in enumerate(told):
+        if len(told) == 1 or f"strategy{k or ''}" in arrays:
+            drawn.append(_of_table(arrays, configuration, parameters, k))
+            continue
+        few = strata.designs[strata.which[which.tolist().index(k)]]
+        made = unsearched(configuration.mechanism.name, configuration.epsilon_value, few, recorded=parameters)
+        if made is None:
+            raise ValueError(LACKS_STRATEGY)
+        drawn.append(made)
+    if (n := max(made.n for made in drawn)) != (m := strata.types.shape[1]):
+        raise ValueError(
+            f"The strategy is for {n:,} types, and each group that the collector knows has {m:,}: optimise again."
+        )
+    return StratifiedMechanism(drawn, which, strata.types, drawn[0].parameters)
 
 
 def _built(members: Mapping[str, bytes], configuration: Configuration, outcome: Mapping[str, Any]) -> Mechanism | None:
-    name = configuration.mechanism.name
     if STRATEGY in members:
-        strategy, prior, classes = _read_strategy(members[STRATEGY])
-        if strategy.size > MOST_STRATEGY_ENTRIES:
-            raise BundleError(
-                f"The strategy has {strategy.size:,} entries; at most {MOST_STRATEGY_ENTRIES:,} are kept."
-            )
-        parameters = _recorded_parameters(outcome) or {}
-        try:
-            made = from_strategy(name, strategy, configuration.epsilon_value, parameters, prior, loaded=True)
-            return made if classes is None else OnClasses(made, classes)
-        except ValueError as error:
-            raise BundleError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
+        return _of_table(_read_strategy(members[STRATEGY]), configuration, _recorded_parameters(outcome))
     if PATTERNS in members:
         strategies = _read_strategies(members[STRATEGIES]) if STRATEGIES in members else []
-        return patterns_file.read(members[PATTERNS], name, strategies)
+        return patterns_file.read(members[PATTERNS], configuration.mechanism.name, strategies)
     return None
+
+
+def _of_table(
+    arrays: Mapping[str, np.ndarray], configuration: Configuration, parameters: object, k: int = 0
+) -> Mechanism:
+    """The mechanism with the ``k``-th strategy of a file."""
+    strategy, prior, classes = (arrays.get(f"{part}{k or ''}") for part in TABLE)
+    told = parameters if isinstance(parameters, dict) else {}
+    assert strategy is not None
+    try:
+        name, epsilon = configuration.mechanism.name, configuration.epsilon_value
+        made = from_strategy(name, strategy, epsilon, told, prior, loaded=True)
+        return made if classes is None else OnClasses(made, classes)
+    except ValueError as error:
+        raise BundleError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
 
 
 def _recorded_parameters(outcome: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -335,18 +370,25 @@ def _read_outcome(content: bytes) -> dict[str, Any]:
     return outcome
 
 
-def _read_strategy(content: bytes) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """The float64 matrix of an npz file, and the vectors of the prior and of the classes of types if it holds them."""
-    arrays = _unzip(content, ("strategy.npy", "prior.npy", "classes.npy"), within=f"{STRATEGY} in the file")
-    strategy = _read_array(arrays.get("strategy.npy", b""), 2)
-    if strategy is None:
+def _read_strategy(content: bytes, designs: int = 1) -> dict[str, np.ndarray]:
+    """The float64 matrix of an npz file, and the vectors of the prior and of the classes of types if it holds them; of several ``designs``
+    each with its number, and which is that of each group."""
+    names = [f"{part}{k or ''}" for k in range(designs) for part in TABLE] + ["which"] * (designs > 1)
+    packed = _unzip(content, tuple(f"{name}.npy" for name in names), within=f"{STRATEGY} in the file")
+    read = {
+        name: _read_array(packed.get(f"{name}.npy", b""), 2 if name.startswith("strategy") else 1) for name in names
+    }
+    arrays = {name: array for name, array in read.items() if array is not None}
+    damaged = [name for name in names if name not in arrays and (f"{name}.npy" in packed or names == list(TABLE))]
+    if any(name.startswith("strategy") for name in damaged):
         raise BundleError(f"{STRATEGY} is not a single matrix of float64 numbers: optimise again or export again.")
-    vectors = {name: _read_array(arrays[f"{name}.npy"], 1) for name in ("prior", "classes") if f"{name}.npy" in arrays}
-    if damaged := [name for name, vector in vectors.items() if vector is None]:
+    if damaged := [name for name in damaged if f"{name}.npy" in packed]:
         raise BundleError(
             f"The {damaged[0]} in {STRATEGY} must be a list of float64 numbers: optimise again or export again."
         )
-    return strategy, vectors.get("prior"), vectors.get("classes")
+    if (entries := sum(array.size for array in arrays.values() if array.ndim == 2)) > MOST_STRATEGY_ENTRIES:
+        raise BundleError(f"The strategy has {entries:,} entries; at most {MOST_STRATEGY_ENTRIES:,} are kept.")
+    return arrays
 
 
 def _read_strategies(content: bytes) -> list[np.ndarray]:

@@ -100,10 +100,10 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
 
 
 def in_the_clear(configuration: Configuration) -> str:
-    """The columns that are sent in the clear, in a sentence; empty where there are none."""
+    """The columns that are sent in the clear, in a sentence; empty where there are none, or they make one group only."""
     attributes = () if configuration.domain is None else configuration.domain.attributes
     names = [quoted(attribute.name) for attribute in attributes if attribute.known]
-    if not names:
+    if all(attribute.size == 1 for attribute in attributes if attribute.known):
         return ""
     return f"Sent in the clear beside each report, and not protected at all, as the collector knows it already: {', '.join(names)}."
 

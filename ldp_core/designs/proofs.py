@@ -33,8 +33,14 @@ class Proof:
 
     @property
     def size(self) -> int:
-        """Bytes of its arrays."""
-        return sum(array.nbytes for array in vars(self.certificate).get("numbers", {}).values())
+        """Bytes of its arrays, and of those of the proofs that it is made of."""
+        return _bytes(self.certificate)
+
+
+def _bytes(certificate: object) -> int:
+    held = vars(certificate)
+    own = sum(array.nbytes for array in held.get("numbers", {}).values())
+    return own + sum(_bytes(part) for part in (held.get("types"), *held.get("parts", ())) if part is not None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,7 +101,7 @@ def known(name: str) -> Spec | None:
 def create(
     name: str,
     n: int | None = None,
-    epsilon: float | None = None,
+    epsilon: float | list[float] | tuple[float, ...] | None = None,
     workload: Workload | None = None,
     types: str = "distinguished",
     **parameters: Any,
@@ -111,7 +111,7 @@ def create(
     If the ``workload`` distinguishes fewer types than there are, reports are about its classes of
     types (`ldp_core.mechanisms.OnClasses`). ``types`` "all" keeps all
     types, for questions asked later. If the collector knows attributes, each of its `strata` has a mechanism of this name
-    (`ldp_core.mechanisms.strata`).
+    (`ldp_core.mechanisms.strata`), and may have an epsilon of its own: ``epsilon`` is then one for each, in their order.
 
     Raises ValueError for an unknown name or parameter, a bad value, no epsilon, or a size the mechanism cannot handle.
 
@@ -128,6 +128,8 @@ def create(
     <randomized_response mechanism: 3 types, epsilon 1>
     """
     entry = spec(name)
+    if isinstance(epsilon, list | tuple):
+        return in_strata.of_epsilons(workload, epsilon, lambda own: create(name, n, own, workload, types, **parameters))
     epsilon = check_epsilon(epsilon)
     if workload is not None and n is not None and workload.n != n:
         raise ValueError(f"The workload has {workload.n} types but n = {n} was asked for.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.optimize.base import DEFAULT
 from ldp_core.optimize.strata import telling_of_all
 from ldp_core.priors import check_prior
+from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
 
@@ -42,6 +43,28 @@ def build(
     mechanism = of_designs(workload, prior, made)
     assert mechanism is not None
     return mechanism
+
+
+def of_epsilons(
+    workload: Workload | None, epsilons: Sequence[float], create: Callable[[float], Mechanism]
+) -> StratifiedMechanism:
+    """The mechanism whose strata have an epsilon each, as it is no secret who is in them; ``create(epsilon)`` makes that of all strata with
+    the same. ValueError unless there is one for each."""
+    strata = None if workload is None else workload.strata
+    if strata is None or len(epsilons) != len(strata.types):
+        many = "no groups" if strata is None else f"{len(strata.types):,} groups"
+        raise ValueError(
+            f"Give one epsilon, or one for each group that the collector knows: there are {many} and {len(epsilons):,} epsilons."
+        )
+    made = {epsilon: create(epsilon) for epsilon in dict.fromkeys(map(check_epsilon, epsilons))}
+    own = []
+    for z, epsilon in enumerate(epsilons):
+        alike = made[check_epsilon(epsilon)]
+        assert isinstance(alike, StratifiedMechanism)
+        own.append(alike.strata[z])
+    drawn = {id(one): one for one in own}
+    which = np.array([list(drawn).index(id(one)) for one in own])
+    return StratifiedMechanism([*drawn.values()], which, strata.types, own[0].parameters)
 
 
 def of_designs(

@@ -27,12 +27,11 @@ from ldp_core.mechanisms.base import (
     check_reports,
     check_values,
 )
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import MechanismFile
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Representatives, Workload
-
-SEVERAL = "Files hold one fitted design, and the groups have several: ask the same questions of every group."
 
 
 class StratifiedMechanism(Mechanism):
@@ -52,7 +51,8 @@ class StratifiedMechanism(Mechanism):
         self.types = np.asarray(types, dtype=np.int64)
         if any(made.n != self.types.shape[1] or made.survey is not None for made in self.drawn_by_design):
             raise ValueError("Each stratum needs a mechanism for its secret types, and none for surveys.")
-        first = self.drawn_by_design[0]
+        tables = (made for made in self.drawn_by_design if isinstance(made.drawn, ExplicitMechanism))
+        first = next(tables, self.drawn_by_design[0])  # groups of one fit may have closed forms
         self.name, self.delta = first.name, max(made.delta for made in self.drawn_by_design)
         losses = [made.lost for made in self.drawn_by_design if made.lost is not None]
         self.lost = max(losses, default=None)
@@ -132,12 +132,33 @@ class StratifiedMechanism(Mechanism):
         return StratifiedMechanism(drawn, self.which, self.types, {**self.parameters, **drawn[0].parameters})
 
     def files(self) -> tuple[MechanismFile, ...]:
-        """Those of its only design. ValueError where there are several."""
-        if len(self.drawn_by_design) == 1:
-            return self.drawn_by_design[0].files()
-        if any(made.files() for made in self.drawn_by_design):
-            raise ValueError(SEVERAL)
-        return ()
+        """The file of all designs: the first one as it would be alone, the others with their numbers. ValueError where they are too large
+        together."""
+        held = [made.files() for made in self.drawn_by_design]
+        written = [file for files in held for file in files]
+        if len(held) == 1 or not written:
+            return held[0]
+        if sum(math.prod(file.facts["shape"]) for file in written) > MOST_STRATEGY_ENTRIES:
+            raise ValueError(
+                f"The strategies of {len(held):,} different designs of groups have more than the {MOST_STRATEGY_ENTRIES:,} entries that are kept "
+                "in a file: use coarser bins, or ask the same questions of every group."
+            )
+
+        def content() -> dict[str, Any]:
+            own = {
+                f"{name}{k or ''}": array
+                for k, files in enumerate(held)
+                for f in files
+                for name, array in f.content().items()
+            }
+            return {**own, "which": self.which.astype(float)}
+
+        told = [
+            made.drawn if isinstance(made.drawn, ExplicitMechanism) else made for made in self.drawn_by_design
+        ]  # of classes of types that of the table
+        facts = {**written[0].facts, "parameters": [dict(made.parameters) for made in told]}
+        about = f"the probabilities of {len(held):,} designs, each for some of the groups, plain numbers only"
+        return (replace(written[0], facts=facts, about=about, content=content),)
 
     # --- errors -----------------------------------------------------------------------------------------
 

@@ -84,7 +84,7 @@ def within(base: Workload, axes: Sequence[Axis], groups: Sequence[int], of_group
     sizes = None if whole else [*used, *(axes[i].size for i in groups)]
     factors = [*(base.factors if isinstance(base, Grouped) else (base,)), *of_groups]
     if all(isinstance(factor, Histogram) for factor in factors):
-        named = [axis for factor in factors for axis in factor.axes or ()]
+        named = [axis for factor in factors for axis in factor.axes or [axes[i] for i in others]]  # of a list of types
         return placed(axes, [*others, *groups], Histogram(math.prod(factor.n for factor in factors), named), sizes)
     return placed(axes, [*others, *groups], Grouped(factors), sizes)
 

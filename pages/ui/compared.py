@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import library
+from ldp_core.designs import choices
 from pages.ui.controls import change, pick, several
 from pages.ui.design.settings import parameter_control
 from pages.ui.session.state import Session, choose_mechanism
@@ -16,14 +17,14 @@ from pages.ui.session.state import Session, choose_mechanism
 
 def compared_control(state: Session) -> None:
     """The mechanisms in the comparison, the same on every page."""
-    mechanisms_control(state, "compared", state.in_comparison, change(state, "compared"))
-    runs = tuple(name for name in state.offered if name not in state.setting.unsuitable)
-    every = tuple(dict.fromkeys((*state.in_comparison, *runs)))
+    mechanisms_control(state, "compared", state.setting.in_comparison, change(state, "compared"))
+    runs = tuple(name for name in choices.offered(state.configuration) if name not in state.setting.unsuitable)
+    every = tuple(dict.fromkeys((*state.setting.in_comparison, *runs)))
     st.button(
         f"All that run here ({len(every)})",
         key="compare-all",
         on_click=lambda: state.change(compared=every),
-        disabled=set(every) == set(state.in_comparison),
+        disabled=set(every) == set(state.setting.in_comparison),
         icon=":material/select_all:",
     )
 
@@ -34,12 +35,13 @@ def mechanisms_control(
     """Some of the mechanisms, of the variants compared and of those that were added here."""
     made = state.view.get("variants", ())
     written: dict[str, str] = {}  # the name of the chosen mechanism alone goes on meaning what is chosen
-    for name in (*names, *state.offered, *state.in_comparison, *made):
-        written.setdefault(state.named(name), name)
-    place = {name: i for i, name in enumerate(state.offered)}
+    offered = choices.offered(state.configuration)
+    for name in (*names, *offered, *state.setting.in_comparison, *made):
+        written.setdefault(state.setting.named(name), name)
+    place = {name: i for i, name in enumerate(offered)}
     ordered = sorted(written, key=lambda name: place.get(library.spec(name).mechanism, len(place)))
     titles = {name: library.spec(name).title for name in ordered}
-    now = tuple(dict.fromkeys(map(state.named, names)))
+    now = tuple(dict.fromkeys(map(state.setting.named, names)))
     several("Mechanisms", key, now, lambda chosen: commit(tuple(written[name] for name in chosen)), titles)
 
     def add(name: str) -> None:
@@ -71,8 +73,8 @@ def _variant_controls(state: Session, key: str, shown: Sequence[str], add: Calla
         )
     words = spec.told(draft["parameters"])
     # Without parameters, its name alone would mean the chosen mechanism if that is another variant.
-    variant = library.variants.variant(spec, words).name if words or state.named(name) != name else name
-    there = state.named(variant) in shown
+    variant = library.variants.variant(spec, words).name if words or state.setting.named(name) != name else name
+    there = state.setting.named(variant) in shown
     st.button(
         f"{library.spec(variant).title} is there already" if there else f"Add {library.spec(variant).title}",
         key=f"add-{key}",
@@ -121,10 +123,10 @@ def use(state: Session, name: str) -> None:
     taken = library.spec(name)
 
     def kept(name: str) -> str:
-        spec = library.spec(state.named(name))
+        spec = library.spec(state.setting.named(name))
         if spec.mechanism == taken.mechanism and taken.fixed and not spec.fixed:
             return library.variants.variant(library.spec(spec.mechanism), {}).name
         return spec.name
 
-    compared = tuple(dict.fromkeys(map(kept, state.in_comparison)))
+    compared = tuple(dict.fromkeys(map(kept, state.setting.in_comparison)))
     state.change(mechanism=choose_mechanism(name), compared=compared)

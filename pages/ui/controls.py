@@ -14,6 +14,8 @@ from pages.ui.session.state import Session, session
 from pages.ui.streamlit_fixes import run_context
 from pages.ui.words import case_meaning, case_title, plain
 
+UNCHANGED = " What you had set up is unchanged."
+
 
 def control(
     widget: Callable[..., Any], label: str, key: str, value: Any, commit: Callable[[Any], None], **options: Any
@@ -79,19 +81,22 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
     )
 
 
-def view_switch(state: Session, key: str, titles: dict[str, str]) -> str:
-    """The view on screen: one of the keys of ``titles``, by default the first."""
-    now = state.view.get(key)
+def view_switch(
+    state: Session, key: str, titles: dict[str, str], label: str = "", default: str = "", **options: Any
+) -> str:
+    """One of the keys of ``titles``, by default the first: a part of the view, remembered under its key."""
+    now = state.view.get(key, default)
     now = now if now in titles else next(iter(titles))
     shown = control(
         st.segmented_control,
-        "View",
+        label or "View",
         key,
         now,
         lambda chosen: state.view.update({key: chosen or now}),
         options=list(titles),
         format_func=titles.get,
-        label_visibility="collapsed",
+        label_visibility="visible" if label else "collapsed",
+        **options,
     )
     return shown or now
 
@@ -120,7 +125,33 @@ def guarded(state: Session, action: Callable[..., Any], *arguments: Any) -> None
     try:
         action(*arguments)
     except ValueError as error:
-        state.notices = [("error", f"{error} What you had set up is unchanged.")]
+        state.notices = [("error", f"{error}{UNCHANGED}")]
+
+
+def take_file(
+    state: Session, key: str, label: str, take: Callable[[Any], None], after: str = "", **options: Any
+) -> None:
+    """An uploader that hands on what it is given to ``take`` and is empty again, so that the same file can be chosen again. A sentence
+    about an error, and what comes ``after`` it, stands below."""
+    files, wrong = f"{key}-files", f"{key}-file"
+    count = st.session_state.setdefault(files, 0)
+
+    def taken() -> None:
+        file = st.session_state.get(f"{key}-{count}")
+        if file is None:
+            return
+        st.session_state[files] = count + 1
+        try:
+            take(file)
+        except ValueError as error:
+            state.invalid[wrong] = (None, f"{error}{after}")
+        else:
+            for refused in (wrong, key):
+                state.invalid.pop(refused, None)
+
+    st.file_uploader(label, key=f"{key}-{count}", on_change=taken, **options)
+    if wrong in state.invalid:
+        st.error(plain(state.invalid[wrong][1]))
 
 
 def change(state: Session, field: str) -> Callable[[Any], None]:

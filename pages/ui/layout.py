@@ -15,6 +15,7 @@ import streamlit as st
 from ldp_core import charts, designs, frames, library, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
+from ldp_core.run import Progress
 from pages.ui import listing
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
@@ -271,6 +272,12 @@ def _live(job: Job, draw: Callable[[Any, Job], None], unknown: str) -> bool:
     else:
         draw(job.progress, job)
     return False
+
+
+def counted(progress: Progress, job: Job, what: str = "") -> None:
+    """How many steps of a job are done, and for how long it has run."""
+    done, total = progress.round, progress.max_rounds or 1
+    st.progress(min(1.0, done / total), text=f"{done:,} of {total:,}{what}, {wording.duration(job.seconds)}")
 
 
 def chart(

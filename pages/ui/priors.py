@@ -10,9 +10,8 @@ from ldp_core import wording
 from ldp_core.designs import Configuration
 from ldp_core.limits import MOST_PRIOR_BYTES, MOST_USERS
 from ldp_core.priors import Dirichlet, read_histogram
-from pages.ui.controls import control, pick
+from pages.ui.controls import control, pick, take_file
 from pages.ui.session.state import Session
-from pages.ui.words import plain
 
 PRIORS: dict[Dirichlet, str] = {
     "jeffreys": "Jeffreys (½ for every type)",
@@ -92,26 +91,14 @@ def histogram_box(state: Session, key: str) -> None:
         placeholder="For example last year's counts: 120 340 95 ...",
         help="Counts, shares or guesses of how common each type is.",
     )
-    # A new key after each file empties the uploader, so the same one can be chosen again.
-    files = st.session_state.setdefault(f"{key}-files", 0)
-    file = st.file_uploader(
+    take_file(
+        state,
+        key,
         "Or a file of them",
+        lambda file: _keep(state, file.getvalue().decode("utf-8-sig", errors="replace")),
         type=["csv", "txt", "tsv"],
-        key=f"{key}-{files}",
         max_upload_size=MOST_PRIOR_BYTES // 1_000_000,
     )
-    if file is not None:
-        st.session_state[f"{key}-files"] = files + 1
-        try:
-            _keep(state, file.getvalue().decode("utf-8-sig", errors="replace"))
-            state.invalid.pop(key, None)
-        except ValueError as error:
-            state.invalid[f"{key}-file"] = (None, str(error))
-        else:
-            state.invalid.pop(f"{key}-file", None)
-        st.rerun()
-    if (wrong := state.invalid.get(f"{key}-file")) is not None:
-        st.error(plain(wrong[1]))
 
 
 def _keep(state: Session, text: str) -> None:

@@ -21,7 +21,7 @@ REASONS = {
         "must sum to 1",
         "is not with it or was changed",
     ),
-    *("format version 7", "look: 99 is too large", "reports: 1 is too small", "types: 0 is too small"),
+    *("format version 7", "look: 99 should be", "reports: 1 should be", "types: 0 should be"),
 }
 """Why matrices of somebody's own are refused."""
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
-from ldp_core.bounds.general import dual, multipliers
+from ldp_core.bounds.general import dual
 from ldp_core.bounds.general.certificate import closed_form, general_certificate, of
 from ldp_core.bounds.general.dual import Dual
 from ldp_core.bounds.general.few_types import Cuts
@@ -112,12 +112,6 @@ def test_the_proof_is_that_of_the_formula(kind, epsilon):
         assert matrix(proof, "inverse").sum(axis=1) == pytest.approx(9 * prior, rel=1e-7)
 
 
-def test_without_others_they_prove_the_centred_svd_bound():
-    workload, prior = workloads.prefix(20), np.random.default_rng(0).dirichlet(np.ones(20))
-    found = of(multipliers.closed(prior), workload, 1.5, prior)
-    assert found.value == pytest.approx(bounds.centred_svd(workload, 1.5, prior), rel=1e-7)
-
-
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 @pytest.mark.parametrize("kind", ["types", "blocks"])
 def test_slopes_are_those_of_differences(kind, epsilon):
@@ -160,15 +154,6 @@ def test_the_best_multipliers_of_pairs_reach_the_relaxation(kind, epsilon):
     value = of(asked.of_types(x, prior), workload, epsilon, prior).value
     expected = relaxation_by_cvxpy(workload, epsilon)
     assert expected * (1 - 1e-3) < value < expected * (1 + 1e-5)
-
-
-def test_alike_types_are_in_one_block():
-    rng = np.random.default_rng(2)
-    kinds = rng.integers(0, 8, 200)
-    columns = rng.standard_normal((5, 8))[:, kinds] + 1e-6 * rng.standard_normal((5, 200))
-    shares = np.bincount(kinds)[kinds] ** -1.0  # all kinds have the same share of people
-    block = dual.alike(columns, shares / shares.sum(), 8)
-    assert len(set(zip(kinds, block, strict=True))) == 8 == block.max() + 1
 
 
 def last_of(workload, epsilon, prior, stop=lambda: False):
@@ -217,20 +202,6 @@ def test_blocks_suffice_where_types_are_alike(n, side):
         assert dual.suffice(workload) == expected
 
 
-def test_where_blocks_suffice_single_types_add_next_to_nothing():
-    workload, prior = workloads.prefix(160), np.full(160, 1 / 160)
-    found = list(dual.searched(workload, 1.0, prior))
-    blocks, types = (of(found[place], workload, 1.0, prior).value for place in (0, -1))
-    assert blocks < types < blocks * (1 + 1e-3)
-
-
-def test_few_questions_about_unlike_types_gain_most():
-    workload, prior = workloads.custom(np.random.default_rng(0).standard_normal((4, 40))), np.full(40, 1 / 40)
-    found = last_of(workload, 1.0, prior)
-    assert found.verify()
-    assert found.value > 1.5 * closed_form(workload, 1.0, prior).value
-
-
 def test_a_search_that_is_stopped_hands_out_what_it_has():
     workload, prior = workloads.prefix(300), np.full(300, 1 / 300)
     found = general_certificate(workload, 3.0, prior, Budget(None, None, lambda: True))
@@ -246,13 +217,3 @@ def test_many_types_are_left_at_once_when_cancelled_and_bounded_whatever_the_tim
     hurried = bounds.certificate(workload, 1.0, time_limit=0)
     assert hurried.verify()
     assert hurried.value == pytest.approx(bounds.centred_svd(workload, 1.0), rel=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "gain"), [(1.0, 0.009), (3.0, 0.06)])
-def test_a_proof_for_two_thousand_types(epsilon, gain):
-    workload = workloads.prefix(2000)
-    found = bounds.certificate(workload, epsilon, time_limit=None)
-    written = certificate_file.write(found, f"{epsilon:g}")
-    assert verify.verified(written.document, written.arrays)
-    assert found.value > (1 + gain) * closed_form(workload, epsilon, np.full(2000, 1 / 2000)).value

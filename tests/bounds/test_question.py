@@ -128,15 +128,6 @@ def test_cancelled_at_once_there_is_a_strategy_and_a_bound():
     assert excess(proof.value, workload, None) <= excess(made.objective, workload, None) < np.inf
 
 
-def test_progress_goes_one_way():
-    workload, told, proved = asking(ASKED["equally spaced"]), [], []
-    optimize.design(workload, 2.0, None, callback=lambda progress: told.append(progress.objective))
-    bounds.certificate(workload, 2.0, None, callback=lambda progress: proved.append(progress.bound))
-    assert told == sorted(told, reverse=True)
-    assert proved == sorted(proved)
-    assert told[-1] > proved[-1] > 0
-
-
 def test_a_direction_is_there_for_one_question_alone():
     assert direction(workloads.prefix(5)) is None
     assert direction(workloads.custom(np.ones((2, 5)))) is None

@@ -8,7 +8,6 @@ import pytest
 from ldp_core import bounds, mechanisms, workloads
 from ldp_core.bounds.theorems import ranges
 from ldp_core.mechanisms.trees import haar, hierarchical
-from ldp_core.mechanisms.trees.levels import Tree
 
 BRANCHINGS = (2, 4, 8, 16)
 
@@ -140,13 +139,6 @@ def test_counts_of_hrr_have_one_more():
         hrr = mechanisms.create("hrr", n=1024, epsilon=epsilon, reconstruction="transform")
         variance = hrr.linear_variances(np.eye(1024)[:1], np.eye(1024)[-1])[0]
         assert variance == pytest.approx(ranges.count_variance(epsilon) + 1, rel=2e-3)
-
-
-def test_whole_levels():
-    for n in (10, 64, 65, 1000, 3**7):
-        for B in (2, 3, 10):
-            expected = (2 * B - 1) * ranges.count_variance(1.0) * Tree(n, B).height
-            assert ranges.raw_bound(n, 1.0, B, 1) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -140,14 +140,6 @@ def test_theorem_4_5_needs_only_types_epsilon_and_a_branching_factor(mechanism, 
     )
 
 
-def test_both_theorems_4_5_name_their_paper_and_point_to_each_other():
-    ours, theirs = STATEMENTS["raw_tree_average"], STATEMENTS["large_sample_paper_frequency"]
-    assert ours.title == "Theorem 4.5 (Cormode et al.)"
-    assert theirs.title == "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency"
-    assert "Lopuhaä-Zwakenberg et al. is about histograms" in ours.words
-    assert "Cormode et al. is about ranges" in theirs.words
-
-
 def test_wavelets_and_trees_with_written_out_reports_have_likelihoods():
     """142.061: Corollary 4.3 for haar on 25 types, from independent code."""
     histogram = workloads.histogram(25)
@@ -230,13 +222,6 @@ def test_why_not(name, workload, mechanism, words):
     assert words in reason(name, workload, mechanism)
 
 
-def test_large_workloads_are_refused_in_words():
-    large = workloads.prefix(5000)
-    assert "at most 4,096 types" in reason("certificate", large)
-    assert not reason("certificate", workloads.histogram(5000))
-    assert "epsilon up to 1" in reason("rejection_projected", PREFIX, epsilon=2.0)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -251,12 +236,3 @@ def test_bad_settings_are_refused(arguments, words):
         STATEMENTS["svd"].applies(*arguments)
     with pytest.raises(ValueError, match=words):
         STATEMENTS["svd"].value(*arguments)
-
-
-def test_a_histogram_is_known_by_its_queries():
-    axes = (workloads.Axis("a", ("x", "y"), 2), workloads.Axis("b", ("1", "2", "3"), 3))
-    joint = workloads.over_attributes([workloads.JointHistogramPart()], axes)
-    assert value("projected_hadamard", joint) == pytest.approx(value("projected_hadamard", workloads.histogram(6)))
-    assert not reason("large_sample_sharp_frequency", joint)
-    twice = workloads.union([workloads.histogram(4)], weights=[2.0])
-    assert not reason("large_sample_sharp_frequency", twice)

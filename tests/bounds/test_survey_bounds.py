@@ -88,23 +88,6 @@ def test_small_surveys_against_all_sets_in_rational_arithmetic(shape, ways, epsi
     assert proof.value <= optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=30, seed=0).objective
 
 
-def test_forged_certificates_are_refused():
-    proof = closed_form(workloads.survey((4, 3, 2, 2), 2), 3.0)
-    assert proof.verify()
-    assert not replace(proof, value=np.nextafter(proof.proven(), np.inf)).verify()
-    for forged in (
-        {"value": math.nan},
-        {"value": math.inf},
-        {"epsilon": 3.1},
-        {"epsilon": "3"},
-        {"workload": workloads.survey((4, 3, 2, 2), 2, weights=[0.5] * 6)},
-        {"workload": workloads.survey((4, 3, 2), 2)},
-        {"workload": workloads.prefix(48)},
-    ):
-        assert not replace(proof, **forged).verify(), forged
-    assert replace(proof, epsilon=2.9).verify()  # what no mechanism reaches at 3, none does at less
-
-
 # --- how good they are ----------------------------------------------------------------------------------------------
 
 
@@ -191,12 +174,6 @@ def test_forty_columns_take_no_longer_than_eleven():
     assert proof.verify()
     assert relative(survey, 1.0, proof.proven()) > -1e-9
     assert proof.variance == pytest.approx((proof.value - survey.trace) / survey.n)
-
-
-def test_two_hundred_equal_columns():
-    proof = bounds.certificate(workloads.survey((2,) * 200, 2), 3.0, time_limit=None)
-    assert proof.verify()
-    assert relative(proof.workload, 3.0, proof.proven()) > -1e-9
 
 
 @pytest.mark.parametrize(

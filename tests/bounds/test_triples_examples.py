@@ -48,9 +48,8 @@ def test_they_allow_no_more_than_the_best_strategy_has(bits, ways, epsilon):
 def limit_of(survey, epsilon):
     """An upper bound on proofs of this kind for a survey, from existing sets alone."""
     c, D = components(survey), np.expm1(epsilon)
-    bits, worth = c.bits, c.worth
-    W = examples.fourier_weights(bits)
-    columns = Columns(worth, W[:, 1:] * (D / (1 + D * np.sqrt(W[:, :1]))) ** 2)
+    W = examples.fourier_weights(c.bits)
+    columns = Columns(c.worth, W[:, 1:] * (D / (1 + D * np.sqrt(W[:, :1]))) ** 2)
     return survey.n * (c.constant + columns.limit)
 
 

@@ -172,7 +172,7 @@ def collected(setting, folder, node=False, seed=0):
     assert zipped.mechanism.digest == opened.mechanism.digest
     session = Session.of("journeys", Configuration())
     exchange.load(session, content)
-    assert session.mechanism(setting.chosen).digest == opened.mechanism.digest
+    assert session.setting.mechanism(setting.chosen).digest == opened.mechanism.digest
     assert not [text for kind, text in session.notices if kind == "warning" and "lacks" in text]
 
     values = people_of(domain.shape, seed)

@@ -2,7 +2,11 @@
 group, and never part of what is drawn."""
 
 import csv
+import hashlib
+import io
 import json
+import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -17,7 +21,7 @@ from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.standalone import ready, realise
-from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, PrefixPart
+from ldp_core.workloads import DifferencePart, MeanPart, PrefixPart, RectanglesPart
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
 from tests.deploy.kit.javascript import by_node, needs_node
@@ -28,19 +32,24 @@ from tests.deploy.test_journeys import unpacked
 ARM = CategoricalAttribute(name="arm", values=("a", "b"), known=True)
 REGION = CategoricalAttribute(name="region", values=("north", "south", "west"), known=True)
 SCORE = RangeAttribute(name="score", low=1, high=6, bins=6, integer=True)
+VISITS = SCORE.model_copy(update={"name": "visits"})
 PEOPLE = 600
 COMPARED = DifferencePart(of=PrefixPart(attribute="score"), attribute="arm", first="a", second="b")
-NAMES = [
-    name
-    for name in library.names()
-    if not (library.spec(name).continuous or library.spec(name).surveys_only or name in ("fourier", "hierarchical_2d"))
-]
+CLEAR = "Sent in the clear beside each report, and not protected at all, as the collector knows it already:"
+REFUSED = {name for name in library.names() if library.spec(name).continuous or library.spec(name).surveys_only}
+NAMES = [name for name in library.names() if name not in REFUSED]
+OWN_COLUMNS = {
+    "fourier": (ARM, SCORE.model_copy(update={"high": 8.0, "bins": 8}), REGION),
+    "hierarchical_2d": (ARM, SCORE, VISITS, REGION),
+}
+OWN_QUESTIONS = {name: MeanPart(attribute="score") for name in ("duchi", "piecewise", "hybrid")}
+OWN_QUESTIONS["hierarchical_2d"] = RectanglesPart(attributes=("score", "visits"), by=("arm",))
 
 
 def designed(name, **more):
-    part = MeanPart(attribute="score") if name in ("duchi", "piecewise", "hybrid") else COMPARED
+    part = OWN_QUESTIONS.get(name, COMPARED)
     return Configuration(
-        domain=Domain(attributes=(ARM, SCORE, REGION)),
+        domain=Domain(attributes=OWN_COLUMNS.get(name, (ARM, SCORE, REGION))),
         population=Population(users=PEOPLE, origin="declared", shape="uniform"),
         workload=WorkloadRecipe(parts=(part,)),
         epsilon="2.0",
@@ -49,8 +58,8 @@ def designed(name, **more):
     )
 
 
-def said(row):
-    return {"arm": ARM.values[row[0]], "score": int(row[1]) + 1, "region": REGION.values[row[2]]}
+def said(row, columns):
+    return {column.name: column.decode(row[i : i + 1])[0] for i, column in enumerate(columns)}
 
 
 @needs_node
@@ -61,24 +70,47 @@ def test_every_mechanism_goes_from_design_to_answers(name, tmp_path):
     kit, made, workload = unpacked(content, tmp_path), setting.chosen_mechanism, setting.workload
     assert open_kit(content).mechanism.digest == made.digest == open_kit(kit).mechanism.digest
     rng = np.random.default_rng(0)
-    values = np.stack([rng.integers(0, size, PEOPLE) for size in (2, 6, 3)], axis=1)
+    columns, shape = setting.domain.attributes, setting.domain.shape
+    values = np.stack([rng.integers(0, size, PEOPLE) for size in shape], axis=1)
     described = json.loads((kit / "device.json").read_text())
-    device, people = client.Device(described), [said(row) for row in values]
+    device, people = client.Device(described), [said(row, columns) for row in values]
     half = [device.report(value) for value in people[: PEOPLE // 2]]
     (other,) = by_node(devices=[described], secure=[[0, people[PEOPLE // 2 :]]])["secure"]
     drawn = half + other["answer"]
-    assert [int(report.split()[0]) for report in drawn] == (values[:, 0] * 3 + values[:, 2]).tolist()
+    assert [int(report.split()[0]) for report in drawn] == (values[:, 0] * 3 + values[:, -1]).tolist()
     with (tmp_path / "reports.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["report"], *([report] for report in drawn)])
     out = tmp_path / "answers.csv"
     assert main(["collect", str(tmp_path / "kit.zip"), str(tmp_path / "reports.csv"), "-o", str(out)]) == 0
     told = pd.read_csv(out)
-    counts = np.bincount(np.ravel_multi_index(values.T, (2, 6, 3)), minlength=36)
+    counts = np.bincount(np.ravel_multi_index(values.T, shape), minlength=math.prod(shape))
     spread = np.sqrt(np.maximum(made.query_variances(workload, counts), 0.0))
     if workload.unit(0) is None:
         assert (np.abs(told["answer"] - workload.answers(counts)) <= 6 * spread + 1e-6).all()
         assert (told["promised"] >= spread - 1e-6).all()
     assert main(["simulate", str(tmp_path / "kit.zip"), "--trials", "3"]) == 0
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_other_mechanisms_are_refused_in_a_sentence(name):
+    with pytest.raises(ValueError, match=r"Vectors with noise are not offered|It is for surveys"):
+        realise(designed(name))
+
+
+def test_one_group_is_a_design_like_any_other_byte_for_byte():
+    """A column of one value is known to everybody: the same strategy, reports and kit as where it is secret, and nothing in the clear."""
+    one = ARM.model_copy(update={"values": ("a",)})
+    asked = designed("optimized").with_(workload=WorkloadRecipe(parts=(PrefixPart(attribute="score"),)))
+    kits = [
+        members(package.kit(realise(asked.with_(domain=Domain(attributes=(column, SCORE))))))
+        for column in (one, one.model_copy(update={"known": False}))
+    ]
+    same = {"strategy.npz", "device.json", "vectors.json", "certificate.json", "certificate.npz"} & kits[0].keys()
+    assert {"strategy.npz", "device.json"} <= same
+    for name in same:
+        assert kits[0][name] == kits[1][name], name
+    assert CLEAR not in (readme := kits[0]["README.md"].decode())
+    assert 'of "score" per report' in readme
 
 
 def test_equal_bytes_give_equal_reports_in_both_languages_and_vectors_hold():
@@ -129,10 +161,9 @@ def test_altered_devices_are_refused_by_both_clients(name):
 
 def test_the_review_says_first_what_is_sent_in_the_clear(tmp_path, capsys):
     kit = unpacked(package.kit(realise(designed("optimized"))), tmp_path)
-    clear = "Sent in the clear beside each report, and not protected at all, as the collector knows it already:"
     report, readme = (kit / "report.html").read_text(), (kit / "README.md").read_text()
-    assert clear in readme
-    assert 0 < report.index(clear) < report.index("Every person who takes part is promised")
+    assert CLEAR in readme
+    assert 0 < report.index(CLEAR) < report.index("Every person who takes part is promised")
     assert "one person's value of" in report
     assert "any of the 6 possible ones" in report
     assert client.in_the_clear(json.loads((kit / "device.json").read_text())["domain"]["attributes"]) == [
@@ -182,15 +213,63 @@ def test_the_command_line_weights_to_a_population_and_says_whom_intervals_are_fo
     assert '"a, north" is missing' in capsys.readouterr().err
 
 
-def test_designs_with_several_fits_say_that_files_do_not_hold_them():
-    alone = HistogramPart(attribute="score", by=("arm",))
-    both = WorkloadRecipe(parts=(alone, COMPARED, PrefixPart(attribute="score")))
-    asked = {"predicates": [{"expression": "score < 3 and arm = 'a'"}, {"expression": "score > 2"}]}
-    unlike = WorkloadRecipe.model_validate({"parts": [{"kind": "predicates", **asked}]})
-    package.kit(realise(designed("optimized").with_(workload=both)))
-    with pytest.raises(ValueError, match="ask the same questions of every group"):
-        package.kit(realise(designed("optimized").with_(workload=unlike)))
-    package.kit(realise(designed("hadamard").with_(workload=unlike)))  # needs no file
+UNLIKE = {
+    "tables": [f"score = {k}" for k in range(1, 6)] + ["score < 4 and arm = 'b'"],
+    "a table and a closed form": ["score < 3 and arm = 'a'", "score > 2"],
+}
+
+
+@needs_node
+@pytest.mark.parametrize("asked", UNLIKE)
+def test_groups_with_designs_of_their_own_go_from_design_to_answers(asked, tmp_path):
+    part = {"kind": "predicates", "predicates": [{"expression": expression} for expression in UNLIKE[asked]]}
+    written = designed("optimized").with_(workload=WorkloadRecipe.model_validate({"parts": [part]}))
+    setting = realise(written)
+    made, content = setting.chosen_mechanism, package.kit(setting)
+    assert len(made.drawn_by_design) == 2
+    assert {bool(own.files()) for own in made.drawn_by_design} == ({True} if asked == "tables" else {True, False})
+    assert open_kit(content).mechanism.digest == made.digest == designs.load(content).mechanism.digest
+    described = json.loads(members(content)["device.json"])
+    assert len(described["sampler"]["draws"]) == 2
+    assert described["sampler"]["which"] == made.which.tolist()
+    device, values = client.Device(described), np.stack(np.unravel_index(np.arange(36), (2, 6, 3)), axis=1).tolist()
+    alone = [client.checked(devices.describe(own, "2.0"))[0] for own in made.drawn_by_design]
+    whole = client.checked(described)[0]
+    assert Fraction(whole.high, whole.low) == max(Fraction(one.high, one.low) for one in alone)
+    equal = [[0, value, bytes(range(64)).hex()] for value in values]
+    theirs = [one["answer"][0] for one in by_node(devices=[described], reports=equal)["reports"]]
+    assert theirs == [device.report(value, lambda many: bytes(range(64))[:many]) for value in values]
+    rng = np.random.default_rng(0)
+    people = rng.integers(0, 36, PEOPLE)
+    with (tmp_path / "reports.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["report"], *([device.report(values[k])] for k in people)])
+    (tmp_path / "kit.zip").write_bytes(content)
+    out = tmp_path / "answers.csv"
+    assert main(["collect", str(tmp_path / "kit.zip"), str(tmp_path / "reports.csv"), "-o", str(out)]) == 0
+    counts = np.bincount(people, minlength=36)
+    spread = np.sqrt(np.maximum(made.query_variances(setting.workload, counts), 0.0))
+    assert (np.abs(pd.read_csv(out)["answer"] - setting.workload.answers(counts)) <= 6 * spread + 1e-6).all()
+    assert main(["audit", str(tmp_path / "kit.zip")]) == 0
+
+
+def test_designs_of_other_groups_are_refused():
+    part = {"kind": "predicates", "predicates": [{"expression": expression} for expression in UNLIKE["tables"]]}
+    written = designed("optimized").with_(workload=WorkloadRecipe.model_validate({"parts": [part]}))
+    setting = realise(written)
+    content = members(package.design(written, package.outcome_of(setting), setting.chosen_mechanism))
+    outcome = json.loads(content["outcome.json"])
+    for told in ([], outcome["strategy"]["parameters"] * 2, outcome["strategy"]["parameters"][:1], [{}] * 100):
+        altered = json.dumps({**outcome, "strategy": {**outcome["strategy"], "parameters": told}}).encode()
+        with pytest.raises(ValueError, match=r"other groups|a design has only"):
+            designs.load(packed({**content, "outcome.json": altered}))
+    arrays = dict(np.load(io.BytesIO(content["strategy.npz"])))
+    for which in ([0.0] * 6, [0.0, 1.0], [0, 1, 2, 0, 1, 0.5], [np.nan] * 6):
+        strategy = io.BytesIO()
+        np.savez(strategy, **{**arrays, "which": np.array(which, dtype=float)})
+        sealed = {**outcome["strategy"], "sha256": hashlib.sha256(strategy.getvalue()).hexdigest()}
+        altered = json.dumps({**outcome, "strategy": sealed}).encode()
+        with pytest.raises(ValueError, match="other groups"):
+            designs.load(packed({**content, "outcome.json": altered, "strategy.npz": strategy.getvalue()}))
 
 
 def test_files_links_and_the_command_line_carry_it(tmp_path, capsys):
@@ -220,7 +299,7 @@ def test_files_links_and_the_command_line_carry_it(tmp_path, capsys):
     assert main(["compare", str(tmp_path / "design.json")]) == 0
     session = Session.of("known", Configuration())
     exchange.load(session, (tmp_path / "kit.zip").read_bytes())
-    assert session.mechanism("optimized").digest == again_.mechanism.digest
+    assert session.setting.mechanism("optimized").digest == again_.mechanism.digest
 
 
 def test_a_device_is_not_for_another_split_of_the_columns():

@@ -23,6 +23,7 @@ from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.designs import certificate_file
 from ldp_core.designs.certificate_file import Written
+from ldp_core.designs.proofs import Proof
 from ldp_core.designs.zips import zipped
 from ldp_core.workloads import (
     DifferencePart,
@@ -329,6 +330,11 @@ def test_what_is_proved_of_groups_is_the_sum_to_the_last_bit():
     total = sum(s * (a * a * each[int(k)] + c) for s, a, c, k in zip(shares, scales, constants, which, strict=True))
     exact, found = 3 * N * total / sum(shares), verify.proven(document, arrays)
     assert Fraction(found) <= exact < Fraction(math.nextafter(math.nextafter(found, math.inf), math.inf))
+
+
+def test_memory_is_counted_with_that_of_the_proofs_inside():
+    for kind, inside in (("groups", proof("groups").parts), ("few told apart", [proof("few told apart").types])):
+        assert Proof(proof(kind), (), True).size == sum(Proof(part, (), True).size for part in inside) > 0
 
 
 def test_another_prior_is_refused():

@@ -8,15 +8,23 @@ import pytest
 import ldp_core as ldp
 from ldp_core import analysis, bounds, library, mechanisms, optimize
 from ldp_core import shuffled as ldp_shuffled
-from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
+from ldp_core.bounds.general.certificate import closed_form
+from ldp_core.bounds.strata import stratified_certificate
+from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.deploy.kit import client, devices
 from ldp_core.mechanisms import StratifiedMechanism
+from ldp_core.optimize.base import SearchLimits
+from ldp_core.optimize.strata import design_strata
+from ldp_core.run import Budget
 from ldp_core.workloads import (
     DifferencePart,
     HistogramPart,
     MeanPart,
+    Prefix,
     PrefixPart,
     RangesPart,
     Representatives,
+    Stratified,
     over_attributes,
 )
 
@@ -139,6 +147,86 @@ def test_designs_and_proofs_follow_a_prior():
     assert closed < proof.variance * (1 + 1e-6)
 
 
+def test_the_objective_is_the_sum_over_the_groups():
+    """Of tr(M_z^-1 G_zz), from the whole Gram matrix and what each group reports."""
+    prior = np.random.default_rng(1).dirichlet(np.ones(24))
+    for shares in (None, prior):
+        design = optimize.design(UNLIKE, 1.0, time_limit=None, max_rounds=10, prior=shares)
+        each = np.full(24, 1 / 24) if shares is None else shares
+        total = 0.0
+        for types, k in zip(UNLIKE.strata.types, design.which, strict=True):
+            Q, r = design.parts[k].strategy, 24 * each[types]
+            M = Q.T @ (Q / (Q @ r)[:, None])
+            total += np.trace(np.linalg.solve(M, UNLIKE.gram_dense()[np.ix_(types, types)]))
+        assert design.objective == pytest.approx(total, rel=1e-12)
+
+
+def test_one_group_is_designed_and_proved_like_no_group():
+    """The same bytes of the strategy and of what it costs, and the same bound."""
+    plain = Prefix(7)
+    one = Stratified(plain, (1, 7), (0,))
+    limits = {"epsilon": 1.0, "time_limit": None, "max_rounds": 10}
+    design, alone = optimize.design(one, **limits), optimize.design(plain, **limits)
+    assert design.strategy.tobytes() == alone.strategy.tobytes()
+    assert design.objective == alone.objective
+    made, other = (mechanisms.create("optimized", workload=workload, **limits) for workload in (one, plain))
+    assert made.strategy.tobytes() == other.strategy.tobytes()
+    assert made.variance_profile(one).tobytes() == other.variance_profile(plain).tobytes()
+    proof, whole = bounds.certificate(one, 1.0, None), bounds.certificate(plain, 1.0, None)
+    assert proof.parts[0].value == pytest.approx(whole.value, rel=1e-9)
+    assert proof.value == pytest.approx(whole.value, rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["subset_selection", "optimized", "hierarchical"])
+def test_groups_may_have_an_epsilon_each(name):
+    """Who is in them is no secret; each group has the reports, errors and guarantee of its own."""
+    more = {"max_rounds": 3, "time_limit": None} if name == "optimized" else {}
+    whole = {epsilon: mechanisms.create(name, epsilon=epsilon, workload=UNLIKE, **more) for epsilon in (1.0, 0.5)}
+    made = mechanisms.create(name, epsilon=(1.0, 0.5, 0.5), workload=UNLIKE, **more)
+    profile = made.variance_profile(UNLIKE)
+    for z, (types, epsilon) in enumerate(zip(UNLIKE.strata.types, (1.0, 0.5, 0.5), strict=True)):
+        assert made.strata[z].digest == whole[epsilon].strata[z].digest
+        assert 0.9 * epsilon < made.strata[z].audit().epsilon <= epsilon
+        assert profile[types] == pytest.approx(whole[epsilon].variance_profile(UNLIKE)[types], rel=1e-9)
+    assert made.epsilon == 1.0
+    assert made.audit().epsilon == made.strata[0].audit().epsilon
+    frame = ldp.simulate.run(made, UNLIKE, COUNTS, trials=200, seed=1)
+    assert frame["total_squared_error"].mean() == pytest.approx(made.variance_on(UNLIKE, COUNTS), rel=0.15)
+    device = client.Device(devices.describe(made, "1.0", Domain(attributes=(SCORE, ARM))))
+    assert {device.report([score, arm]).split()[0] for score in range(8) for arm in range(3)} == {"0", "1", "2"}
+
+
+def test_epsilons_are_one_for_each_group():
+    for workload, epsilons, said in ((UNLIKE, (1.0, 0.5), "3 groups and 2"), (Prefix(4), [1.0], "no groups and 1")):
+        with pytest.raises(ValueError, match=f"one for each group that the collector knows: there are {said} epsilons"):
+            mechanisms.create("subset_selection", epsilon=epsilons, workload=workload)
+    with pytest.raises(ValueError, match="out of range"):
+        mechanisms.create("subset_selection", epsilon=(1.0, 0.5, 99.0), workload=UNLIKE)
+
+
+def test_twelve_groups_of_128_types_take_one_search_and_one_proof():
+    month = RangeAttribute(name="month", low=1, high=12, bins=12, integer=True, known=True)
+    many = RangeAttribute(name="score", low=1, high=128, bins=128, integer=True)
+    workload = over_attributes([PrefixPart(attribute="score", by=("month",))], [month, many])
+    searched, proved = [], []
+
+    def design(few, prior, limits):
+        searched.append(few)
+        return optimize.design(few, 1.0, time_limit=None, max_rounds=1, prior=prior)
+
+    def prove(few, prior, budget):
+        proved.append(few)
+        return closed_form(few, 1.0, np.full(few.n, 1 / few.n))
+
+    found = design_strata(workload, 1.0, SearchLimits(), None, design)
+    proof = stratified_certificate(workload, 1.0, Budget(None), None, prove)
+    assert searched == proved == [Prefix(128)]
+    assert found.objective == pytest.approx(12 * found.parts[0].objective, rel=1e-12)
+    assert proof.value == pytest.approx(12 * proof.parts[0].value, rel=1e-7)
+    made = mechanisms.create("subset_selection", epsilon=1.0, workload=workload)
+    assert len({id(own) for own in made.strata}) == 1
+
+
 def test_proofs_of_other_questions_or_larger_sums_are_refused():
     proof = bounds.certificate(UNLIKE, 1.0, time_limit=None)
     assert proof.verify()
@@ -148,7 +236,11 @@ def test_proofs_of_other_questions_or_larger_sums_are_refused():
         replace(proof, epsilon=1.1),
         replace(proof, parts=(first,)),
         replace(proof, parts=(second, first)),
-        replace(proof, parts=(replace(first, value=first.value * 1.1), second)),
+        replace(proof, parts=(replace(first, value=2 * first.value), second), value=proof.value * 1.001),
+        replace(
+            proof,
+            parts=(first, replace(second, numbers={**second.numbers, "inverse": 1.01 * second.numbers["inverse"]})),
+        ),
         replace(proof, prior=np.random.default_rng(0).dirichlet(np.ones(24))),
         replace(proof, workload=over_attributes([RangesPart(attribute="score")], [SCORE, ARM])),
     ):

@@ -8,8 +8,8 @@ from scipy.stats import ortho_group
 
 import ldp_core as ldp
 from ldp_core import analysis, bounds, mechanisms, workloads
-from ldp_core.optimize import ClosedFormDesign, SearchLimits, design, worst_case_design
-from ldp_core.optimize.closed_form import balanced_sets, best_closed_form
+from ldp_core.optimize import SearchLimits, design, worst_case_design
+from ldp_core.optimize.closed_form import balanced_sets
 
 ALIKE = {
     "histogram": workloads.histogram(48),
@@ -143,15 +143,3 @@ def test_nor_for_people_as_expected():
     made = mechanisms.create("subset_selection", n=60, epsilon=1.0)
     cost = prior @ made.variance_profile(workload)
     assert bounds.average_variance(found.objective, workload, prior) <= cost * (1 + 1e-5)
-
-
-def test_a_mechanism_in_closed_form_says_what_it_is():
-    found = design(random_questions(100, 600), 1.0, cancel=lambda: True)
-    assert isinstance(found, ClosedFormDesign)
-    assert found.stopped == "cancelled"
-    assert repr(found).startswith("<ClosedFormDesign: subset selection, epsilon 1, objective ")
-    haar = best_closed_form(workloads.prefix(40), 0.5, SearchLimits())
-    assert haar.contents == "haar"
-    Q = haar.strategy
-    assert np.abs(Q.sum(axis=0) - 1).max() < 1e-12
-    assert (Q.max(axis=1) <= math.exp(0.5) * Q.min(axis=1)).all()

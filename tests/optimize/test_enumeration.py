@@ -132,13 +132,6 @@ def test_where_types_are_alike_it_is_that_of_the_worst_case_too(workload):
     assert least * (1 - 1e-4) <= found <= 1.001 * least
 
 
-def test_it_says_what_it_is():
-    found = optimize.exact(workloads.prefix(4), 1.0)
-    assert "objective 33.972" in repr(found)
-    assert "proved within" in repr(found)
-    assert "<table" in found._repr_html_() or "<svg" in found._repr_html_() or "<img" in found._repr_html_()
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

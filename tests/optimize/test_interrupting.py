@@ -19,8 +19,6 @@ from ldp_core.optimize import (
     strategies,
     worst_case_design,
 )
-from ldp_core.optimize.columns import generation, weights
-from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits, variances_of_types
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, drive
 
@@ -156,24 +154,6 @@ def test_what_is_there_at_once_is_a_few_times_the_best_at_most():
         assert found.objective <= seen[0] <= factor * found.objective
 
 
-@pytest.mark.parametrize("search", [average, with_prior, worst_case, gradient])
-def test_work_is_asked_about_block_by_block(search, lower):
-    """In smaller blocks: the same result, and as many more questions as there are blocks."""
-
-    def never():
-        nonlocal times
-        times += 1
-        return False
-
-    times = 0
-    whole, before = search({"cancel": never}), times
-    lower(BLOCK=24**2 * 16, TOGETHER=24 * 8)  # 16 rows of 24 types, of 384
-    times = 0
-    parts = search({"cancel": never})
-    assert times > before + 50
-    assert parts.objective == pytest.approx(whole.objective, rel=0.02)  # rounding decides which flip is the best
-
-
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("limit", [0, 40, 1000])
 def test_a_time_limit_holds_within_a_tenth(search, limit, monkeypatch):
@@ -259,13 +239,6 @@ def test_proofs_can_be_cancelled_anywhere(bound, at_once, lower):
     assert min(values) > 0
 
 
-def test_the_variances_of_types_do_not_depend_on_how_they_are_solved_for(lower):
-    proof = bounds.certificate(PREFIX, 1.0, time_limit=None)
-    by_squares = bounds.general.hardest_prior.type_variances(proof)
-    lower(AT_ONCE_TYPES=0)
-    assert bounds.general.hardest_prior.type_variances(proof) == pytest.approx(by_squares, rel=1e-9)
-
-
 @pytest.mark.parametrize("workload", [PREFIX, workloads.parity(4, 2)], ids=repr)
 def test_nothing_proved_is_a_proof_that_no_variance_is_negative(workload):
     prior = np.arange(1.0, workload.n + 1)
@@ -273,14 +246,6 @@ def test_nothing_proved_is_a_proof_that_no_variance_is_negative(workload):
     assert (proof.variance, proof.verify()) == (0.0, True)
     assert proof.value == pytest.approx(workload.n * (prior / prior.sum()) @ workload.gram_diag)
     assert proof.value <= workload.n * (prior / prior.sum()) @ workload.gram_diag
-
-
-def test_rows_fall_from_sixteen_to_eight_for_each_type():
-    per_type = np.array([rows_held(n) / n for n in range(16, limits.MOST_FITTED_TYPES + 1)])
-    assert (np.diff(per_type) <= 0).all()
-    assert per_type[0] == per_type[1024] == 16
-    assert per_type[-1] == 8
-    assert all(rows_held(n) * n <= limits.MOST_STRATEGY_ENTRIES for n in range(16, limits.MOST_FITTED_TYPES + 1))
 
 
 @pytest.mark.parametrize("name", ["optimized", "optimized_gradient"])
@@ -294,19 +259,3 @@ def test_one_number_limits_what_is_fitted(name, lower):
         assert f"at most {most:,}" in reason
         with pytest.raises(ValueError, match=f"at most {most:,}"):
             mechanisms.create(name, epsilon=1.0, workload=above)
-
-
-def test_a_search_holds_no_more_rows_than_its_size(lower):
-    lower(MOST_STRATEGY_ENTRIES=24 * 24 * 6)
-    search = generation.RowSearch(PREFIX, 1.0, np.ones(24), np.random.default_rng(0))
-    search.prepare()
-    for _ in range(3):
-        search.round()
-        assert len(search.best.high) <= 24 * 6 + generation.LEAST_STARTS
-
-
-def test_multipliers_for_which_nothing_is_worth_anything_are_given_up():
-    rows = np.where(np.eye(4, dtype=bool), 2.0, 1.0)
-    balance = weights.Balance(rows, None, True, lambda: None)
-    with pytest.raises(weights.Singular), np.errstate(all="ignore"):
-        balance.restored(np.zeros(4), np.full(4, -1.0), 0.0, weights.MONOTONE, None)

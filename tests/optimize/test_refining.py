@@ -46,27 +46,6 @@ def test_the_objective_is_that_of_the_strategy_written_out_and_falls(workload):
     assert refining.shares.sum() == pytest.approx(1)
 
 
-def test_types_are_exchanged_in_the_order_of_what_that_is_worth():
-    """v'Xv with X written out, for the first, middle and last of the types that would be exchanged."""
-    workload = workloads.all_marginals(6)
-    high, refining = some(workload)
-    n, types = workload.n, np.arange(workload.n)
-    characters = 1.0 - 2.0 * (np.bitwise_count(types[:, None] & types) % 2)
-    worth = refining._gamma / refining.powers**2
-    X = characters @ (worth[:, None] * characters) / n**2
-    for row, hat in zip(high[1:], refining._hats[1:], strict=True):
-        out, into = refining._wanted(row, hat)
-        assert row[out].all()
-        assert not row[into].any()
-        gains = []
-        for i, j in zip(out, into, strict=True):
-            changed = row.copy()
-            changed[i], changed[j] = False, True
-            gains.append(changed @ X @ changed - row @ X @ row + 2 * X[i, j])
-        assert (np.diff(gains) <= 1e-4 * max(gains)).all()
-        assert min(gains) > -1e-4 * max(gains)
-
-
 def test_what_was_done_stays_where_a_round_is_interrupted():
     workload = workloads.all_marginals(5)
     high, refining = some(workload)

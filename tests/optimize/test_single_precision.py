@@ -10,13 +10,11 @@ from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.columns.weights import (
-    BOLD,
     LEAST_TYPES,
     RATIOS,
     SinglePrecision,
     second_moments,
     squared_lengths,
-    update,
 )
 from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.run import unchecked
@@ -42,22 +40,6 @@ def test_products_are_those_of_double_precision(ratio):
     assert single.lengths(solved, unchecked) == pytest.approx(squared_lengths(rows, solved, unchecked), rel=1e-4)
     assert single.images(vector) == pytest.approx(rows @ vector, rel=1e-5)
     assert single.sums(weights) == pytest.approx(weights @ rows, rel=1e-5)
-
-
-@pytest.mark.parametrize("ratio", [RATIOS[0], math.e, RATIOS[1]])
-def test_an_exact_update_is_exact_and_a_rough_one_nearly(ratio):
-    high, rows, weights = problem(40, ratio)
-    root, floor = np.triu(np.ones((40, 40))), np.zeros(len(rows))
-    about = (rows.sum(axis=1), weights, root, None, BOLD, floor)
-    single = SinglePrecision(high, ratio)
-    plain = update(rows, *about)
-    exact, rough = (update(rows, *about, single=single, exact=which) for which in (True, False))
-    assert exact.objective == plain.objective
-    assert exact.weights @ rows == pytest.approx(np.ones(40), abs=1e-12)
-    assert rough.objective == pytest.approx(plain.objective, rel=1e-3)
-    assert rough.weights @ rows == pytest.approx(np.ones(40), abs=1e-4)
-    for done in (exact, rough):
-        assert np.abs(done.weights - plain.weights).max() < 1e-3 * plain.weights.max()
 
 
 def searched(workload, rounds):

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from threading import Event
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import pytest
 import ldp_core as ldp
 from ldp_core import bounds, workloads
 from ldp_core.limits import MOST_DESIGNED_SETS
-from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.surveys import mixture, search
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
@@ -274,25 +272,6 @@ def test_spare_shares_reach_as_much_with_no_more_columns_than_sets():
     assert (columns.reached() * spare.sum() >= before * (1 - 1e-6)).all()
 
 
-def test_sets_are_found_by_their_attributes_in_any_order():
-    sets = [(0,), (3,), (0, 3), (1, 2, 3)]
-    asked = NumberedSets(sets, 5)
-    members = np.array([[3, 0, -1], [0, -1, -1], [3, 1, 2], [1, 2, -1], [4, -1, -1]])
-    np.testing.assert_array_equal(asked.numbers(members), [2, 0, 3, 4, 4])
-
-
-def test_patterns_are_held_once_and_those_that_say_nothing_not_at_all():
-    shape = Shape((2, 3), NumberedSets([(0,), (1,)], 2), 1.0)
-    cells = np.array(
-        [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], [1] * 6, [1, 1, 0, 0, 0, 0]], dtype=bool
-    )
-    np.testing.assert_array_equal(shape.add_patterns(cells), [0, -1, 0, -1, 1])
-    np.testing.assert_array_equal(shape.add_attributes([(0, 1), (1, 0), (0, 1)]), [0, 1, 0])
-    np.testing.assert_array_equal(shape.numbers, [[0, 1], [1, 0]])
-    shape.add_columns(np.array([0, 0, 1]), np.array([1, 1, -1]))
-    np.testing.assert_array_equal(shape.columns, [[0, 1]])
-
-
 def test_designs_depend_on_seed_and_rounds_only():
     survey = workloads.survey((4, 3, 2, 2), ways=2)
     first, again = (design_survey(survey, 3.0, SearchLimits(time_limit=None, max_rounds=3, seed=7)) for _ in range(2))
@@ -304,18 +283,6 @@ def test_designs_depend_on_seed_and_rounds_only():
         assert one.attributes == other.attributes
         np.testing.assert_array_equal(one.cells, other.cells)
     assert design_survey(survey, 3.0, SearchLimits(time_limit=None, max_rounds=3, seed=8)).objective != first.objective
-
-
-def test_the_best_so_far_is_told_at_once_and_never_rises():
-    told = []
-    survey = workloads.survey((7, 6, 5, 2, 2), ways=2)
-    found = design_survey(survey, 4.0, SearchLimits(time_limit=None, max_rounds=3, callback=told.append))
-    assert told[0].round == 0
-    assert math.isfinite(told[0].objective)
-    objectives = [progress.objective for progress in told]
-    assert objectives == sorted(objectives, reverse=True)
-    assert found.objective <= objectives[-1] * (1 + search.FREE)
-    assert [entry[2] for entry in found.history] == objectives[2:]
 
 
 @pytest.mark.parametrize("last", [1, 2, 5, 20, 60, 200])
@@ -333,16 +300,6 @@ def test_a_cancelled_design_is_the_best_so_far(last):
     told_best = min(progress.objective for progress in told)
     assert 0.99 * told_best < found.objective <= told_best * (1 + search.FREE)  # with fewer patterns
     assert found.shares.sum() == pytest.approx(1, abs=1e-12)
-
-
-def test_no_time_and_a_set_event_still_bring_the_start():
-    survey = workloads.survey(ADULT, ways=2)
-    stop = Event()
-    stop.set()
-    for how in ({"time_limit": 0.0}, {"cancel": stop}):
-        found = design_survey(survey, 1.0, SearchLimits(**how))
-        assert found.rounds == 0
-        assert found.objective / bounds.centred_svd(survey, 1.0) - 1 < 2e-3
 
 
 def test_columns_of_one_value_play_no_part():
@@ -389,18 +346,3 @@ def test_ordered_questions_are_judged_by_the_average_over_all_types(epsilon):
     found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=3))
     objective = dense_objective(written_out(found, (4, 3)), survey)
     assert objective == pytest.approx(found.objective, rel=1e-9)
-
-
-def test_a_design_is_told_on_one_line():
-    found = design_survey(workloads.survey((3, 4)), 1.0, SearchLimits(time_limit=None, max_rounds=1))
-    assert repr(found).startswith(f"<SurveyDesign: {len(found.patterns)} patterns on ")
-    assert isinstance(found.patterns[0], Pattern)
-
-
-def test_a_search_that_is_ended_at_once_has_only_patterns_that_are_sent():
-    asked = workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], 2)
-    found = design_survey(asked, 1.0, SearchLimits(cancel=lambda: True))
-    assert found.stopped == "cancelled"
-    assert found.shares.min() > 0
-    assert found.shares.sum() == pytest.approx(1, abs=1e-12)
-    assert len(found.patterns) < 200

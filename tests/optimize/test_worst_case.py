@@ -1,7 +1,5 @@
 """Designs for the worst type: against the min-max over all rows (CVXPY), bounds, validity, and the mechanisms built on them."""
 
-import threading
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -137,28 +135,6 @@ def test_progress_is_the_worst_case_on_the_scale_of_L_and_never_rises():
     assert result.objective <= seen[-1][2] * (1 + 1e-4)
     needed = analysis.sample_complexity(mechanism_of(result), workload)
     assert analysis.users_from_objective(result.objective, workload) == pytest.approx(needed)
-
-
-def test_is_deterministic_in_seed_and_rounds():
-    one, again, other = (
-        worst_case_design(workloads.prefix(12), 1.0, SearchLimits(None, max_rounds=6, seed=s)) for s in (3, 3, 4)
-    )
-    assert np.array_equal(one.strategy, again.strategy)
-    assert np.array_equal(one.prior, again.prior)
-    assert one.objective != other.objective
-
-
-def test_cancelling_and_time_stop_with_a_valid_strategy():
-    workload, event = workloads.prefix(24), threading.Event()
-    watch = lambda p: event.set() if p.round == 3 else None  # noqa: E731
-    stopped = worst_case_design(workload, 1.0, SearchLimits(callback=watch, cancel=event))
-    assert (stopped.stopped, stopped.rounds) == ("cancelled", 3)
-    at_once = worst_case_design(workload, 1.0, SearchLimits(cancel=lambda: True))
-    timed = worst_case_design(workload, 1.0, SearchLimits(time_limit=0))
-    assert (at_once.stopped, timed.stopped) == ("cancelled", "time")
-    for result in (stopped, at_once, timed):
-        assert_valid(result.strategy, 1.0)
-        assert result.worst_case_variance == pytest.approx(mechanism_of(result).variance_profile(workload).max())
 
 
 @pytest.mark.parametrize(

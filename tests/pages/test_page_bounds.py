@@ -76,7 +76,7 @@ def test_bounds_speak_about_the_case_that_the_design_is_for(app):
     app.sample("commutes.csv")
     choose(app, "hierarchical").go("bounds").finish()
     session = app.session
-    mechanism, bound = session.mechanism("hierarchical"), max(session.setting.bounds("worst_case").values())
+    mechanism, bound = session.setting.mechanism("hierarchical"), max(session.setting.bounds("worst_case").values())
     worst, even = (session.setting.users_needed(mechanism, case) for case in ("worst_case", "average"))
     assert worst > 1.02 * even
     app.enter("segmented_control", "bounds-quantity", "users_needed")

@@ -27,13 +27,13 @@ def collect(ages):
 
 
 def design_id(app):
-    mechanism = app.session.mechanism(app.configuration.mechanism.name)
+    mechanism = app.session.setting.mechanism(app.configuration.mechanism.name)
     return collecting.identity(app.session, mechanism).result
 
 
 def reports(app, seed=0, **columns):
     """A CSV file of reports of everybody, drawn by the mechanism itself, and what `aggregate` makes of them."""
-    mechanism = app.session.mechanism(app.configuration.mechanism.name)
+    mechanism = app.session.setting.mechanism(app.configuration.mechanism.name)
     counts = app.session.design().counts
     values = np.repeat(np.arange(len(counts)), counts)
     raw = mechanism.privatize(values, np.random.default_rng(seed))
@@ -66,7 +66,7 @@ def held(app):
 
 def subject(app):
     c, design = app.configuration, app.session.design()
-    mechanism = app.session.mechanism(c.mechanism.name)
+    mechanism = app.session.setting.mechanism(c.mechanism.name)
     return collecting.Subject(
         c, c.domain, design.workload, mechanism, design_id(app), design.users_needed(mechanism, design.case)
     )
@@ -76,7 +76,7 @@ def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(anothe
     app = another().go("collect")
     assert "needs a domain" in app.words
     design, session = collect.session.design(), collect.session
-    packed = work.kit(session, session.mechanism("subset_selection"))
+    packed = work.kit(session, session.setting.mechanism("subset_selection"))
     content = packed.get(True)
     app.enter("segmented_control", "collect-whose", "The design of a kit")
     (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]

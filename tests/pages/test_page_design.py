@@ -102,7 +102,7 @@ def test_optimising_ends_in_a_result_and_export_follows(small):
     } == TITLES
     mechanism, *_ = small.session.setting.fitted("optimized")
     assert mechanism.audit().epsilon <= 1 + 1e-9
-    others = [small.session.mechanism(name) for name in ("randomized_response", "hierarchical")]
+    others = [small.session.setting.mechanism(name) for name in ("randomized_response", "hierarchical")]
     best, *worse = [small.session.setting.summary(one).worst_case_variance for one in (mechanism, *others)]
     assert best < min(worse)
     assert 0 <= small.session.setting.gap(mechanism) < 0.01
@@ -115,7 +115,7 @@ def test_the_optimised_mechanism_is_nearly_the_best_in_its_case(small):
     small.enter("text_area", "histogram", "8, 7, 6, 5, 4, 3, 2, 1")
     small.press("optimise").finish()
     session = small.session
-    mechanism, bound = session.mechanism("optimized"), session.setting.bounds(aim)["certificate"]
+    mechanism, bound = session.setting.mechanism("optimized"), session.setting.bounds(aim)["certificate"]
     assert 0 <= session.setting.gap(mechanism) < 0.02
     needed = session.setting.users_needed(mechanism, aim)
     assert metric(small, "needed") == wording.needed(needed)
@@ -185,7 +185,9 @@ def test_a_mechanism_with_delta_is_not_said_to_change_odds_by_a_factor(ages):
     words = ages.go("design").words
     assert "sure after seeing all 3 reports; but for delta: with probability 0.000003 the value" in words
     ages.enter("selectbox", "choice-calibration", "paper")
-    delivered = ages.session.mechanism("gaussian").audit().delta  # by the paper's noise, which is called 0.000001
+    delivered = (
+        ages.session.setting.mechanism("gaussian").audit().delta
+    )  # by the paper's noise, which is called 0.000001
     said = re.findall(
         r"a report is at most 2.72 times as large plus delta = ([0-9.]+ × 10[⁻⁰¹²³⁴-⁹]+|[0-9.]+[0-9])", ages.words
     )
@@ -224,7 +226,7 @@ def test_reports_about_distinguished_types_and_the_choice_to_keep_all(app):
         app.go("design").set("Keep all types for questions asked later", kept)
         assert app.configuration.types == ("all" if kept else "distinguished")
         assert f"Your questions distinguish 4 of 16 types; reports are about {about}." in app.words
-        needed.append(app.session.setting.users_needed(app.session.mechanism("subset_selection"), "worst_case"))
+        needed.append(app.session.setting.users_needed(app.session.setting.mechanism("subset_selection"), "worst_case"))
     assert needed[0] == needed[2] < needed[1] / 2
     app.ask("prefix")
     assert not app.has("checkbox", "all-types")

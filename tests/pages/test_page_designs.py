@@ -272,11 +272,11 @@ def beside(app):
 
 def test_epsilon_one_against_two(ages):
     ages.go("design").enter("selectbox", "mechanism", "hierarchical")
-    one = ages.session.setting.users_needed(ages.session.mechanism("hierarchical"), "worst_case")
+    one = ages.session.setting.users_needed(ages.session.setting.mechanism("hierarchical"), "worst_case")
     beside(ages).press("design-copy")
     assert [tab.label for tab in ages.at.tabs] == []
     ages.go("design").enter("text_input", "epsilon-text", "2")
-    two = ages.session.setting.users_needed(ages.session.mechanism("hierarchical"), "worst_case")
+    two = ages.session.setting.users_needed(ages.session.setting.mechanism("hierarchical"), "worst_case")
     beside(ages)
     (table,) = ages.dataframes
     assert table["design"].tolist() == [item.name for item in ages.session.saved.designs]

@@ -11,7 +11,7 @@ from pages.ui.tasks import work
 def packed(app):
     """The kit on offer, once the proofs that are in it are there."""
     app.finish()
-    found = work.kit(app.session, app.session.mechanism(app.configuration.mechanism.name)).result
+    found = work.kit(app.session, app.session.setting.mechanism(app.configuration.mechanism.name)).result
     assert app.has("download_button", "download-kit") == (found is not None)
     return found
 
@@ -25,7 +25,7 @@ def test_the_kit_on_offer_is_that_of_the_design_and_loads_again(subsets, another
     content = packed(subsets)
     opened = open_kit(content)
     assert opened.configuration == subsets.configuration
-    assert opened.mechanism.digest == subsets.session.mechanism("subset_selection").digest
+    assert opened.mechanism.digest == subsets.session.setting.mechanism("subset_selection").digest
     assert (
         designs.load(content).outcome["expected_errors"]
         == designs.load(exchange.export(subsets.session)).outcome["expected_errors"]

@@ -123,7 +123,7 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
         assert "loaded from a file and not computed here" in other.go(page).words
     assert f"loaded from a file, {NOT_OURS}. Its epsilon" in other.go("design").words
     assert f"loaded from a file, {NOT_OURS}, and the export says so" in other.go("export").words
-    forged = asdict(other.session.setting.summary(other.session.mechanism(other.configuration.mechanism.name)))
+    forged = asdict(other.session.setting.summary(other.session.setting.mechanism(other.configuration.mechanism.name)))
     again = another().load(swapped(zipped, 1.5, forged))
     assert "errors recorded in the file" not in again.words  # a careful forger gets this far, and no further
     assert "loaded from a file and not computed here" in again.words

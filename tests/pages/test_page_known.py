@@ -48,9 +48,9 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     kept = mechanisms.create("optimized", epsilon=1.0, workload=whole, target="worst_case", **limits)
     variance = analysis.worst_case_variance(kept, whole)
     secret = analysis.users_for(variance, whole.squared_weights, design.alpha)
-    share = 1 - design.users_needed(app.session.mechanism("optimized"), "worst_case") / secret
+    share = 1 - design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") / secret
     assert 0.6 < share - 0.04 < int(said) / 100 <= share
-    assert design.users_needed(app.session.mechanism("optimized"), "worst_case") < 3000 < secret
+    assert design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") < 3000 < secret
 
 
 def asked(app):
@@ -91,7 +91,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     arms.go("design").press("optimise").finish()
     assert "The collector knows which of 2 groups each person is in" in arms.words
     setting = arms.session.setting
-    made = arms.session.mechanism("optimized")
+    made = arms.session.setting.mechanism("optimized")
     assert setting.users_needed(made, "worst_case") < 5000
     assert 0 <= setting.gap(made) < 0.2
     for page, tabs in (("design", "design-tabs"), ("compare", "compare-tabs"), ("bounds", "bounds-tabs")):
@@ -117,7 +117,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     other = another().load(content)
     assert "It was checked here, and it holds." in other.words
     assert other.session.setting.proof("worst_case").certificate.verify()
-    assert other.session.mechanism("optimized").digest == made.digest
+    assert other.session.setting.mechanism("optimized").digest == made.digest
 
 
 def test_a_difference_to_detect_between_known_groups(arms):

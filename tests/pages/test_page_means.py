@@ -25,7 +25,7 @@ def test_an_average_is_asked_for_and_its_error_is_in_the_unit_of_the_column(app)
     setting = app.session.setting
     assert setting.target == 0.02
     designed(app)
-    chosen = app.session.mechanism(app.session.chosen)
+    chosen = app.session.setting.mechanism(app.session.chosen)
     (error,) = setting.answer_errors(chosen)
     assert f"the answer is off by ± {80 * setting.error(chosen):.3g} in x" in app.words
     assert "Bins may add up to 5 to that" in app.words
@@ -49,7 +49,7 @@ def test_collected_answers_are_told_in_the_unit_of_the_column(app):
     app.enter("segmented_control", "collect-from", "simulated").press("count").finish()
     held = [app.session.results.get(key) for key in list(app.session.results._items) if key.startswith("collection:")]
     setting = app.session.setting
-    mechanism = app.session.mechanism(app.session.chosen)
+    mechanism = app.session.setting.mechanism(app.session.chosen)
     told = collector.in_units(collector.answers(held[0], mechanism, setting.workload), setting.workload, 9000)
     assert abs(told["answer"][0] - 40) < 6 * told["standard_error"][0]
     (table,) = [table.value for table in app.at.table if "Unit" in table.value]

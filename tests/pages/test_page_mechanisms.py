@@ -47,7 +47,7 @@ def test_a_mechanism_of_each_family_opens_on_the_design_page_with_all_its_choice
             workload=WorkloadRecipe(parts=(MeanPart(attribute=app.configuration.domain.attributes[0].name),))
         )
     declared.go("design").enter("selectbox", "mechanism", name)
-    summary = app.session.setting.summary(app.session.mechanism(name))
+    summary = app.session.setting.summary(app.session.setting.mechanism(name))
     assert summary.users_needed > 0
     assert "privacy unit" in app.words
     for parameter, values in library.spec(name).choices.items():

@@ -98,7 +98,7 @@ def test_one_that_gives_more_away_is_left_out_until_epsilon_allows_it(comparing)
         brought(comparing.unfold("own-matrices")).loc["Bold", "In this design"]
         == "It takes part with epsilon 2, less than the 3 you allow."
     )
-    assert comparing.session.mechanism(one.mechanism).audit().epsilon <= 2
+    assert comparing.session.setting.mechanism(one.mechanism).audit().epsilon <= 2
 
 
 def test_one_that_cannot_answer_says_why(comparing):
@@ -195,7 +195,7 @@ def test_a_loaded_file_has_it_again(ours, another):
     another = another().load(exchange.to_save(ours.session)).go("compare")
     assert another.configuration.own == (one,)
     assert figures(another).loc["our table", "users_needed"] == expected
-    np.testing.assert_array_equal(another.session.mechanism(one.mechanism).strategy, one.table)
+    np.testing.assert_array_equal(another.session.setting.mechanism(one.mechanism).strategy, one.table)
 
 
 def test_other_types_leave_it_out_with_the_reason(ours):

@@ -61,7 +61,7 @@ def test_they_are_told_on_simulate_and_collect(app, known):
     experiment(app, known).change_kind("mean").enter("multiselect", "group-0-by", ["arm"])
     app.go("design")
     design = app.session.setting
-    error = design.error(app.session.mechanism(app.session.chosen))
+    error = design.error(app.session.setting.mechanism(app.session.chosen))
     assert ((f"off by ± {5 * error:.3g} in score") in app.words) == known
     app.go("workload")
     app.add("share").go("simulate").press("run").finish().open("outcome-tabs", "Within groups")

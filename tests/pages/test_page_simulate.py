@@ -51,7 +51,9 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert [tab.label for tab in ready.at.tabs] == TABS
     assert ready.at.button(key="run").disabled
     found = observed(ready)
-    predicted = 100 * ready.session.setting.summary(ready.session.mechanism("subset_selection")).standard_error_on_data
+    predicted = (
+        100 * ready.session.setting.summary(ready.session.setting.mechanism("subset_selection")).standard_error_on_data
+    )
     assert found["Unbiased"] == pytest.approx(predicted, rel=0.4)
     assert found["Non-negative"] <= found["Unbiased"]
     assert "20 trials of Subset selection, unbiased" in ready.words
@@ -130,7 +132,7 @@ def test_new_people_each_trial_bring_the_chance_of_who_takes_part(ready):
     design = ready.session.design()
     below = np.cumsum(design.counts) / design.users
     who = design.users * (below * (1 - below)).sum()
-    exact = variance_on_data(ready.session.mechanism("subset_selection"), design.workload, design.counts) + who
+    exact = variance_on_data(ready.session.setting.mechanism("subset_selection"), design.workload, design.counts) + who
     table = next(frame for frame in ready.dataframes if "Predicted (pp)" in frame)
     predicted = 100 * np.sqrt(exact / design.workload.num_queries) / design.users
     assert table["Predicted (pp)"][0] == significant(predicted)

@@ -119,7 +119,7 @@ def test_proofs_given_up_with_their_epsilon_begin_again_when_it_comes_back(ages,
 def test_a_proof_stopped_by_hand_stays_stopped_on_every_page(ages, busy, page, key):
     ages.go(page)
     asked = {job.key: job for job in proving(ages)}
-    ages.press("cancel-proof")
+    ages.press(key)
     (stopped,) = (job for job in asked.values() if job.stopped)
     for page in ("compare", "bounds", "workload", "design"):
         ages.go(page)

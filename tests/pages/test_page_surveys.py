@@ -140,7 +140,7 @@ def test_what_a_survey_cannot_have_is_said_in_a_sentence(lives):
     assert "the error of a query is largest for **the marginal of " in words(lives)
     lives.open("outcome-tabs", "Errors")
     assert "400 of 3,794 queries are shown, evenly spread." in words(lives)
-    mechanism = lives.session.mechanism("sampled_sets")
+    mechanism = lives.session.setting.mechanism("sampled_sets")
     error = lives.session.setting.summary(mechanism).standard_error_on_data
     assert f"± {100 * error:.3g} percentage points was predicted" in words(lives)
 
@@ -148,7 +148,7 @@ def test_what_a_survey_cannot_have_is_said_in_a_sentence(lives):
 def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, another):
     load(app, [13, 14, 15], mechanism="optimized").go("design").finish()
     said, state = words(app), app.session
-    mechanism, workload = state.mechanism("optimized"), app.workload
+    mechanism, workload = state.setting.mechanism("optimized"), app.workload
     needed = analysis.sample_complexity(mechanism, workload, state.setting.alpha)
     assert metric(app, "People needed") == wording.needed(needed)
     assert needed <= 1.01 * analysis.users_from_objective(
@@ -186,7 +186,7 @@ def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkey
     state = app.session
     state.change(optimizer=state.configuration.optimizer.model_copy(update={"max_rounds": 2}))
     app.go("design").press("optimise").finish()
-    mechanism, said = state.mechanism("optimized"), words(app)
+    mechanism, said = state.setting.mechanism("optimized"), words(app)
     assert isinstance(mechanism, SplitSurvey)
     assert not app.errors
     assert f"in which of {len(mechanism.designs)} designs a person takes part" in said
@@ -204,7 +204,7 @@ def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkey
     other = another().load(exchange.export(state)).go("design")
     assert metric(other, "People needed") == metric(app.go("design"), "People needed")
     assert "This strategy was loaded from a file, not computed here" in words(other)
-    loaded = other.session.mechanism("optimized")
+    loaded = other.session.setting.mechanism("optimized")
     assert loaded.own[0].mechanism.strategy.tobytes() == own.tobytes()
     state.view["sides"] = True
     app.go("design").finish()

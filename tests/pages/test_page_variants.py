@@ -92,8 +92,8 @@ def test_a_variant_is_taken_into_the_design_with_one_click(compared):
     assert (recipe.name, recipe.parameters) == ("hierarchical", {"branching": 16})
     # The other one goes on being what it was, though the mechanism of the design has its name.
     assert set(figures(compared).index) == titles("hierarchical", HH16)
-    assert compared.session.mechanism("hierarchical").parameters["branching"] == 16
-    assert compared.session.mechanism("hierarchical()").parameters["branching"] == 4
+    assert compared.session.setting.mechanism("hierarchical").parameters["branching"] == 16
+    assert compared.session.setting.mechanism("hierarchical()").parameters["branching"] == 4
     assert "Hierarchical, branching 16" in compared.words
     compared.go("design")
     assert compared.at.selectbox(key="choice-branching").value == 16

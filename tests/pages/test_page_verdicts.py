@@ -93,7 +93,7 @@ def test_refused_target_errors(fifty):
 
 def needed(fifty):
     setting = fifty.session.setting
-    return setting.users_needed(fifty.session.mechanism("subset_selection"), "worst_case")
+    return setting.users_needed(fifty.session.setting.mechanism("subset_selection"), "worst_case")
 
 
 def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
@@ -156,7 +156,7 @@ def test_export_marks_every_answer_on_the_page_and_in_its_file(fifty):
     (table,) = [table for table in fifty.dataframes if "Verdict" in table]
     assert table["Verdict"].tolist() == [verdicts.marked(word) for word in expected]
     design = fifty.session.setting
-    mechanism = fifty.session.mechanism("subset_selection")
+    mechanism = fifty.session.setting.mechanism("subset_selection")
     listed = frames.query_errors([mechanism], design.workload, design.counts, design.labels, np.arange(50))
     assert listed["standard_error"].to_numpy() == pytest.approx(errors_with(1000))
 

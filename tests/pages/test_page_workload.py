@@ -99,6 +99,33 @@ def test_two_groups_are_compared_by_any_question(health):
     assert not health.errors
 
 
+WITHIN = [
+    "histogram",
+    "marginals",
+    "k_way_marginals",
+    "all_marginals",
+    "joint_histogram",
+    "parity",
+    "predicates",
+    "types",
+    "difference",
+]
+
+
+def test_every_kind_of_question_is_asked_within_groups(health):
+    """As the core asks it, and the other controls speak of the columns that are left."""
+    for kind in WITHIN:
+        health.change_kind(kind).enter("multiselect", "group-0-by", ["exercises", "sleeps_badly"])
+        (part,) = health.parts
+        assert (part.kind, part.by) == (kind, ("exercises", "sleeps_badly"))
+        assert part.summary.endswith(", within each exercises x sleeps_badly")
+        assert health.workload == part.build(health.configuration.domain)
+        if kind == "k_way_marginals":
+            assert health.at.number_input(key="group-0-k").max == 4
+        health.enter("multiselect", "group-0-by", [])
+        assert health.parts[0].by == ()
+
+
 def test_special_types_have_no_place_in_the_order(app):
     app.sample("commutes.csv")
     data = app.configuration.data

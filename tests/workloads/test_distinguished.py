@@ -163,11 +163,6 @@ def test_all_types_can_be_kept_for_questions_asked_later():
     assert "distinguish" not in made.explain()
 
 
-def test_a_mechanism_says_what_its_reports_are_about():
-    made = mechanisms.create("optimized", epsilon=1.0, workload=CONDITIONS, max_rounds=1)
-    assert made.explain().endswith("The questions distinguish 4 of 40 types; reports are about these.")
-
-
 def test_a_histogram_of_one_column_is_subset_selection_on_it():
     found = ldp.optimize.design(OnAttributes((24, 4), [0], workloads.histogram(24)), 1.0, time_limit=0)
     alone = analysis.objective(mechanisms.create("subset_selection", n=24, epsilon=1.0), workloads.histogram(24))

@@ -183,13 +183,6 @@ MATRIX = np.arange(1.0, 13.0).reshape(3, 4)
 WHOLE = [npy(MATRIX), npz(matrix=MATRIX, names=np.array(["a", "b", "c"]))]
 
 
-@pytest.mark.parametrize("whole", WHOLE, ids=["npy", "npz"])
-def test_a_file_cut_short_anywhere_gets_one_sentence(whole):
-    for end in range(len(whole)):
-        with pytest.raises(ValueError, match=r"^[A-Z][^\n]*\.$"):
-            read_matrix(whole[:end], 4)
-
-
 @given(
     st.sampled_from(WHOLE),
     st.integers(0, 2000),

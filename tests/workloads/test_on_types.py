@@ -143,12 +143,6 @@ def test_recipes_with_strange_settings_are_refused(fields):
         TypesPart(**fields)
 
 
-def test_parameters_have_one_order():
-    first, second = ({"width": 1, "k": 2}, {"k": 2, "width": 1})
-    dumps = [TypesPart(family="prefix", parameters=found).model_dump_json() for found in (first, second)]
-    assert dumps[0] == dumps[1]
-
-
 def test_queries_on_one_attribute_are_named_by_it():
     part = TypesPart(family="prefix")
     assert part.build(domain(AGE)).query_name(1) == "age below 20"

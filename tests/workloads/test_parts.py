@@ -217,18 +217,6 @@ def test_declared_symmetries_hold(data):
 NAMES = st.text(min_size=1, max_size=6)
 
 
-@settings(max_examples=60)
-@given(st.data())
-def test_recipes_go_through_json(data):
-    axes = data.draw(some_axes())
-    part = data.draw(some_part(axes))
-    again = RECIPES.validate_json(RECIPES.dump_json(part), strict=True)
-    assert again == part
-    assert RECIPES.dump_json(again) == RECIPES.dump_json(part)
-    assert hash(again) == hash(part)
-    assert again.build(axes) == part.build(axes)
-
-
 @given(NAMES, st.lists(NAMES, min_size=1, max_size=3, unique=True), st.floats(1e-6, 1e6))
 def test_recipes_of_any_names_go_through_json(name, group, weight):
     for part in (
@@ -269,11 +257,6 @@ def test_recipes_of_any_names_go_through_json(name, group, weight):
 def test_bad_recipes_are_refused(document):
     with pytest.raises(ValidationError):
         RECIPES.validate_python(document)
-
-
-def test_recipes_are_frozen():
-    with pytest.raises(ValidationError, match="frozen"):
-        HistogramPart(attribute="a").attribute = "b"
 
 
 def test_a_packed_matrix_cannot_unpack_to_more_than_it_says():
@@ -502,14 +485,6 @@ def test_attributes_of_one_type_are_left_out_or_refused():
         over_attributes([ParityPart()], [Axis("b", ("1", "2", "3"), 3)])
     with pytest.raises(ValueError, match="nothing to ask yet"):
         over_attributes([], axes)
-
-
-def test_the_attributes_a_recipe_names_are_known_without_a_domain():
-    assert PrefixPart(attribute="age", by=("sex", "age")).mentions == ("age", "sex")
-    assert MarginalsPart(groups=[("a", "b"), ("b", "c")]).mentions == ("a", "b", "c")
-    assert ParityPart(attributes=("x", "y")).mentions == ("x", "y")
-    assert ParityPart().mentions == ()
-    assert KWayMarginalsPart(k=2).mentions == ()
 
 
 def test_boxes_of_three_orders_have_grams_in_closed_form():

@@ -100,6 +100,7 @@ def test_one_group_is_no_group_and_only_groups_are_refused():
         PredicatesPart(predicates=[{"expression": "score < 3 and sex = 'male'"}]),
         MatrixPart.of(np.arange(14.0 * 2).reshape(2, 14)),
         TypesPart(family="all_range"),
+        TypesPart(family="histogram"),
     ],
     ids=lambda part: part.kind,
 )

@@ -360,15 +360,6 @@ def test_what_is_no_survey_is_refused_in_a_sentence(sizes, ways, weights, said):
         survey(sizes, ways, weights)
 
 
-def test_every_set_has_its_weight_also_where_an_attribute_has_one_value():
-    made = survey([3, 1, 5], 1, [1.0, 2.0, 3.0])
-    assert [(group.attributes, group.weight) for group in made.groups] == [((0,), 1.0), ((2,), 3.0)]
-    some = survey(np.array([3, 4, 5]), np.int64(2), np.array([0.0, 1.0, 2.0]))
-    assert [(group.attributes, group.weight) for group in some.groups] == [((0, 2), 1.0), ((1, 2), 2.0)]
-    sets = survey((3, 4, 5), [{2, 0}, (1,)])
-    assert [group.attributes for group in sets.groups] == [(0, 2), (1,)]
-
-
 @pytest.mark.parametrize(
     ("name", "value"), [("attributes", 0), ("attributes", "01"), ("weight", "x"), ("weight", None)]
 )

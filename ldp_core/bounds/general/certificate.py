@@ -1,19 +1,8 @@
-"""A lower bound on L(Q) for every epsilon-LDP strategy Q, with a proof that is checked without any optimiser.
+"""A lower bound on L(Q) for every epsilon-LDP strategy Q, by numbers for each type and pair of types.
 
-**The proof.** For a symmetric C, ``(M^-1 - C) M (M^-1 - C)`` is positive semidefinite, so with ``X = C G C``
-
-    tr(M^-1 G)  >=  2 tr(C G) - tr(X M)                                   for every M,
-
-and ``tr(X M) = sum_k w_k v_k'X v_k / (r'v_k) <= 1'mu`` when ``v'X v <= (r'v)(mu'v)`` for all
-two-valued v (rows of a strategy are mixtures of these, and their weights satisfy
-``sum_k w_k v_k = 1``). The best scaling of C gives
-
-    L  >=  tr(C G)^2 / 1'mu.
-
-The rest of the proof, with its rounding, stands in `ldp_core.bounds.verify`, which checks it: nothing else does. Where C, mu, Gamma, N,
-kappa and the cuts come from: `ldp_core.bounds.general.multipliers`. Honest certificates lose nothing visible by rounding: 4e-10 of their
-value at epsilon 1 and 64 types (prefix), 4e-8 at 256, 3e-6 at 1,024, 2e-4 at 4,096. C grows as epsilon^-2, and the loss with it: 7e-4 at
-epsilon 0.001 and 64 types.
+The proof, with its rounding, stands in `ldp_core.bounds.verify`; where C, mu, Gamma, N, kappa and the cuts come from, in
+`ldp_core.bounds.general.multipliers`. Honest certificates lose nothing visible by rounding: 4e-10 of their value at epsilon 1 and 64 types (totals),
+2e-4 at 4,096. C grows as epsilon^-2, and the loss with it: 7e-4 at epsilon 0.001 and 64 types.
 """
 
 from __future__ import annotations

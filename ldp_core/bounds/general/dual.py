@@ -202,7 +202,7 @@ def _with_cuts(
     trivial = float(dual.shares @ np.square(dual.columns).sum(axis=0))
     for _ in range(12 if n <= 512 else 0):  # a look takes n^2 steps from many starts
         value = dual.value(x)
-        least = 2e-4 * max(1 - trivial * np.exp(-value), 2e-4)
+        least = 2e-4 * max(1 - trivial / max(np.exp(value), 1e-300), 2e-4)
         if value < before + least or stop() or (cut := dual.with_cuts(x, last)) is None:
             return
         for barrier in barriers[-2:]:

@@ -42,19 +42,13 @@ def worst_case(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> Proof:
-    """A certificate whose ``variance`` is a lower bound on the worst-case variance per user of
-    every epsilon-LDP mechanism.
+    """A certificate whose ``variance`` is a lower bound on the worst-case variance per user of every epsilon-LDP mechanism.
 
-    ``prior`` (n,) is where the search starts. That of a worst-case design makes bound and design
-    meet; the default is the best prior for the closed form. Steps along the gradient of the
-    relaxation improve it while there is time; the certificate returned is the best, carries its
-    prior, and is never below the closed form (`ldp_core.bounds.worst_case_variance`) unless cancelled. If the
-    workload's symmetry makes all types alike, the uniform prior is the best and no search is
-    needed. The hardest prior of one real-valued question is found with its certificate. Questions that distinguish few of many types are bounded over the merged types, whose
-    worst is no worse than that of all, unless a ``prior`` is given.
-
-    ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in
-    `ldp_core.bounds.certificate`, whose errors are raised here too.
+    The search starts from ``prior`` (n,), or from the best one for the closed form, and goes along the gradient of the relaxation while there is
+    time; the certificate returned carries its prior, and is never below the closed form (`ldp_core.bounds.worst_case_variance`) unless cancelled.
+    Where symmetry makes all types alike, the uniform prior is the best. Questions that distinguish few of many types are bounded over these, whose
+    worst is no worse than that of all, unless a ``prior`` is given. ``callback(progress)`` gets the best ``bound`` so far on the scale of L, as n
+    variance + tr G; ``time_limit`` in seconds, ``cancel`` and errors as in `ldp_core.bounds.certificate`.
     """
     check_weights(workload)
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf

@@ -14,7 +14,7 @@ Write their sum ``y' F y + 2 f'y + h``. As ``q_i (y_i^2 - D y_i) = 0``, with
 ``2 w'v - c - (w'v)^2/c = -(w'v - c)^2/c``.
 
 **The bound.** So tr(A M) <= 0 for the information matrix M of every epsilon-LDP strategy. Then
-``tr(M^-1 G) >= tr(CG)^2 / 1'mu`` as in `ldp_core.bounds.general.certificate`, for every symmetric C
+``tr(M^-1 G) >= tr(CG)^2 / 1'mu`` as in `ldp_core.bounds.verify`, for every symmetric C
 such that CGC agrees with A on the vectors x with p'x = 0, p the prior. If A is positive semidefinite there, the best such C gives
 
     tr(M_p^-1 G)  >=  n (p'Gp + |A^(1/2) K^(1/2)|_*^2 / b),      b = -1'A1 = (t^2 + h 1'Q1) / c,

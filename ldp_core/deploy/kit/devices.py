@@ -70,7 +70,8 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
             "The domain has other types than the mechanism: describe it with the domain that it was built for."
         )
     entry = library.known(mechanism.name)
-    values = None if domain is None else {"attributes": [_attribute(attribute) for attribute in domain.attributes]}
+    clear = isinstance(mechanism, StratifiedMechanism)  # a column of one value makes no groups
+    values = None if domain is None else {"attributes": [_attribute(one, clear) for one in domain.attributes]}
     description: dict[str, object] = {
         "format": FORMAT,
         "epsilon": written_epsilon,
@@ -86,8 +87,8 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
 # --- the domain --------------------------------------------------------------------------------------------------------
 
 
-def _attribute(attribute: Attribute) -> dict[str, object]:
-    """What `ldp_core.deploy.kit.client.encode` asks of an attribute."""
+def _attribute(attribute: Attribute, clear: bool = False) -> dict[str, object]:
+    """What `ldp_core.deploy.kit.client.encode` asks of an attribute; what the collector knows is said in the ``clear``."""
     other, missing = attribute.outside == "other", attribute.missing == "category"
     ordinary = attribute.size - other - missing
     special = [ordinary] * other + [attribute.size - 1] * missing
@@ -125,7 +126,7 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
         "clamp": attribute.outside == "clamp",
         "other": ordinary if other else None,
         "missing": attribute.size - 1 if missing else None,
-        **({"known": True} if attribute.known else {}),
+        **({"known": True} if attribute.known and clear else {}),
         **description,
     }
 

@@ -22,7 +22,6 @@ from ldp_core.designs import Configuration, bundle, disclosure, guarantee, stric
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms import Mechanism
-from ldp_core.mechanisms.strata import SEVERAL
 from ldp_core.shuffled import promised
 
 COPIED = ("client.py", "client.js", "audit.py", "collect.py")
@@ -110,8 +109,6 @@ def kit(
     setting = replace(setting, configuration=setting.settled)
     configuration, mechanism, outcome = setting.configuration, setting.chosen_mechanism, outcome_of(setting, figures)
     shown = disclosure.released(setting, figures)
-    if library.spec(configuration.mechanism.name).fitted and len(getattr(mechanism, "drawn_by_design", ())) > 1:
-        raise bundle.BundleError(SEVERAL)
     description = devices.describe(mechanism, configuration.epsilon, configuration.domain)
     if private_key is not None:
         description = signing.sign(description, private_key)

@@ -5,8 +5,7 @@ Every set of attributes in the questions begins with evenly spread patterns and 
 together they are nearly the best where tables have many cells. Each round has three steps. Patterns
 climb on the tables of sets in the questions. Columns whose cells are too coarse gain one attribute
 (a pattern of few cells spends its Fourier weight better over several attributes, where epsilon is
-large and columns have few values). Known patterns are tried on other attributes of the same sizes,
-and climb with one attribute in place of another.
+large and columns have few values). Known patterns climb with one attribute in place of another.
 
 Climbs from sets of groups of values were tried and removed. Measured with and without, over the
 closed form: pairs of columns, nothing (2 to the 8 at epsilon 2, six columns of 3 to 8 values at
@@ -84,7 +83,6 @@ class SurveySearch:
         self._most_cells = min(CLIMBED_CELLS, int(64 / self._share))
         self._asked = NumberedSets(asked.sets, len(survey.shape))
         self._shapes: dict[tuple[int, ...], Shape] = {}
-        self._available = Counter(survey.shape)
         self._rounds, self._patience = 0, Patience()
         self._grown = Grown(3)
         self._start(asked.sets)
@@ -105,7 +103,6 @@ class SurveySearch:
             self._climb(shape, worth)
         self._widen(worth, level)
         self._price(worth, level)
-        self._reassign(worth, level)
         self._mixture = self._fitted(UPDATES)
         most = _MOST_COLUMNS * len(self._costs)
         if len(self._mixture.shares) > most and self._mixture.fourier_weights.nnz <= _MOST_FOURIER_WEIGHTS:
@@ -291,26 +288,3 @@ class SurveySearch:
             if better.any():
                 places = shape.add_attributes(members[better].tolist())
                 shape.add_columns(places, shape.add_patterns(climbed[better]))
-
-    def _reassign(self, worth: np.ndarray, level: float) -> None:
-        """Patterns in use on other attributes of the same sizes, and along them in another order."""
-        for shape in list(self._mixture.shapes):
-            used = Counter(shape.sizes)
-            ways = math.prod(math.perm(self._available[size], count) for size, count in used.items())
-            if len(shape.attributes) >= ways:
-                continue
-            self._check()
-            drawn = np.hstack([self._drawn(size, count) for size, count in sorted(used.items())])
-            known = np.unique(shape.columns[:, 1])
-            prices = worth[shape.numbers_of(drawn)] @ shape.spectra[known].T
-            better = np.flatnonzero(prices.max(axis=1) > level)
-            if len(better):
-                places = shape.add_attributes(drawn[better].tolist())
-                shape.add_columns(places, known[prices[better].argmax(axis=1)])
-
-    def _drawn(self, size: int, count: int) -> np.ndarray:
-        """(draws, count) attributes of this size, in random order."""
-        draws = max(16, int(0.5 * len(self._costs) / len(self._shapes)))
-        places = np.flatnonzero(np.array(self._sizes) == size)
-        order = self._rng.random((draws, len(places))).argsort(axis=1)[:, :count]
-        return places[order]

@@ -11,13 +11,12 @@ from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.designs.certificate_file import Written
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DRAWN_VALUES, UNASKED_TYPES
 from ldp_core.mechanisms import Mechanism
-from ldp_core.run import Progress
 from ldp_core.studies import theorems
 from pages.ui import layout, listing
 from pages.ui.bounds import subject as page
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, Task
+from pages.ui.tasks.jobs import Task
 from pages.ui.words import people, plain
 
 ALGORITHMS = {
@@ -170,16 +169,10 @@ def populations(state: Session, mechanism: Mechanism | None, about: Setting) -> 
     if running is not None:
         with st.container(horizontal=True, vertical_alignment="center", key="running-populations"):
             st.button("Cancel", on_click=running.cancel, key="cancel-populations", icon=":material/stop_circle:")
-            layout.live(running, _averages_progress)
+            layout.live(running, layout.counted)
     elif task.result is None or task.cut_short:
         if task.error:
             st.error(plain(task.error))
         st.button(
             "Average over populations", on_click=task.start, key="start-populations", icon=":material/play_arrow:"
         )
-
-
-def _averages_progress(progress: Progress, job: Job) -> None:
-    total = progress.max_rounds or 1
-    text = f"{progress.round:,} of {total:,}, {wording.duration(job.seconds)}"
-    st.progress(min(1.0, progress.round / total), text=text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
 from pages.ui import layout, promises
 from pages.ui.access import may_read_local_files, opened
-from pages.ui.controls import control
+from pages.ui.controls import control, take_file, view_switch
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
 from pages.ui.tasks.collecting import Subject
@@ -30,37 +31,26 @@ ENDINGS = ["csv", "tsv", "txt", "parquet", "pq"]
 
 def whose(state: Session) -> str:
     """Whose reports are counted: those of the current design, or of a kit."""
-    chosen = control(
-        st.segmented_control,
-        "Reports of",
-        "collect-whose",
-        state.view.get("collect-whose", OWN),
-        lambda choice_made: choice_made and state.view.update({"collect-whose": choice_made}),
-        options=[OWN, KIT],
-        help="Reports say of which design they are. Those of another one are counted with the kit that their devices came from.",
-    )
-    return chosen or state.view.get("collect-whose", OWN)
+    about = "Reports say of which design they are. Those of another one are counted with the kit that their devices came from."
+    return view_switch(state, "collect-whose", {OWN: OWN, KIT: KIT}, "Reports of", help=about)
 
 
 def kit(state: Session) -> Subject | None:
     """The design of a kit that is uploaded here; None until there is one."""
     known = state.view.get("collect-kit", "")
     opened = collecting.opened(state, b"", known).result if known else None
-    key = f"kit-{state.view.get('kits', 0)}"
 
-    def take() -> None:
-        uploaded = st.session_state[key]
-        if uploaded is not None:
-            task = collecting.opened(state, uploaded.getvalue())
-            state.view.update({"collect-kit": task.key.partition(":")[2], collecting.HELD: True})
-            state.view["kits"] = state.view.get("kits", 0) + 1  # an empty uploader next time: the kit is in
-            task.start()
+    def take(uploaded: Any) -> None:
+        task = collecting.opened(state, uploaded.getvalue())
+        state.view.update({"collect-kit": task.key.partition(":")[2], collecting.HELD: True})
+        task.start()
 
-    st.file_uploader(
+    take_file(
+        state,
+        "kit",
         "Kit (zip)" if opened is None else "Another kit (zip)",
+        take,
         type=["zip"],
-        key=key,
-        on_change=take,
         help="The zip that Export gave. What it holds is checked, and used on this page only: your design stays as it is.",
     )
     task = collecting.opened(state, b"", known)
@@ -75,17 +65,8 @@ def kit(state: Session) -> Subject | None:
 def bring(state: Session, subject: Subject, own: bool) -> None:
     """The choice of where reports come from, and the entries and buttons of that."""
     offered = [kind for kind in SOURCES if (kind != "local" or may_read_local_files()) and (kind != "simulated" or own)]
-    now = state.view.get("collect-from", "upload")
-    chosen = control(
-        st.segmented_control,
-        "Source",
-        "collect-from",
-        now if now in offered else "upload",
-        lambda kind: kind and state.view.update({"collect-from": kind}),
-        options=offered,
-        format_func=SOURCES.get,
-    )
-    {"upload": _upload, "local": _local, "earlier": _earlier, "simulated": _simulated}[chosen or now](state, subject)
+    chosen = view_switch(state, "collect-from", {kind: SOURCES[kind] for kind in offered}, "Source")
+    {"upload": _upload, "local": _local, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
 
 
 def _start(label: str, key: str, act: Callable[[], None], disabled: bool = False) -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from ldp_core import frames, library, mechanisms, shuffled, wording
 from ldp_core.papers import league
-from ldp_core.run import Cancel, Progress, asked
+from ldp_core.run import Cancel, asked
 from pages.ui import layout, listing
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, Task, ask
@@ -165,7 +165,7 @@ def show_league(state: Session) -> None:
     if long.error:
         st.error(plain(long.error))
     if running is not None:
-        layout.live(running, _league_progress)
+        layout.live(running, lambda progress, job: layout.counted(progress, job, " figures"))
     frame = league.read() if table is None else table
     with st.container(key="league-table"):
         listing.show_words(
@@ -178,8 +178,3 @@ def show_league(state: Session) -> None:
         f"{league.MEANING} Every mechanism has its usual parameters; of the trees, two more oracles are shown. Empty where a mechanism cannot "
         f"run. {origin}"
     )
-
-
-def _league_progress(progress: Progress, job: Job) -> None:
-    done, of = progress.round, progress.max_rounds or 1
-    st.progress(min(1.0, done / of), text=f"{done:,} of {of:,} figures, {wording.duration(job.seconds)} so far")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +15,7 @@ from ldp_core.library.table_strategies import find
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_BYTES, MOST_SUPPLIED_CHARACTERS, MOST_SUPPLIED_ENTRIES
 from ldp_core.mechanisms import Mechanism
 from pages.ui import layout, listing
-from pages.ui.controls import control
+from pages.ui.controls import UNCHANGED, control, take_file
 from pages.ui.session.state import Session
 from pages.ui.words import gap_in_words, plain
 
@@ -105,12 +106,18 @@ def _upload(state: Session) -> None:
         lambda text: state.view.update(own_name=text),
         help="Its name in every picture and table. Left empty, the name of the file.",
     )
-    # A new key after each file empties the uploader, so the same one can be chosen again.
-    key = f"own-{st.session_state.setdefault('own_files', 0)}"
-    file = st.file_uploader(
+
+    def take(file: Any) -> None:
+        name = state.view.get("own_name", "").strip() or name_for(file.name, held)
+        _add(state, SuppliedTable.from_file(file.getvalue(), name, held, types, state.setting.labels))
+
+    take_file(
+        state,
+        "own",
         f"One row per report, one column for each of the {types:,} types",
+        take,
+        UNCHANGED,
         type=["csv", "txt", "tsv", "npy", "npz"],
-        key=key,
         max_upload_size=MOST_MATRIX_BYTES // 1_000_000,
         help="Each number is how likely people of that type send that report, so every column sums to 1. A file with a row for each "
         "type, where rows sum to 1, is turned round.",
@@ -119,21 +126,10 @@ def _upload(state: Session) -> None:
         f"It is kept in this design and its file; links leave it out unless everything is asked for. A design holds at most {SUPPLIED_TABLES}, each of at most "
         f"{MOST_SUPPLIED_ENTRIES:,} numbers, and {MOST_SUPPLIED_CHARACTERS / 1e6:g} MB of them all together, packed."
     )
-    if file is not None:
-        st.session_state["own_files"] += 1
-        state.invalid.pop("own", None)
-        try:
-            name = state.view.get("own_name", "").strip() or name_for(file.name, held)
-            _add(state, SuppliedTable.from_file(file.getvalue(), name, held, types, state.setting.labels))
-        except ValueError as error:
-            state.invalid["own"] = (None, f"{error} What you had set up is unchanged.")
-        st.rerun()
-    if "own" in state.invalid:
-        st.error(plain(state.invalid["own"][1]))
 
 
 def _add(state: Session, supplied: SuppliedTable) -> None:
-    compared = tuple(dict.fromkeys((*state.in_comparison, supplied.mechanism)))
+    compared = tuple(dict.fromkeys((*state.setting.in_comparison, supplied.mechanism)))
     state.change(own=(*state.configuration.own, supplied), compared=compared)
     state.view.pop("own_name", None)
 

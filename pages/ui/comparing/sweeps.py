@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, library, limits, wording
+from ldp_core import charts, library, limits
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import layout
@@ -116,7 +116,7 @@ def _chart(state: Session, frame: pd.DataFrame, over: str, look: charts.Theme) -
 
 def _theorems(state: Session, frame: pd.DataFrame) -> pd.DataFrame:
     """The papers' theorems over the same range of epsilon; Theorem 5.1 follows from the averages of the design's own mechanism."""
-    own = frame[frame["name"] == state.named(state.chosen)]
+    own = frame[frame["name"] == state.setting.named(state.chosen)]
     averages = dict(zip(own["epsilon"], own["average_variance"], strict=True))
     at = frame["epsilon"].unique() if len(frame) else np.zeros(0)
     between = np.geomspace(at.min(), at.max(), trade_off.CURVE_POINTS) if len(at) > 1 else at
@@ -125,9 +125,8 @@ def _theorems(state: Session, frame: pd.DataFrame) -> pd.DataFrame:
 
 def _filling(state: Session, over: str, progress: Progress, job: Job) -> None:
     """A sweep as its points come in."""
-    done, total, points = progress.round, progress.max_rounds or 1, progress.found.points
-    st.progress(done / total, text=f"{done:,} of {total:,} points, {wording.duration(job.seconds)}")
-    if len(points):
+    layout.counted(progress, job, " points")
+    if len(points := progress.found.points):
         layout.chart_title(f"over-{over}")
         layout.picture(_chart(state, points, over, layout.look()), f"live-sweep-{over}", "Users needed, filling in")
 

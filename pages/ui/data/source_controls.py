@@ -13,7 +13,7 @@ from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.data.tables import ENCODINGS, EXCEL_ENDINGS, PARQUET_ENDINGS, TEXT_ENDINGS, ReadOptions
 from pages.ui import access, layout, promises, sources
-from pages.ui.controls import control, guarded, pick
+from pages.ui.controls import control, guarded, pick, take_file
 from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
 from pages.ui.session.state import Session
@@ -43,19 +43,12 @@ def samples(state: Session) -> None:
 
 
 def upload(state: Session) -> None:
-    key = f"upload-{state.view.get('uploads', 0)}"
-
-    def ingest() -> None:
-        uploaded = st.session_state[key]
-        if uploaded is not None:
-            guarded(state, data_actions.upload, state, uploaded.getvalue(), uploaded.name)
-            state.view["uploads"] = state.view.get("uploads", 0) + 1  # an empty uploader next time: the file is in
-
-    st.file_uploader(
+    take_file(
+        state,
+        "upload",
         tables.limits_in_words.upload_in_words(),
+        lambda file: guarded(state, data_actions.upload, state, file.getvalue(), file.name),
         type=None,
-        key=key,
-        on_change=ingest,
         help=f"{promises.ROWS_IN_MEMORY} {promises.forgetting()} Nothing is sent anywhere.",
     )
     _reading(state, "upload")

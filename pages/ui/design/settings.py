@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import designs, library, wording
+from ldp_core.designs import choices
 from ldp_core.library import Spec
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui import privacy_accuracy
@@ -131,7 +132,8 @@ def mechanism_control(state: Session) -> None:
         name,
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
         options=sorted(
-            (n for n in state.offered if n not in reasons or n == name), key=lambda n: order.index(group(n))
+            (n for n in choices.offered(state.configuration) if n not in reasons or n == name),
+            key=lambda n: order.index(group(n)),
         ),
         format_func=lambda n: (
             library.spec(n).full_title + ("" if n == name else f" · {group(n)}")

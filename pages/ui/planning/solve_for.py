@@ -17,7 +17,7 @@ from ldp_core.studies import curves, planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, listing
 from pages.ui.compared import fit_button
-from pages.ui.controls import control, whole_number
+from pages.ui.controls import control, view_switch, whole_number
 from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -81,18 +81,9 @@ def draw(state: Session, case: str, names: Sequence[str]) -> None:
 
 def _controls(state: Session) -> tuple[str, float]:
     """The quantity to solve for, and the number of users."""
-    solved = state.view.get("solved", "epsilon")
     users = state.view.get("plan_users") or state.setting.users
     with layout.controls("plan"):
-        control(
-            st.segmented_control,
-            "Solve for",
-            "solved",
-            solved,
-            lambda chosen: state.view.update(solved=chosen or solved),
-            options=list(SOLVED),
-            format_func=SOLVED.get,
-        )
+        solved = view_switch(state, "solved", SOLVED, "Solve for", "epsilon")
         if solved != "users":
             control(
                 st.text_input,
@@ -212,8 +203,7 @@ def _table(state: Session, solved: str, frame: pd.DataFrame, name: str) -> None:
 
 def _rows(state: Session, solved: str, progress: Progress, job: Job) -> None:
     """Rows as they are computed."""
-    done, total = progress.round, progress.max_rounds or 1
-    st.progress(done / total, text=f"{done:,} of {total:,}, {wording.duration(job.seconds)}")
+    layout.counted(progress, job)
     _table(state, solved, progress.found, "live-plan")
 
 

@@ -196,7 +196,8 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
 def export(state: Session, figures: bool = False) -> bytes:
     """The current design as a zip, packed once as long as all that goes into it stays; ``figures`` as for `package.outcome_of`. ValueError with
     a sentence when something it needs is missing."""
-    c, mechanism = state.settled, state.mechanism(state.configuration.mechanism.name)
+    c, design = state.settled, state.asked
+    mechanism = None if design is None else design.mechanism(c.mechanism.name)
     outcome = {} if mechanism is None else package.outcome_of(state.setting, figures)
     proof = None if mechanism is None else certificate(state, mechanism)
     key = ("file", c.to_json(), mechanism and mechanism.digest, outcome, proof and proof.document)

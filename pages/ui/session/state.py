@@ -35,7 +35,6 @@ from ldp_core.designs import (
 )
 from ldp_core.designs.design import QUICK_SECONDS
 from ldp_core.designs.standalone import counts_column as counts_column
-from ldp_core.mechanisms import Mechanism
 from pages.ui.session import browser
 from pages.ui.session.browser import session_store
 from pages.ui.session.history import Draft, History, SavedDesigns, beginning
@@ -214,32 +213,10 @@ class Session:
         design = self.design()
         return None if design is None or design.asked is None else design
 
-    def mechanism(self, name: str) -> Mechanism | None:
-        """The named mechanism for the current design; None while there are no questions, or it has yet to be fitted.
-
-        ValueError when it cannot be built for this design.
-        """
-        return None if self.asked is None else self.asked.mechanism(name)
-
-    def named(self, name: str) -> str:
-        """The name of a mechanism or variant in this design: see `choices.named`."""
-        return choices.named(self.configuration, name)
-
     @property
     def chosen(self) -> str:
         """The name of the chosen mechanism with its parameters."""
-        return self.named(self.configuration.mechanism.name)
-
-    @property
-    def offered(self) -> list[str]:
-        """All mechanisms there are to choose from."""
-        return choices.offered(self.configuration)
-
-    @property
-    def in_comparison(self) -> tuple[str, ...]:
-        """The mechanisms compared as they are written."""
-        design = self.design()
-        return self.configuration.compared if design is None else design.in_comparison
+        return choices.named(self.configuration, self.configuration.mechanism.name)
 
     @property
     def delta(self) -> float:

@@ -69,7 +69,7 @@ class FitProgress:
 
 def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[Fit]:
     """A mechanism fitted to the current design. It ends early once it is proved to be good ``enough``; cancelling keeps the best."""
-    setting, name = state.setting, state.named(name)
+    setting, name = state.setting, state.setting.named(name)
     spec, case = library.spec(name), setting.aim(name)
     proof, trace = certificate(state, case), setting.workload.trace
 
@@ -345,7 +345,9 @@ def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechan
 def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
     """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
     design, alpha = state.setting, state.setting.alpha
-    names = list(dict.fromkeys([*map(state.named, state.offered), *state.setting.side_by_side]))
+    names = list(
+        dict.fromkeys([*map(state.setting.named, choices.offered(state.configuration)), *state.setting.side_by_side])
+    )
     fitted, parameters = _fitted(state, names), {name: state.setting.parameters_for(name) for name in names}
     about = (design.workload, design.epsilon, users, alpha)
     _, floor = state.setting.floor(analysis.WORST_CASE.name) or ("", None)
@@ -375,7 +377,7 @@ class _Simulated:
     @classmethod
     def of(cls, state: Session, names: Sequence[str]) -> _Simulated:
         design, asked = state.setting, state.configuration.simulation.estimators
-        chosen = {name: mechanism for name in names if (mechanism := state.mechanism(name)) is not None}
+        chosen = {name: mechanism for name in names if (mechanism := state.setting.mechanism(name)) is not None}
         digests = [[name, mechanism.digest] for name, mechanism in chosen.items()]
         inputs = [digests, design.naming, design.people_digest]
         prior = design.posterior_prior() if any(estimators.spec(name).credible for name in asked) else None

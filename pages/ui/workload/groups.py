@@ -15,7 +15,7 @@ from ldp_core.designs import Setting
 from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
 from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
 from pages.ui import layout
-from pages.ui.controls import control, guarded
+from pages.ui.controls import UNCHANGED, control, guarded, take_file
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 from pages.ui.workload.kinds import (
@@ -36,6 +36,7 @@ from pages.ui.workload.parts import add, add_kind, checked, parts_of, remove, re
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
 NOT_COMPARED = ("difference", "share", "matrix", "mean", "total")
+NOT_WITHIN = ("matrix", "share")
 NO_OTHER = "–"
 """Stands for no third attribute."""
 
@@ -78,6 +79,7 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
             _heading(group, part, many)
             _kind(group, part)
             _settings(part, group)
+            _within(part, group)
             if len(parts) > 1 or part.weight != 1:
                 _weight(group, part)
             if design.misfit and not design.expensive:
@@ -185,6 +187,19 @@ def _weight(group: Group, part: WorkloadPart) -> None:
     )
 
 
+def _within(part: WorkloadPart, group: Group) -> None:
+    """The groups that the questions are asked within: of attributes that these do not name themselves."""
+    about = edited(part, by=()).mentions
+    others = [name for name in usable("histogram", group.axes) if name not in about]
+    if part.by or (others and len(group.axes) > 1 and part.kind not in NOT_WITHIN):
+        _chooser(group, "Within each group of (optional)", "by", part.by, others, lambda by: edited(part, by=by))
+
+
+def _asked(part: WorkloadPart, group: Group) -> list[Axis]:
+    """The attributes that do not make up the groups."""
+    return [axis for axis in group.axes if axis.name not in part.by]
+
+
 # --- the settings of each kind ---------------------------------------------------------------------------------------
 
 
@@ -205,9 +220,6 @@ def _of_numbers(part: workloads.MeanPart | workloads.TotalPart, group: Group) ->
     names = usable(part.kind, group.axes)
     if len(names) > 1 or part.attribute not in names:
         _chooser(group, "Attribute", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
-    others = [name for name in usable("histogram", group.axes) if name != part.attribute]
-    if (others or part.by) and not isinstance(group, Inner):
-        _chooser(group, "Within each group of (optional)", "by", part.by, others, lambda by: edited(part, by=by))
     if part.attribute in names:
         st.caption(plain(part.caveat(group.axes)))
 
@@ -217,9 +229,6 @@ def _along(part: workloads.PrefixPart | workloads.RangesPart, group: Group) -> N
     names, all_names = usable("prefix", group.axes), usable("histogram", group.axes)
     if len(all_names) > 1 or part.attribute not in names:
         _chooser(group, "Along", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
-    others = [name for name in all_names if name != part.attribute]
-    if others or part.by:
-        _chooser(group, "Within each group of (optional)", "by", part.by, others, lambda by: edited(part, by=by))
     axis = next((axis for axis in group.axes if axis.name == part.attribute), None)
     if isinstance(part, workloads.RangesPart):
         _width(part, group, axis.ordinary if axis is not None else 2)
@@ -282,13 +291,13 @@ def _marginals(part: workloads.MarginalsPart, group: Group) -> None:
 
 @_settings.register
 def _k_way(part: workloads.KWayMarginalsPart, group: Group) -> None:
-    most = len(usable("histogram", group.axes))
+    most = len(usable("histogram", _asked(part, group)))
     _number(group, "Attributes counted together (k)", "k", part.k, 1, most, lambda k: edited(part, k=k))
 
 
 @_settings.register
 def _parity(part: workloads.ParityPart, group: Group) -> None:
-    names = usable("parity", group.axes)
+    names = usable("parity", _asked(part, group))
     chosen = part.attributes or names
     most, help = len(chosen), "Those with two values; empty means all of them."
     choose = lambda chosen: edited(part, attributes=None if chosen in ([], names) else chosen)  # noqa: E731
@@ -369,7 +378,7 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
         first, second = axes[name].labels[:2]
         return edited(part, attribute=name, first=first, second=second)
 
-    names = [name for name in usable("difference", group.axes) if name not in part.of.mentions]
+    names = [name for name in usable("difference", _asked(part, group)) if name not in part.of.mentions]
     _chooser(group, "Compare by", "compared", part.attribute, names, compare)
     labels = list(axes[part.attribute].labels) if part.attribute in axes else []
 
@@ -379,11 +388,11 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
 
     _chooser(group, "In", "first", part.first, labels, partial(choose, "first", "second"))
     _chooser(group, "less in", "second", part.second, labels, partial(choose, "second", "first"))
-    others = [axis for axis in group.axes if axis.name != part.attribute]
+    others = [axis for axis in _asked(part, group) if axis.name != part.attribute]
     counted = starting("histogram", others) if part.of.kind == "mean" else part.of
     shares = lambda on: edited(part, shares=on, of=part.of if on else counted)  # noqa: E731
     _setting(st.checkbox, "As shares of each group, or averages", "shares", group, part.shares, shares)
-    _question("Questions compared", part, group, [part.attribute], averages=part.shares)
+    _question("Questions compared", part, group, [part.attribute, *part.by], averages=part.shares)
     if part.shares:
         average = part.of.kind == "mean"
         st.caption(plain(workloads.AVERAGES_COUNTED if average else workloads.SHARES_COUNTED))
@@ -396,7 +405,8 @@ def _matrix(part: workloads.MatrixPart, group: Group) -> None:
 
 @_settings.register
 def _types(part: workloads.TypesPart, group: Group) -> None:
-    n = math.prod(axis.size for axis in group.axes)
+    axes = _asked(part, group)
+    n = math.prod(axis.size for axis in axes)
     families = workloads.kinds_for(n)
 
     def choose(family: str, **parameters: int) -> WorkloadPart:
@@ -420,12 +430,12 @@ def _types(part: workloads.TypesPart, group: Group) -> None:
         name, value = needed.name, part.parameters.get(needed.name, needed.default)
         change = lambda value: choose(part.family, **{name: value})  # noqa: E731
         _number(group, needed.label, needed.name, value, needed.low, needed.high, change)
-    if part.family in workloads.OVER_ATTRIBUTES and any(axis.size > 2 for axis in group.axes):
+    if part.family in workloads.OVER_ATTRIBUTES and any(axis.size > 2 for axis in axes):
         st.caption(
             f"The {n:,} types are read as {n.bit_length() - 1:,} yes-or-no attributes x1, x2, ..., the first type being all no."
         )
     elif part.family not in ("histogram", *workloads.OVER_ATTRIBUTES):
-        _order_of_types(group.axes)
+        _order_of_types(axes)
 
 
 def _order_of_types(axes: Sequence[Axis]) -> None:
@@ -473,24 +483,15 @@ def _adding(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
 
 def _upload(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     """A matrix is read at once: the uploader forgets it when the page changes."""
-    # A new key after each file empties the uploader, so the same one can be chosen again.
-    key = f"matrix-{st.session_state.setdefault('matrices', 0)}"
     first, second, last = (design.labels[place] for place in (0, 1, -1))
-    file = st.file_uploader(
+    take_file(
+        state,
+        "matrix",
         f"One row per query, one column for each of the {wording.count(design.domain.size)} types",
+        lambda file: add(state, workloads.MatrixPart.from_file(file.getvalue(), axes), axes),
+        UNCHANGED,
         type=["csv", "txt", "tsv", "npy", "npz"],
-        key=key,
         max_upload_size=MOST_MATRIX_BYTES // 1_000_000,
         help=f"The columns are in the order of the types: {plain(first)}; {plain(second)}; ...; {plain(last)}. A first column may "
         "name the queries.",
     )
-    if file is not None:
-        st.session_state["matrices"] += 1
-        state.invalid.pop("matrix", None)
-        try:
-            add(state, workloads.MatrixPart.from_file(file.getvalue(), axes), axes)
-        except ValueError as error:
-            state.invalid["matrix"] = (None, f"{error} What you had set up is unchanged.")
-        st.rerun()
-    if "matrix" in state.invalid:
-        st.error(plain(state.invalid["matrix"][1]))

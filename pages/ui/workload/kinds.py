@@ -165,7 +165,7 @@ def starting(
         about = {part.attribute for part in others if isinstance(part, AboutOne) and part.kind == kind}
         by = [name for name in getattr(before, "by", ()) if name in usable("histogram", axes)]
         fields["attribute"] = own if own in names else next((name for name in names if name not in about), names[0])
-        if kind in ("prefix", "ranges", "mean", "total") and fields["attribute"] not in by:
+        if fields["attribute"] not in by:
             fields["by"] = by
     elif kind == "rectangles":
         pairs = [part.attributes for part in others if isinstance(part, workloads.RectanglesPart)]

@@ -23,7 +23,7 @@ from pages.ui.session import exchange
 
 def costs_of(state, name):
     """The app's figures for a mechanism, as `design` writes them."""
-    mechanism, case = state.mechanism(name), state.setting.aim(name)
+    mechanism, case = state.setting.mechanism(name), state.setting.aim(name)
     return {
         "mechanism": state.named(name),
         "audited_epsilon": mechanism.audit().epsilon,
@@ -88,7 +88,9 @@ def test_a_difference_to_detect_is_that_of_the_app(shell):
 def test_the_comparison_is_that_of_the_app(shell):
     found = shell.result("compare", shell.file(HIERARCHICAL), "--case", "people")
     state = session(HIERARCHICAL)
-    shown = state.setting.compared({name: state.mechanism(name) for name in state.setting.side_by_side}, "people")
+    shown = state.setting.compared(
+        {name: state.setting.mechanism(name) for name in state.setting.side_by_side}, "people"
+    )
     assert found["mechanisms"] == shown.to_dict("records")
     assert found["users_no_mechanism_can_do_without"] == state.setting.bounds("people")
 
@@ -98,7 +100,7 @@ def test_fitted_mechanisms_take_part_and_others_say_why_not(shell):
     found = shell.result("compare", shell.file(OPTIMIZED), "--mechanisms", *names)
     state = session(OPTIMIZED, "optimized")
     assert found["case"] == "people"  # that of the design
-    ready = {name: state.mechanism(name) for name in ("optimized", "gaussian")}
+    ready = {name: state.setting.mechanism(name) for name in ("optimized", "gaussian")}
     shown = state.setting.compared(ready, "people").set_index("name")
     for row in found["mechanisms"]:
         assert row["users_needed"] == shown["users_needed"][row["name"]]
@@ -117,7 +119,7 @@ def test_the_trials_are_those_of_the_app(shell):
     scales = outcomes.scales_of(design.workload, axes_of(design.domain))
     parts = [part.summary for part in HIERARCHICAL.workload.parts]
     how = {"trials": settings.trials, "seed": settings.seed, "estimators": settings.estimators}
-    chosen = {state.chosen: state.mechanism(state.chosen)}
+    chosen = {state.chosen: state.setting.mechanism(state.chosen)}
     shown = outcomes.compare(chosen, design.workload, design.counts, design.labels, **how, scales=scales, parts=parts)
     assert [row["observed"] for row in found["errors"]] == shown.errors["observed"].tolist()
     assert [row["label"] for row in found["groups"]] == shown.groups["label"].tolist()
@@ -146,7 +148,7 @@ def matrix(shell, strategy, name="own.csv"):
 def test_a_design_is_audited_as_in_the_app(shell):
     state = session(HIERARCHICAL)
     found = shell.result("audit", shell.file(HIERARCHICAL))
-    mechanism = state.mechanism("hierarchical")
+    mechanism = state.setting.mechanism("hierarchical")
     assert found["audited_epsilon"] == mechanism.audit().epsilon
     assert found["answers_the_questions"]
     assert found["gap"] == state.setting.gap(mechanism)
@@ -197,7 +199,7 @@ def test_a_kit_is_that_of_the_design(shell):
     output = shell.folder / "kit.zip"
     assert shell.run("kit", shell.file(OPTIMIZED), "-o", output) == 0
     kit, state = open_kit(output), session(OPTIMIZED, "optimized")
-    np.testing.assert_array_equal(kit.mechanism.strategy, state.mechanism("optimized").strategy)
+    np.testing.assert_array_equal(kit.mechanism.strategy, state.setting.mechanism("optimized").strategy)
 
 
 def test_a_kit_is_signed_with_a_key_from_a_file(shell):
