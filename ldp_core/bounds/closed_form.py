@@ -95,15 +95,10 @@ def svd(workload: Workload, epsilon: float) -> float:
 def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -> float:
     """n (|W p|^2 + |W S P|_*^2 / sinh(epsilon/2)^2), which bounds L for the uniform prior p (this project).
 
-    S = diag(sqrt p) and P projects orthogonally to sqrt p. A row of an epsilon-LDP strategy, scaled
-    to p-mean one, has p-variance at most sinh(epsilon/2)^2, and M_p = 11' + the covariance of those
-    rows; minimising tr(M_p^-1 G) under that trace bound gives the nuclear norm. The value for
-    another prior bounds n tr(M_p^-1 G), not L.
-
-    Past `MOST_EXACT_TYPES` types, if the singular values have no closed form, the nuclear norm is
-    bounded from below instead, see `_nuclear_at_least`.
-
-    A survey is bounded by sets of attributes, see `_of_survey`.
+    S = diag(sqrt p) and P projects orthogonally to sqrt p. A row of an epsilon-LDP strategy, scaled to p-mean one, has p-variance at most
+    sinh(epsilon/2)^2, and M_p = 11' + the covariance of those rows; minimising tr(M_p^-1 G) under that trace bound gives the nuclear norm. The
+    value for another prior bounds n tr(M_p^-1 G), not L. Past `MOST_EXACT_TYPES` types without closed form see `_nuclear_at_least`, for surveys
+    `_of_survey`.
 
     ``prior`` : (n,) non-negative, summing to one; None is uniform.
     """

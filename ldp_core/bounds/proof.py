@@ -106,20 +106,17 @@ class Proof(ABC):
         """What to claim where so much is proven."""
         return max(self.trivial, less(proven, self.trivial, self.workload.n))
 
+    @abstractmethod
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
-        """What is proved, for the decimal number ``epsilon``, and the numbers that prove it, as the script reads them.
-
-        ValueError, one sentence, for proofs that are not written to files.
-        """
-        raise ValueError(f"A {type(self).__name__} is not written to a file.")
+        """What is proved, for the decimal number ``epsilon``, and the numbers that prove it, as the script reads them."""
 
     @classmethod
+    @abstractmethod
     def from_file(
         cls, document: Document, data: Mapping[str, np.ndarray], workload: Workload, epsilon: float, value: float
     ) -> Proof:
         """The proof in a document, about ``workload``, that claims a ``value``. KeyError, TypeError or ValueError for a document that holds no
         such proof."""
-        raise ValueError(NO_LONGER)
 
     def too_large_for_file(self) -> str | None:
         """Why the proof is not written to a file, None where it is."""
