@@ -336,11 +336,11 @@ class _Run:
         low = high = np.full(len(true), np.nan)
         if estimation.spec(estimator).unbiased:
             stream = np.random.SeedSequence(seed).spawn(1)[0]
-            took_part, reports = simulate.one_collection(self.mechanism, counts, stream, self.trials.new_people)
+            drawn, users = self.trials.new_people, round(self.users)
+            _, reports = simulate.one_collection(self.mechanism, counts, stream, drawn)
             estimate = estimation.apply(estimator, reports, self.mechanism, self.workload)
-            own = estimation.ratio_answers(asked, self.mechanism, estimate, LEVEL, users=round(self.users))
+            own = estimation.ratio_answers(asked, self.mechanism, estimate, LEVEL, users=users, drawn=drawn)
             low, high = own["low"].to_numpy(), own["high"].to_numpy()
-            true = asked.values(asked.linear.answers(took_part))
         return {
             "name": asked.names,
             "unit": [asked.told.unit] * len(true),
