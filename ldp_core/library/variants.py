@@ -26,11 +26,6 @@ DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 its marker."""
 
 
-def is_variant(name: str) -> bool:
-    """True if ``name`` is written like that of a variant, known or not."""
-    return NAME.fullmatch(name) is not None
-
-
 def split(name: str) -> tuple[str, dict[str, str]] | None:
     """The mechanism and the texts of its parameters, None where ``name`` is not written like that of a variant. ValueError, one
     sentence, where the parameters are not."""

@@ -50,11 +50,6 @@ class RandomizedResponse(ExchangeableMechanism):
         even = (1 - Fraction(self.truthful)) / self.n
         return Fraction(self.truthful) + even, even
 
-    def likelihood_ratio(self) -> Fraction:
-        """The largest ratio of probabilities of one report under two types, exactly as reports are drawn."""
-        truth, other = self._two_probabilities()
-        return truth / other
-
     def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return ends_of_sets(rows, 1, self.p, self.q)
 

@@ -16,14 +16,11 @@ from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of, too_large
 from ldp_core.optimize.columns.folded import FoldedSearch, folds
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.strategy import Optimized
-from ldp_core.optimize.surveys.design import design_survey
-from ldp_core.optimize.symmetric import bits, orbits
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Check, Search, drive, generator
+from ldp_core.run import Check, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
-from ldp_core.workloads.surveyed import of_bits
 
 
 def design_strategy(
@@ -35,9 +32,8 @@ def design_strategy(
 ) -> Optimized:
     """Strategy (m, n) of least ``L = tr(M^-1 G)`` under epsilon-LDP, within one per cent or so of the best there is.
 
-    Workloads that treat all types alike (without a prior) are solved by subset selection where that is small enough to write out, those
-    that treat yes-or-no attributes alike by patterns (`ldp_core.optimize.symmetric.bits`). How far from the optimum a strategy is at most is
-    proven by `ldp_core.bounds.certificate`.
+    How far from the optimum it is at most is proven by `ldp_core.bounds.certificate`. `ldp_core.optimize.design` has better ways for questions that
+    treat types alike.
 
     ``epsilon`` in nats, ``prior`` (n,) the expected shares of the types: the objective is then
     ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior (and on a scale of its own: see
@@ -56,8 +52,6 @@ def design_strategy(
     epsilon = check_epsilon(epsilon)
     check_types(workload)
     reference = workload.n * check_prior(prior, workload.n)
-    if prior is None and first is None and bits.fits(workload):
-        return bits.written(design_survey(of_bits(workload), epsilon, limits), workload)
     with blas_threads(workload.n):
         search = _search(workload, epsilon, reference, generator(limits.seed), prior is None, budget.check, first)
         run = drive(search, budget, 60)  # rounds that gain next to nothing together
@@ -80,19 +74,16 @@ def _search(
     uniform: bool,
     check: Check,
     first: tuple[np.ndarray, np.ndarray] | None = None,
-) -> Search:
+) -> RowSearch:
     if first is not None:
         return RowSearch(workload, epsilon, reference, rng, check, first)
-    if uniform and orbits.SubsetSearch.fits(workload, epsilon):
-        return orbits.SubsetSearch(workload, epsilon)
     kind = FoldedSearch if uniform and folds(workload) else RowSearch
     return kind(workload, epsilon, reference, rng, check)
 
 
-def row_search(workload: Workload, epsilon: float, rng: np.random.Generator, check: Check) -> RowSearch | None:
-    """The search of `design_strategy` for types that count alike, to be driven by others; None where it goes by symmetry."""
-    search = _search(workload, epsilon, np.ones(workload.n), rng, True, check)
-    return search if isinstance(search, RowSearch) else None
+def row_search(workload: Workload, epsilon: float, rng: np.random.Generator, check: Check) -> RowSearch:
+    """The search of `design_strategy` for types that count alike, to be driven by others."""
+    return _search(workload, epsilon, np.ones(workload.n), rng, True, check)
 
 
 def check_types(workload: Workload) -> None:

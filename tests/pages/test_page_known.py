@@ -49,6 +49,15 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     variance = analysis.worst_case_variance(kept, whole)
     secret = analysis.users_for(variance, whole.squared_weights, design.alpha)
     share = 1 - design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") / secret
+    app.open("design-tabs", "What a report tells").finish()
+    blind, guess, limit = map(
+        float,
+        re.search(
+            r"secret value is right for ([\d.]+) of 1,000 people without a report, for ([\d.]+) of 1,000 with it, and for ([\d.]+)",
+            app.words,
+        ).groups(),
+    )
+    assert 130 < blind < guess <= limit
     assert 0.6 < share - 0.04 < int(said) / 100 <= share
     assert design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") < 3000 < secret
 

@@ -80,7 +80,7 @@ def worst_case_design(
     """
     budget, problem = limits.budget(), Problem.of(workload)
     epsilon = check_epsilon(epsilon)
-    if problem.kind in ("alike", "hamming"):
+    if problem.kind != "strata" and workload.symmetry in ("exchangeable", "hamming"):
         found = design(workload, epsilon, **vars(limits))
         assert not isinstance(found, StratifiedDesign)  # of another kind
         return replace(found, target="worst_case") if isinstance(found, Optimized) else found

@@ -14,15 +14,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Protocol
 
 import numpy as np
 
 from ldp_core.bounds.closed_form import high_share
-from ldp_core.mechanisms.subset_selection import best_subset_size
 from ldp_core.optimize.columns.weights import fitted_shares
-from ldp_core.privacy import exp_epsilon
 from ldp_core.workloads import Workload
 
 RIDGE = 1e-9
@@ -155,41 +152,3 @@ def first_orbits(gram: np.ndarray, ratio: float, group: Group) -> Orbits:
     fourier_weights = power / power[:, :1]
     shares = fitted_shares(np.full(len(high), 1 / len(high)), fourier_weights, gamma + RIDGE * gamma.mean(), 60)
     return Orbits.of(high, shares, power, ratio, group, float((gamma / (shares @ fourier_weights)).sum()))
-
-
-class SubsetSearch:
-    """All rows of one size: the optimum for exchangeable types, where L depends on the variance of the rows alone."""
-
-    finished = True
-
-    def __init__(self, workload: Workload, epsilon: float):
-        n, ratio = workload.n, exp_epsilon(epsilon)
-        size = best_subset_size(n, epsilon)
-        high = np.zeros((math.comb(n, size), n), dtype=bool)
-        np.put_along_axis(high, np.array(list(combinations(range(n), size))), True, axis=1)
-        total = math.comb(n - 1, size - 1) * ratio + math.comb(n - 1, size)
-        # Eigenvalues of M: 1 on the ones; elsewhere the variance of a row of mean 1, shared evenly by n - 1 directions.
-        share = (ratio - 1) ** 2 * size * (n - size) / (n + (ratio - 1) * size) ** 2 / (n - 1)
-        on_ones = workload.gram_sums.sum() / n
-        self.objective = float(on_ones + (workload.trace - on_ones) / share)
-        self._strategy = np.where(high, ratio / total, 1 / total)
-
-    @property
-    def best(self) -> SubsetSearch:
-        """Found before any search."""
-        return self
-
-    @staticmethod
-    def fits(workload: Workload, epsilon: float) -> bool:
-        """True if subset selection is the optimum for ``workload`` and small enough to write out."""
-        n = workload.n
-        return workload.symmetry == "exchangeable" and math.comb(n, best_subset_size(n, epsilon)) <= 2**13
-
-    def prepare(self) -> None:
-        """Does nothing: the optimum is known."""
-
-    def round(self) -> None:
-        """Does nothing: the optimum is known."""
-
-    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        return self._strategy, self.objective
