@@ -6,7 +6,8 @@ and Smith 2014 on what the prior may be: anything). k reports drawn independentl
 e^(k epsilon) (basic composition: Dwork and Roth 2014, Theorem 3.16). An (epsilon, delta) report distinguishes any two values no
 better than one that gives the value away with probability delta and keeps to epsilon otherwise (Kairouz, Oh and Viswanath 2015).
 
-People are spread over the n types as in ``prior`` (n,), p below; None is evenly.
+People are spread over the n types as in ``prior`` (n,), p below; None is evenly. Where everybody knows which of K groups a person is in,
+it is (K, m), the m types of each group in a row: guesses are right in each group as if there were no other.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def strongest(suspicion: float, epsilon: float, reports: int = 1) -> float:
 
 def blind_guess(prior: np.ndarray | None, n: int) -> float:
     """Chance that the best guess at a person's value is right before any report: the share of the commonest type."""
-    return float(check_prior(prior, n).max())
+    return float(_shares(prior, n).max(axis=1).sum())
 
 
 def best_guess(prior: np.ndarray | None, n: int, epsilon: float, delta: float = 0.0, reports: int = 1) -> float:
@@ -52,14 +53,21 @@ def best_guess(prior: np.ndarray | None, n: int, epsilon: float, delta: float = 
 
 
 def _together(prior: np.ndarray | None, n: int) -> np.ndarray:
-    """(n,) the shares of the k commonest types together, k from 1."""
-    return np.cumsum(-np.sort(-check_prior(prior, n)))
+    """(K, m) the shares of the k commonest types of each group together, k from 1."""
+    return np.cumsum(-np.sort(-_shares(prior, n)), axis=1)
+
+
+def _shares(prior: np.ndarray | None, n: int) -> np.ndarray:
+    """(K, m) p, in one group where no groups are known."""
+    return check_prior(prior if prior is None else np.ravel(prior), n).reshape(
+        (1, n) if prior is None else np.atleast_2d(prior).shape
+    )
 
 
 def _guess(together: np.ndarray, epsilon: float, delta: float, reports: int) -> float:
     """`best_guess`, with E/(E + k - 1) written for an E that may be beyond floating point."""
     shrunk = math.exp(-reports * check_epsilon(epsilon))
-    pure = float((together / (1 + np.arange(together.size) * shrunk)).max())
+    pure = float((together / (1 + np.arange(together.shape[1]) * shrunk)).max(axis=1).sum())
     given_away = min(1.0, reports * delta)
     return min(1.0, given_away + (1 - given_away) * pure)
 

@@ -43,8 +43,10 @@ PROVES_BY = {
     "classes": "signs and a few fractions",
     "tables": "a closed form",
     "blocks": "eigenvalues of a matrix for each set of columns",
+    "triples": "inequalities and matrices for three types at a time",
+    "columns": "inequalities for each column",
 }
-READERS: dict[object, type[Proof]] = {}
+READERS: dict[str | None, type[Proof]] = {}
 """The class that reads a document, by what it holds for this program besides a proof for the script."""
 NO_LONGER = "it is of a kind that this version does not check any more"
 
@@ -55,7 +57,7 @@ class Proof(ABC):
     value: float
     workload: Workload
     epsilon: float
-    besides: ClassVar[object]
+    besides: ClassVar[str | None]
 
     def __init_subclass__(cls) -> None:
         if "besides" in cls.__dict__:
@@ -140,7 +142,9 @@ class Certificate(Proof):
     numbers: Arrays
     prior: np.ndarray | None = None
 
-    besides: ClassVar[object] = None
+    besides: ClassVar[str | None] = None
+    """What proves more than the script checks, to this program alone, by the numbers ``more``."""
+    more: ClassVar[tuple[str, ...]] = ()
 
     @property
     def variance(self) -> float:
@@ -158,7 +162,7 @@ class Certificate(Proof):
 
     @property
     def proves_by(self) -> str:
-        return PROVES_BY[self.kind]
+        return PROVES_BY[self.besides or self.kind]
 
     def too_large_for_file(self) -> str | None:
         if self.kind not in verify.BY_TYPES or self.workload.n <= MOST_MATRIX_TYPES:
@@ -168,18 +172,16 @@ class Certificate(Proof):
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
         fields, arrays = about(self.kind, self.workload, self.prior)
         document = {"kind": self.kind, "epsilon": epsilon, "types": int(self.workload.n), **fields}
+        document |= {} if self.besides is None else {"proof": self.besides}
         given = {name: real(array) for name, array in self.numbers.items()}
-        names = {*NUMBERS[self.kind], *self._more(given)}
+        names = {*NUMBERS[self.kind], *self.more}
+        if self.kind == "classes":
+            names |= {f"cut{k}" for k in range(len(given["floors"]))}
+        if self.kind == "general" and "triples" in given:  # named as in the first files, whose cuts were on three types
+            names |= {"triples", "triple_multipliers"}
         if given.keys() != names:
             raise ValueError(NO_LONGER)
         return document, {**given, **arrays}
-
-    def _more(self, given: Arrays) -> set[str]:
-        """The names of numbers that are not there in every proof of the kind."""
-        if self.kind == "classes":
-            return {f"cut{k}" for k in range(len(given["floors"]))}
-        cuts = {"triples", "triple_multipliers"}  # named as in the first files, whose cuts were on three types
-        return cuts if self.kind == "general" and cuts & given.keys() else set()
 
     @classmethod
     def from_file(
@@ -195,9 +197,6 @@ class Certificate(Proof):
         return cls(workload, epsilon, max(value, made.trivial), kind, numbers, prior)
 
     def proven(self) -> float:
-        return self._by_script()
-
-    def _by_script(self) -> float:
         try:
             with np.errstate(all="ignore"):  # what overflows proves nothing
                 return verify.proven(*self.to_file(decimal(self.epsilon)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class StratifiedCertificate(Proof):
     def trivial(self) -> float:
         return self.workload.n * float(check_prior(self.prior, self.workload.n) @ self.workload.gram_diag) * (1 - 1e-12)
 
-    besides: ClassVar[object] = "strata"
+    besides = "strata"
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
         strata, (proofs, which) = _strata(self.workload), self._proofs

@@ -711,12 +711,15 @@ def subsets(columns: tuple[int, ...]) -> chain[tuple[int, ...]]:
 
 def blocks(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """The closed form, of numbers and of eigenvalues of blocks."""
-    alone, dims, off = (data[name] for name in ("gram_alone", "gram_dimensions_alone", "gram_off"))
-    constant, rest = data["gram_rest"].tolist()
-    every = matrices(data)
-    fits = alone.shape == dims.shape == (alone.size,) and off.shape == (len(every),)
-    if not fits or min(array.min(initial=0) for array in (alone, dims, off, data["gram_rest"])) < 0:
+    alone, dims, off, others = (data[f"gram_{name}"] for name in ("alone", "dimensions_alone", "off", "rest"))
+    every, times, cells = matrices(data), data["gram_dimensions"], data["gram_cells"]
+    fits = alone.shape == dims.shape == (alone.size,) and off.shape == times.shape and others.shape == (2,)
+    if not fits or min(array.min(initial=0) for array in (alone, dims, off, others, times)) < 0:
         raise ValueError("The arrays are none of a proof.")
+    whole = all(np.array_equal(array, np.rint(array)) for array in (dims, times))
+    if not whole or float(dims.sum() + times @ cells) * (1 - 1e-9) > document["types"] - 1:
+        raise ValueError("The Gram matrix is none: it has more dimensions than there are types.")
+    constant, rest = others.tolist()
     roots = [times * roots_at_least(H, far) for (times, H), far in zip(every, off.tolist(), strict=True)]
     units = (len(alone) + len(every) + rounded(document) + 128) * U * UP
     n, root = float(document["types"]), math.fsum([*roots, *(dims * np.sqrt(alone)).tolist()])
@@ -734,8 +737,6 @@ def matrices(data: Arrays) -> list[tuple[float, np.ndarray]]:
         end = start + m * (m + 1) // 2
         found.append((times, square(data["gram"][start:end], m)))
         start = end
-    if min((times for times, _ in found), default=0) < 0:
-        raise ValueError("The arrays are none of a proof.")
     return found
 
 
@@ -747,6 +748,8 @@ def roots_at_least(H: np.ndarray, far: float) -> float:
     off = norm(V.T @ V - np.eye(m)) + steps * (float(lengths.sum()) + math.sqrt(m))
     size = float(np.abs(values) @ lengths) + norm(H)
     residual = norm(H - (V * values) @ V.T) + steps * size + far
+    if values[0] < -2 * UP * residual:
+        raise ValueError("The Gram matrix is none: it is not positive semidefinite.")
     least = (1 - UP * off) * values - UP * residual
     return float(np.sqrt(np.maximum(least, 0.0)).sum()) * (1 - (m + 16) * U) if off < 0.5 else 0.0
 

@@ -33,7 +33,7 @@ PROMISED = 1.96
 def collection(frame: pd.DataFrame, users: float, mechanism: str, look: Theme = LIGHT) -> go.Figure:
     """The answers of ``frame`` (see `ldp_core.deploy.collector.answers`) from ``users`` people as
     shares, with their intervals, on bars that extend 1.96 promised standard errors to each side."""
-    fig = figure(look, "query", "share of those who reported (%)", height=420)
+    fig = figure(look, "query", "share of people (%)", height=420)
     few, scale, shade = len(frame) <= FEW, 100 / users, colour(mechanism, look)
     answers, low, high = (scale * frame[name] for name in ("answer", "low", "high"))
     reach, places = PROMISED * scale * frame["promised"], frame["query"] + 1

@@ -53,9 +53,9 @@ def users_over_epsilon(
     ``frame``: name, epsilon, users_needed. The strongest bound is the edge of the shaded region; what is named in ``points`` was
     computed at its epsilons only: mechanisms are marks joined by a thin line, and bounds go down in steps, because what holds at an
     epsilon holds at every smaller one and says nothing of larger ones. ``epsilon`` and ``users`` are those of the design, and
-    ``proved`` the users that its certificate shows to be needed, where there is one.
+    ``proved`` the users that its certificate shows to be needed, where there is one. Without ``users`` the axis ends where the curves do.
     """
-    fig = figure(look, "epsilon (← more private)", "users needed (log scale)", 300)
+    fig = figure(look, "epsilon (← more private)", "users needed (log scale)", 300 if users else 420)
     shown = frame[frame["users_needed"] > 0].assign(users_needed=lambda part: whole_people(part["users_needed"]))
     levels = [*shown["users_needed"], *(max(level, 1.0) for level in (users, proved) if level)]
     if proved:
@@ -68,7 +68,8 @@ def users_over_epsilon(
     if theorems is not None and len(theorems):
         theorem_lines(fig, theorems, look)
         levels += [level for level in theorems["users_needed"] if level > 0]
-    across = log_axis(min(epsilon, 0.1), max(epsilon, 5.0), 1.02)
+    ends = (0.1, 5.0) if users or not len(shown) else (shown["epsilon"].min(), shown["epsilon"].max())
+    across = log_axis(min(epsilon, ends[0]), max(epsilon, ends[1]), 1.02)
     heights = log_axis(min(levels, default=1.0), max(levels, default=10.0), 1.6)
     _name(fig, shown, "epsilon", "users_needed", look, theorems is not None)
     _mark_design(fig, epsilon, users, across["range"], heights["range"], look)

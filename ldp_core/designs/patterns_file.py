@@ -16,17 +16,23 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ldp_core.designs import strict_json
-from ldp_core.designs.untrusted import Part, usable
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_PATTERNS, MOST_TABLE_CELLS, MOST_TABLE_STRATEGIES
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
+from ldp_core.problems import in_words
 
 Size = Annotated[int, Field(ge=1, le=MOST_TABLE_CELLS)]
+
+
+class Part(BaseModel):
+    """A part of such a file: nothing more in it than is named, and nothing converted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class _Table(Part):
@@ -70,22 +76,27 @@ def read(content: bytes, name: str, strategies: Sequence[np.ndarray] = ()) -> Sc
     """The mechanism of a file, called ``name``, with the ``strategies`` that were written beside it; ValueError, one sentence, for anything
     that is none."""
     document = strict_json.read(content, "The file of patterns")
-    with usable("The file of patterns"):
-        file = _File.model_validate(document)
-        tables = [table.unpacked() for table in file.tables]
-        patterns = list[Pattern]()
-        for sent in file.patterns:
-            if sent.table >= len(tables):
-                raise ValueError(f"pattern {len(patterns)} is of table {sent.table}, and there are {len(tables)}")
-            patterns.append(Pattern(tuple(sent.attributes), tables[sent.table]))
-        shares = np.array([sent.share for sent in file.patterns])
-        if len(strategies) != len(file.own):
-            raise ValueError(
-                f"it names {len(file.own)} strategies of their own, and there are {len(strategies)} beside it"
-            )
-        if not file.own and file.rest is None:
-            return ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares, {}, LOADED)
-        return _split(name, file, patterns, shares, strategies)
+    try:
+        return _read(document, name, strategies)
+    except ValueError as error:
+        said = in_words(error, document) if isinstance(error, ValidationError) else str(error)
+        raise ValueError(f"The file of patterns cannot be used: {said.rstrip('.')}. Export the design again.") from None
+
+
+def _read(document: object, name: str, strategies: Sequence[np.ndarray]) -> ScrambledPatterns | SplitSurvey:
+    file = _File.model_validate(document)
+    tables = [table.unpacked() for table in file.tables]
+    patterns = list[Pattern]()
+    for sent in file.patterns:
+        if sent.table >= len(tables):
+            raise ValueError(f"pattern {len(patterns)} is of table {sent.table}, and there are {len(tables)}")
+        patterns.append(Pattern(tuple(sent.attributes), tables[sent.table]))
+    shares = np.array([sent.share for sent in file.patterns])
+    if len(strategies) != len(file.own):
+        raise ValueError(f"it names {len(file.own)} strategies of their own, and there are {len(strategies)} beside it")
+    if not file.own and file.rest is None:
+        return ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares, {}, LOADED)
+    return _split(name, file, patterns, shares, strategies)
 
 
 def _split(

@@ -98,21 +98,25 @@ def intervals(
             "for credible intervals."
         )
     mechanism, workload, estimate = on_classes(mechanism, workload, estimate)
-    people = estimate.total if users is None else float(users)
+    asked = _Asked(estimate.total if users is None else float(users), tail, drawn, weights)
     queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
     if mechanism.survey is not None and estimate.survey is not None:
-        return _by_table(mechanism.survey, workload, estimate.survey, queries, people, tail, drawn)
-    return _of_counts(mechanism, workload, estimate, queries, people, tail, drawn, weights)
+        return _by_table(mechanism.survey, workload, estimate.survey, queries, asked)
+    return _of_counts(mechanism, workload, estimate, queries, asked)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How many ``people`` reported, the ``tail`` on either side, and whom answers are of: see `intervals`."""
+
+    people: float
+    tail: float
+    drawn: bool
+    weights: np.ndarray | None
 
 
 def _by_table(
-    mechanism: SurveyMechanism,
-    workload: Workload,
-    estimate: SurveyEstimate,
-    queries: np.ndarray,
-    people: float,
-    tail: float,
-    drawn: bool,
+    mechanism: SurveyMechanism, workload: Workload, estimate: SurveyEstimate, queries: np.ndarray, asked: _Asked
 ) -> Intervals:
     """The questions about each set of attributes on their own, on the table of these attributes, with its cells as types."""
     survey = as_survey(workload, mechanism.sizes)
@@ -120,30 +124,23 @@ def _by_table(
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
         table = Estimate(estimate.table(group.attributes), unbiased=True, identified=mechanism.knows(group.attributes))
-        some = _of_counts(mechanism.on(group.attributes), group.base, table, local, people, tail, drawn)
+        some = _of_counts(mechanism.on(group.attributes), group.base, table, local, asked)
         intervals.ends[here], intervals.methods[here] = group.weight * some.ends, some.methods
         intervals.errors[here], intervals.most[here] = group.weight * some.errors, group.weight * some.most
     return intervals
 
 
 def _of_counts(
-    mechanism: _Contributing,
-    workload: Workload,
-    estimate: Estimate,
-    queries: np.ndarray,
-    people: float,
-    tail: float,
-    drawn: bool = False,
-    weights: np.ndarray | None = None,
+    mechanism: _Contributing, workload: Workload, estimate: Estimate, queries: np.ndarray, asked: _Asked
 ) -> Intervals:
     pieces = [Intervals(np.zeros((0, 2)), np.zeros(0, dtype=str), np.zeros(0), np.zeros(0))]
-    apart = isinstance(estimate, StratifiedEstimate) and drawn and weights is None
     for some in in_chunks(queries, workload.n):
         if isinstance(mechanism, AdditiveMechanism):  # sums of noise whose law does not depend on the types
-            pieces.append(_of_noise(mechanism, workload, estimate, some, people, tail, drawn))
+            pieces.append(_of_noise(mechanism, workload, estimate, some, asked))
         else:
-            parts = _parts(mechanism, workload, estimate, some, people, drawn, weights)
-            pieces.append(_of_reports(parts, tail, people if apart else None))
+            parts = _parts(mechanism, workload, estimate, some, asked)
+            apart = len(parts) > 1 and asked.drawn and asked.weights is None
+            pieces.append(_of_reports(parts, asked.tail, asked.people if apart else None))
     fields = ("ends", "methods", "errors", "most")
     return Intervals(*(np.concatenate([getattr(piece, field) for piece in pieces]) for field in fields))
 
@@ -196,26 +193,20 @@ class _Part:
 
 
 def _parts(
-    mechanism: _Contributing,
-    workload: Workload,
-    estimate: Estimate,
-    some: np.ndarray,
-    people: float,
-    drawn: bool,
-    weights: np.ndarray | None,
+    mechanism: _Contributing, workload: Workload, estimate: Estimate, some: np.ndarray, asked: _Asked
 ) -> list[_Part]:
     """The reports of all people, or of those of each stratum, each counted as often as its weight says."""
     if not (isinstance(estimate, StratifiedEstimate) and isinstance(mechanism, StratifiedMechanism)):
         adds = mechanism.query_contributions(workload, some)
-        return [_Part(mechanism, estimate, adds, people, estimate.answers(workload, some), drawn)]
-    own, parts = people * estimate.people / max(1, estimate.people.sum()), []
-    times = np.ones(len(own)) if weights is None else weights
+        return [_Part(mechanism, estimate, adds, asked.people, estimate.answers(workload, some), asked.drawn)]
+    own, parts = asked.people * estimate.people / max(1, estimate.people.sum()), []
+    times = np.ones(len(own)) if asked.weights is None else asked.weights
     for z, (made, few) in enumerate(zip(mechanism.strata, mechanism.queries_within(workload), strict=True)):
         adds, w = made.query_contributions(few, some), float(times[z])
         scaled = {name: w * getattr(adds, name) for name in ("means", "up", "down", "low", "high")}
         adds = replace(adds, variances=w**2 * adds.variances, **scaled)
         answers = w * estimate.parts[z].answers(few, some)
-        parts.append(_Part(made, estimate.parts[z], adds, float(own[z]), answers, drawn))
+        parts.append(_Part(made, estimate.parts[z], adds, float(own[z]), answers, asked.drawn))
     return parts
 
 
@@ -225,21 +216,15 @@ def _chance(rows: np.ndarray, counts: np.ndarray, people: float) -> np.ndarray:
 
 
 def _of_noise(
-    mechanism: AdditiveMechanism,
-    workload: Workload,
-    estimate: Estimate,
-    some: np.ndarray,
-    people: float,
-    tail: float,
-    drawn: bool,
+    mechanism: AdditiveMechanism, workload: Workload, estimate: Estimate, some: np.ndarray, asked: _Asked
 ) -> Intervals:
     """Of sums of noise; where people are drawn, and there is too little noise to cover a person, noise and people have half of the tail."""
-    rows, none = workload.rows(some), np.full(len(some), np.nan)
+    rows, none, people, tail = workload.rows(some), np.zeros(len(some)), asked.people, asked.tail
     variance = np.maximum(mechanism.query_variances(workload, people * np.eye(1, workload.n)[0], some), 0.0)
-    adds = Contributions(rows, np.zeros_like(rows), 0 * none, 0 * none, none, none)
-    part = _Part(mechanism, estimate, adds, people, estimate.answers(workload, some), drawn)
+    adds = Contributions(rows, np.zeros_like(rows), none, none, none, none)
+    part = _Part(mechanism, estimate, adds, people, estimate.answers(workload, some), asked.drawn)
     half, methods = mechanism.noise.reach(rows @ mechanism.reconstruction, people, tail), np.full(len(some), "exact")
-    if drawn:
+    if asked.drawn:
         many = part.range <= INTERVAL_PART * np.sqrt(variance)
         half = mechanism.noise.reach(rows @ mechanism.reconstruction, people, tail / 2)
         half = half + tails.bennett(part.most, part.range, people, tail / 2)
@@ -248,7 +233,7 @@ def _of_noise(
         variance, most = variance + part.variance, variance + part.most
     ends = np.stack([part.answers - half, part.answers + half], axis=1)
     ends = np.clip(ends, people * rows.min(axis=1, keepdims=True), people * rows.max(axis=1, keepdims=True))
-    return Intervals(ends, methods, np.sqrt(variance), np.sqrt(most if drawn else variance))
+    return Intervals(ends, methods, np.sqrt(variance), np.sqrt(most if asked.drawn else variance))
 
 
 def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Intervals:

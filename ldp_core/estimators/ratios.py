@@ -68,52 +68,60 @@ def ratio_answers(
     ``shown``: the estimate to answer by, from the same reports; the intervals are widened where its answers lie beyond. With ``drawn`` they are
     for the population that people were drawn from; the sizes of known groups are no chance.
     """
-    if asked.known and not estimate.adds_up:
-        estimate = estimate.consistent(
-            estimate.total if users is None else float(users)
-        )  # groups of as many as there are
+    if asked.known and not estimate.adds_up:  # then groups are of as many as there are
+        estimate = estimate.consistent(estimate.total if users is None else float(users))
     one_look, given = find is intervals, dict[str, Any](drawn=drawn)
     if drawn and asked.known and one_look and isinstance(mechanism, StratifiedMechanism):
         given["weights"] = np.ones(len(mechanism.types))
     find = partial(find, **given)
     answers = estimate.answers(asked.linear)
-    a, b = asked.parts(answers)
-    rows = np.concatenate([asked.rows, asked.rows.sum(axis=0, keepdims=True)])
-    found = find(mechanism, asked.queries(rows), estimate, level, None, users)
-    errors = found.errors.reshape(3, *a.shape)
-    var_a, var_b, var_sum = errors**2
-    cov = (var_sum - var_a - var_b) / 2
-    size = np.where(b > 0, b, np.nan)
-    ratios, methods = a / size, np.full(a.shape, "Fieller")
-    if asked.known:
-        var_b, cov, methods = 0 * a, 0 * a, found.methods[: a.size].reshape(a.shape)
-    low, high = fieller(a, b, var_a, var_b, cov, float(ndtri((1 + check_level(level)) / 2)))
-    if asked.known:  # too few people for the normal approximation, or many looks
-        linear = found.ends[: a.size].reshape(*a.shape, 2) / size[..., None]
-        low, high = np.where((methods == "normal")[..., None], np.stack([low, high], axis=-1), linear).transpose(
-            2, 0, 1
-        )
-    if not one_look and (drawn or not asked.known):
-        low, high = np.full((2, *a.shape), np.nan)
-    low, high = (np.clip(ends, *asked.ends) for ends in (low, high))
     error = find(mechanism, asked.errors(answers), estimate, level, None, users).errors
-    if len(a) == 2:
-        own = np.sqrt(np.maximum(var_a - 2 * ratios * cov + ratios**2 * var_b, 0.0)) / size
-        shared = (own**2).sum(axis=0) - (error / asked.told.span) ** 2
-        correlation = np.clip(
-            np.divide(shared, 2 * own[0] * own[1], out=0 * shared, where=own.min(axis=0) > 0), -1.0, 1.0
-        )
-        low, high = zou(ratios, low, high, correlation)
+    low, high, own, methods = _each(asked, mechanism, estimate, level, find, users)
+    if not one_look and (drawn or not asked.known):
+        low, high = np.full((2, *low.shape), np.nan)
+    if len(own) == 2:
+        shared, most = (own**2).sum(axis=0) - (error / asked.told.span) ** 2, 2 * own[0] * own[1]
+        correlation = np.clip(np.divide(shared, most, out=0 * most, where=most > 0), -1.0, 1.0)
+        a, b = asked.parts(answers)
+        low, high = zou(a / np.where(b > 0, b, np.nan), low, high, correlation)
     else:
         low, high = low[0], high[0]
     impossible = (low >= high) & (error > POINT)  # cut to what is possible, nothing was left
-    low, high = (np.where(impossible, np.nan, ends) for ends in (low, high))
-    told = asked.values(answers if shown is None else shown.answers(asked.linear))
-    low, high = asked.in_unit(low), asked.in_unit(high)
+    low, high = (asked.in_unit(np.where(impossible, np.nan, ends)) for ends in (low, high))
+    told = asked.values(answers)
     if shown is not None:
+        told = asked.values(shown.answers(asked.linear), asked.parts(answers)[1] if asked.known else None)
         low, high = np.where(told < low, told, low), np.where(told > high, told, high)
-    columns = {"answer": told, "low": low, "high": high, "method": methods[0], "standard_error": error}
+    columns = {"answer": told, "low": low, "high": high, "method": methods, "standard_error": error}
     return pd.DataFrame({"name": asked.names, "unit": asked.told.unit, **columns})
+
+
+def _each(
+    asked: Ratios,
+    mechanism: Mechanism,
+    estimate: Estimate,
+    level: float,
+    find: Callable[..., Intervals],
+    users: int | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(s, q) low and high ends, and standard errors, of the ratio of each side, as they are summed; and (q,) the methods. The covariance of a and b
+    follows from the variance of their sum."""
+    rows = np.concatenate([asked.rows, asked.rows.sum(axis=0, keepdims=True)])
+    found = find(mechanism, asked.queries(rows), estimate, level, None, users)
+    a, b = asked.parts(estimate.answers(asked.linear))
+    var_a, var_b, var_sum = found.errors.reshape(3, *a.shape) ** 2
+    cov, size = (var_sum - var_a - var_b) / 2, np.where(b > 0, b, np.nan)
+    methods = np.full(a.shape, "Fieller")
+    if asked.known:
+        var_b, cov, methods = 0 * a, 0 * a, found.methods[: a.size].reshape(a.shape)
+    ends = np.stack(fieller(a, b, var_a, var_b, cov, float(ndtri((1 + check_level(level)) / 2))), axis=-1)
+    if asked.known:  # by the normal approximation, else by what holds for few people or many looks
+        ends = np.where(
+            methods[..., None] == "normal", ends, found.ends[: a.size].reshape(ends.shape) / size[..., None]
+        )
+    low, high = (np.clip(ends[..., k], *asked.ends) for k in (0, 1))
+    own = np.sqrt(np.maximum(var_a - 2 * (a / size) * cov + (a / size) ** 2 * var_b, 0.0)) / size
+    return low, high, own, methods[0]
 
 
 def unbounded_in_words(answers: pd.DataFrame, kind: str = "fixed") -> str:

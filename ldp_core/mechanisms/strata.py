@@ -329,9 +329,14 @@ class StratifiedMechanism(Mechanism):
         return replace(audits[worst], delta=max(a.delta for a in audits), method=method, worst_pair=(one, other))
 
     def explain(self) -> str:
+        own = (
+            ""
+            if len(self.drawn_by_design) == 1
+            else f" This is the first of {len(self.drawn_by_design):,} designs for them."
+        )
         return (
             f"{self.drawn_by_design[0].explain()} The collector knows which of {len(self.types):,} groups each person is in; reports are "
-            "about the rest."
+            f"about the rest.{own}"
         )
 
 

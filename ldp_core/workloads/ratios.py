@@ -129,9 +129,11 @@ class Ratios:
         a, b = np.moveaxis(answers.reshape(*answers.shape[:-1], *self.rows.shape[:3]), -3, 0)
         return a, b
 
-    def values(self, answers: np.ndarray) -> np.ndarray:
-        """(..., q) the ratios, in their unit, from ``answers`` (..., 2 s q) to `linear`; NaN where a group has nobody, or fewer."""
+    def values(self, answers: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
+        """(..., q) the ratios, in their unit, from ``answers`` (..., 2 s q) to `linear`; NaN where a group has nobody, or fewer. ``sizes``: b (s, q), where
+        these are known: estimates that are biased do not keep to what is not asked."""
         a, b = self.parts(answers)
+        b = b if sizes is None else sizes
         ratios = a / np.where(b > 0, b, np.nan)
         return self.in_unit(ratios[..., 0, :] - ratios[..., 1, :] if ratios.shape[-2] == 2 else ratios[..., 0, :])
 

@@ -10,6 +10,20 @@ from pages.ui.data import background_read
 from pages.ui.session import browser, cleanup, exchange
 from pages.ui.session.state import session
 
+PAGES = {
+    "": {
+        **{"Start": "home", "Data": "table_rows", "Workload": "quiz", "Design": "tune", "Compare": "bar_chart"},
+        **{"Bounds": "vertical_align_bottom", "Simulate": "casino", "Export": "download"},
+    },
+    "More": {"Collect": "inbox", "Papers": "article", "Guide": "menu_book"},
+}
+"""The title and the icon of each page, in their order."""
+MOVED = {
+    "Plan": ("pages/compare.py", {"compare-tabs": "Solve for"}),
+    "Ask": ("pages/simulate.py", {"simulate": "ask"}),
+}
+"""What was a page of its own, by where it went."""
+
 
 @st.cache_resource
 def one_thread_per_job() -> threadpool_limits:
@@ -32,33 +46,18 @@ def draw() -> None:
 
         return lead_on
 
-    page = st.navigation(
-        {
-            "": [
-                st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
-                st.Page("pages/data.py", title="Data", icon=":material/table_rows:"),
-                st.Page("pages/workload.py", title="Workload", icon=":material/quiz:"),
-                st.Page("pages/design.py", title="Design", icon=":material/tune:"),
-                st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
-                st.Page("pages/bounds.py", title="Bounds", icon=":material/vertical_align_bottom:"),
-                st.Page("pages/simulate.py", title="Simulate", icon=":material/casino:"),
-                st.Page("pages/export.py", title="Export", icon=":material/download:"),
-                st.Page(
-                    moved("pages/compare.py", **{"compare-tabs": "Solve for"}),
-                    title="Plan",
-                    url_path="plan",
-                    visibility="hidden",
-                ),
-                st.Page(moved("pages/simulate.py", simulate="ask"), title="Ask", url_path="ask", visibility="hidden"),
-            ],
-            "More": [
-                st.Page("pages/collect.py", title="Collect", icon=":material/inbox:"),
-                st.Page("pages/papers.py", title="Papers", icon=":material/article:"),
-                st.Page("pages/guide.py", title="Guide", icon=":material/menu_book:"),
-            ],
-        },
-        position="top",
-    )
+    pages = {
+        part: [
+            st.Page(f"pages/{title.lower()}.py", title=title, icon=f":material/{icon}:", default=title == "Start")
+            for title, icon in titles.items()
+        ]
+        for part, titles in PAGES.items()
+    }
+    pages[""] += [
+        st.Page(moved(page, **view), title=title, url_path=title.lower(), visibility="hidden")
+        for title, (page, view) in MOVED.items()
+    ]
+    page = st.navigation(pages, position="top")
     layout.came_through_app()
     if exchange.LINK in st.query_params:
         opened = exchange.open_link(

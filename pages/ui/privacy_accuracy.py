@@ -119,7 +119,9 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> No
             exposure = ask(
                 state, key, "reading what reports can tell", quick, lambda cancel: beliefs.exposure(mechanism, prior)
             )
-    draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about)
+    if (strata := design.workload.strata) is not None:
+        prior, what = prior[strata.types], "secret value"
+    draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about, what=what)
 
 
 def _columns_control(state: Session, design: Setting) -> tuple[tuple[int, ...], str]:
@@ -149,7 +151,7 @@ def draw_beliefs(
     what: str = "value",
 ) -> None:
     """Beliefs over epsilon, and what a mechanism allows at this one, as a picture and in words; ``what`` of a person is guessed at."""
-    n, single, guess = len(prior), None, None
+    n, single, guess = prior.size, None, None
     allowed = beliefs.over_epsilon(before, prior, n, np.union1d(curves.epsilons(epsilon), epsilon), delta, reports)
     words = [beliefs.belief_in_words(before, epsilon, delta, reports)]
     if exposure is not None:

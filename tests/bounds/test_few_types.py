@@ -48,7 +48,7 @@ def test_no_row_violates_a_cut_and_every_cut_is_met_with_equality(D):
 def test_form_and_adjoint_say_the_same_as_the_values(seed):
     rng, cuts, D = np.random.default_rng(seed), all_cuts(4), 1.7
     weights = rng.random(len(cuts))
-    form, sums = cuts.form(weights, D)
+    form, sums, _ = verify.few_types({"triples": cuts.written, "triple_multipliers": weights}, 4, D)
     products, singles, constant = cuts.adjoint(weights, D)
     assert (np.abs(form) <= sums + 1e-12).all()
     for y in rows(4, D):

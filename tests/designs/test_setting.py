@@ -54,7 +54,7 @@ def test_figures_are_those_of_a_session_with_the_same_configuration(aim):
     assert setting.alpha == session.setting.alpha
     assert list(setting.cases) == list(session.setting.cases)
     built = {name: setting.build(name) for name in setting.side_by_side}
-    shown = {name: session.mechanism(name) for name in session.setting.side_by_side}
+    shown = {name: session.setting.mechanism(name) for name in session.setting.side_by_side}
     assert {name: one.digest for name, one in built.items()} == {name: one.digest for name, one in shown.items()}
     for case in session.setting.cases:
         pd.testing.assert_frame_equal(
@@ -108,7 +108,7 @@ def test_a_fitted_mechanism_comes_from_its_file_or_is_fitted_or_refused():
     loaded = realise(bundle.configuration, bundle, fit=False)
     assert loaded.from_file("optimized_gradient")
     assert np.array_equal(loaded.chosen_mechanism.strategy, made.chosen_mechanism.strategy)
-    assert loaded.chosen_mechanism.digest == session.mechanism("optimized_gradient").digest
+    assert loaded.chosen_mechanism.digest == session.setting.mechanism("optimized_gradient").digest
     with pytest.raises(NotFitted, match="lacks the strategy"):
         realise(configuration, load(configuration.to_json()), fit=False)
 

@@ -302,6 +302,17 @@ def test_a_report_reveals_what_it_does_to_somebody_who_knows_the_group():
     found = ldp.beliefs.exposure(made)
     assert (found.between, found.single) == (alone.between, alone.single)
     assert found.guess == pytest.approx(alone.guess)
+    even, prior = np.full((3, 8), 1 / 24), np.random.default_rng(2).dirichlet(np.ones(24))
+    assert ldp.beliefs.blind_guess(even, 24) == pytest.approx(1 / 8)
+    assert ldp.beliefs.best_guess(even, 24, 1.0) == pytest.approx(found.guess)  # the best for even people
+    limit = ldp.beliefs.best_guess(prior[made.types], 24, 1.0)
+    alone = [ldp.beliefs.best_guess(own / own.sum(), 8, 1.0) * own.sum() for own in prior[made.types]]
+    assert limit == pytest.approx(sum(alone))
+    for name in ("randomized_response", "optimized", "subset_selection"):
+        told = ldp.beliefs.exposure(built(name)[0], prior).guess
+        assert ldp.beliefs.blind_guess(prior[made.types], 24) - 1e-12 <= told <= limit + 1e-12
+    told = ldp.beliefs.over_epsilon(0.5, prior[made.types], 24, np.array([1.0]), 1e-3)
+    assert told["guess"].to_list() == [ldp.beliefs.best_guess(prior[made.types], 24, 1.0, 1e-3)]
 
 
 def test_mixing_and_vectors_with_noise_are_refused_in_a_sentence():

@@ -49,6 +49,15 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     variance = analysis.worst_case_variance(kept, whole)
     secret = analysis.users_for(variance, whole.squared_weights, design.alpha)
     share = 1 - design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") / secret
+    app.open("design-tabs", "What a report tells").finish()
+    blind, guess, limit = map(
+        float,
+        re.search(
+            r"secret value is right for ([\d.]+) of 1,000 people without a report, for ([\d.]+) of 1,000 with it, and for ([\d.]+)",
+            app.words,
+        ).groups(),
+    )
+    assert 130 < blind < guess <= limit
     assert 0.6 < share - 0.04 < int(said) / 100 <= share
     assert design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") < 3000 < secret
 
@@ -127,7 +136,7 @@ def test_a_difference_to_detect_between_known_groups(arms):
     assert "people find a difference of 5 percentage points between the two groups compared in each of" in arms.words
     shown = next(table for table in arms.dataframes if "users_needed" in table)
     assert all("arm a less arm b" in name for name in shown["name"])
-    found = detecting.of_design(arms.session.setting, arms.session.mechanism("oue"))
+    found = detecting.of_design(arms.session.setting, arms.session.setting.mechanism("oue"))
     assert shown["users_needed"].tolist() == found.contrasts.users(0.05).tolist()
     assert (100 * found.contrasts.difference(5000)).tolist() == pytest.approx(shown["difference"].tolist())
     arms.enter("text_input", "detect-difference", "10").finish()
@@ -153,7 +162,7 @@ def test_answers_are_for_whom_one_says(arms):
     arms.go("collect").enter("segmented_control", "collect-from", "simulated").press("count").finish()
     assert "Intervals are for these 5,000 people." in arms.words
     state = arms.session
-    made, workload = state.mechanism("oue"), state.setting.workload
+    made, workload = state.setting.mechanism("oue"), state.setting.workload
     design = collecting.identity(state, made).result
     subject = collecting.Subject(arms.configuration, arms.configuration.domain, workload, made, design, None)
     found, chosen = collecting.collection(state, subject), shown_queries(workload)

@@ -118,9 +118,9 @@ def of(
 def of_dual(certificate: Certificate) -> Multipliers:
     """q, N, kappa and nu of `ldp_core.bounds.general.multipliers`, which the search for another prior can start from."""
     n, held = certificate.workload.n, certificate.numbers
-    cuts = Cuts.read(held["triples"], n) if "triples" in held else None
+    cuts = Cuts.read(held["triples"], n) if "triples" in held else Cuts.none(n)
     pairs, nu = verify.square(held["pairs"], n), held.get("triple_multipliers", np.zeros(0))
-    return Multipliers(held["diagonal"], pairs, held["sizes"], held["size_multipliers"], cuts or Cuts.none(n), nu)
+    return Multipliers(held["diagonal"], pairs, held["sizes"], held["size_multipliers"], cuts, nu)
 
 
 def _written(made: Numbers, workload: Workload, epsilon: float, prior: np.ndarray, check: Check) -> Certificate:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -59,7 +58,7 @@ class MergedCertificate(Proof):
     types: Certificate
     even: bool = True
 
-    besides: ClassVar[object] = "merged"
+    besides = "merged"
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
         document, arrays = self.types.to_file(epsilon)

@@ -24,11 +24,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.asked import Arrays, Document, survey_of
+from ldp_core.bounds.asked import survey_of
 from ldp_core.bounds.proof import ABOVE, Certificate, U, exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.surveys.certificate import bound
 from ldp_core.run import Check, unchecked
@@ -46,18 +45,8 @@ class SinglesCertificate(Certificate):
     """A bound that ``weights`` (k,) lambda of the sets of `Survey.components`, and N, the ``steps`` of the grid, prove to this program, beside the
     closed form for the script. The check recomputes the rest (a second for ten attributes)."""
 
-    besides: ClassVar[object] = "columns"
-
-    @property
-    def proves_by(self) -> str:
-        return "inequalities for each column"
-
-    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
-        document, arrays = super().to_file(epsilon)
-        return {**document, "proof": self.besides}, arrays
-
-    def _more(self, given: Arrays) -> set[str]:
-        return {"weights", "steps"}
+    besides = "columns"
+    more = ("weights", "steps")
 
     def proven(self) -> float:
         survey, weights, steps = survey_of(self.workload), self.numbers["weights"], self.numbers["steps"].item()

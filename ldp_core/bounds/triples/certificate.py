@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ldp_core.bounds.asked import Arrays, Document
 from ldp_core.bounds.proof import Certificate
 from ldp_core.bounds.surveys.certificate import bound
 from ldp_core.bounds.triples.duals import NAMES, Duals
@@ -52,18 +51,8 @@ class Components(NamedTuple):
 class TripleCertificate(Certificate):
     """A bound that the ``duals`` among the numbers prove to this program, beside a smaller one for the script."""
 
-    besides: ClassVar[object] = "triples"
-
-    @property
-    def proves_by(self) -> str:
-        return "inequalities and matrices for three types at a time"
-
-    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
-        document, arrays = super().to_file(epsilon)
-        return {**document, "proof": self.besides}, arrays
-
-    def _more(self, given: Arrays) -> set[str]:
-        return super()._more(given) | set(NAMES)
+    besides = "triples"
+    more = NAMES
 
     def proven(self) -> float:
         asked = components(self.workload)

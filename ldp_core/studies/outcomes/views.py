@@ -150,7 +150,7 @@ def compare(
             budget.tell(found=name)
 
         views = _views(chosen[name], workload, counts, groups, scales)
-        views |= {f"ratios {k}": simulate.View(own.linear, None, own.values) for k, own in enumerate(ratios)}
+        views |= {f"ratios {k}": _within_groups(own, counts, new_people) for k, own in enumerate(ratios)}
         collected = simulate.collect(
             chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, new_people, prior
         )
@@ -196,6 +196,12 @@ def _views(
             views[f"quantiles {k}"] = simulate.View(scale.totals, None, partial(scale.positions, users=users))
             views[f"curve {k}"] = simulate.View(scale.totals, _points(scales, k), lambda answers: answers / users)
     return views
+
+
+def _within_groups(asked: Ratios, counts: Counts, new_people: bool) -> simulate.View:
+    """Of known sizes, where all trials have the same."""
+    sizes = asked.parts(asked.linear.answers(counts))[1] if asked.known and not new_people else None
+    return simulate.View(asked.linear, None, partial(asked.values, sizes=sizes))
 
 
 def _points(scales: Sequence[Scale], k: int) -> np.ndarray:
@@ -311,10 +317,12 @@ class _Run:
         }
 
     def ratios(self, estimator: str, k: int, asked: Ratios, seed: int) -> Columns:
-        """Intervals are those of unbiased estimates; errors observed leave out collections that estimate a group to have nobody."""
+        """Intervals are those of unbiased estimates; no error is told where a collection estimates that a group has nobody."""
         found, counts = self.trials.views[f"ratios {k}"][estimator], self.trials.counts
         linear = asked.linear.answers(counts)
         true, source = asked.values(linear), trial_frames.predictable(self.mechanism, estimator)
+        if asked.known and self.trials.new_people and not estimation.spec(estimator).unbiased:
+            found = np.full_like(found, np.nan)  # sizes are not those of an estimate that keeps to what is asked alone
         squares, predicted = (found - true) ** 2, np.full(len(true), np.nan)
         if source is not None:
             errors, queries = asked.errors(linear), np.arange(len(true))
@@ -322,15 +330,17 @@ class _Run:
             if self.trials.new_people:
                 predicted = predicted + sampling.of_queries(errors, counts, queries)
             predicted = np.sqrt(np.maximum(predicted, 0.0))
-        observed, uncertain = trial_frames.root_mean(squares)
+        observed, uncertain = (
+            np.where(np.isnan(found).any(axis=0), np.nan, e) for e in trial_frames.root_mean(squares)
+        )
         low = high = np.full(len(true), np.nan)
         if estimation.spec(estimator).unbiased:
             stream = np.random.SeedSequence(seed).spawn(1)[0]
-            took_part, reports = simulate.one_collection(self.mechanism, counts, stream, self.trials.new_people)
+            drawn, users = self.trials.new_people, round(self.users)
+            _, reports = simulate.one_collection(self.mechanism, counts, stream, drawn)
             estimate = estimation.apply(estimator, reports, self.mechanism, self.workload)
-            own = estimation.ratio_answers(asked, self.mechanism, estimate, LEVEL, users=round(self.users))
+            own = estimation.ratio_answers(asked, self.mechanism, estimate, LEVEL, users=users, drawn=drawn)
             low, high = own["low"].to_numpy(), own["high"].to_numpy()
-            true = asked.values(asked.linear.answers(took_part))
         return {
             "name": asked.names,
             "unit": [asked.told.unit] * len(true),

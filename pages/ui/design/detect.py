@@ -13,7 +13,7 @@ from pages.ui import layout, listing
 from pages.ui.controls import control, number
 from pages.ui.formulas import DETECTION
 from pages.ui.session.state import Session
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import cells, plain
 
 ASKED = {
@@ -28,20 +28,15 @@ def draw(state: Session, mechanism: Mechanism) -> None:
     """The controls, the answer in words, and that of every question as a table."""
     with layout.controls("detect"):
         difference, power, level = (_asked(state, name) for name in ASKED)
-    later = Later(state, "detection")
     setting = state.setting
     key = ("detection", mechanism.digest, setting.workload.digest, setting.people_digest, setting.naming)
     quick = setting.workload.working_types <= AT_ONCE_TYPES
-    found = None
+    doing = "working out what can be detected"
     try:
-        found = later.value(
-            key, "working out what can be detected", quick, lambda cancel: detecting.of_design(setting, mechanism)
-        )
+        found = ask(state, key, doing, quick, lambda cancel: detecting.of_design(setting, mechanism))
     except ValueError as error:
         layout.instead(error)
         return
-    finally:
-        later.finish()
     if found is None:
         st.info("What can be detected is being worked out.")
         return

@@ -1,5 +1,5 @@
 """The program that made the forged certificates beside this file:
-``python -m tests.adversary.forgeries.make`` writes them again.
+``python -m tests.adversary.forgeries.make`` adds those that are not there.
 
 Each file is ``{"why": a pattern of what verify.py says, "workload": the questions of the design,
 "epsilon": its epsilon, "document": certificate.json as text, "arrays": certificate.npz, compressed
@@ -25,6 +25,7 @@ from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.designs import certificate_file
 from ldp_core.workloads import DifferencePart, HistogramPart, PrefixPart, over_attributes
+from tests.certificates import MIXED
 
 HERE = Path(__file__).parent
 SEMIDEFINITE = "not positive semidefinite"
@@ -316,6 +317,33 @@ def forgeries():
     )
 
     first, second = ("parts", 0), ("parts", 1)
+    together = closed_form_of_survey(MIXED, 1.0)
+    held = together.to_file("1")[1]
+    blocks, cells, times = held["gram"], held["gram_cells"], held["gram_dimensions"]
+    yield from changed(
+        together,
+        MIXED,
+        (
+            ("blocks worth a millionth more", "prove", field("value", together.value * (1 + 1e-6))),
+            ("blocks of a larger epsilon", "prove", field("epsilon", "1.5")),
+            ("a block of half a row", "together", numbers(gram_cells=cells + 0.5)),
+            ("a block of no rows", "together", numbers(gram_cells=cells * 0.0)),
+            ("a block of more rows than numbers", "together", numbers(gram_cells=cells + 1.0)),
+            ("a block of more rows than there is time for", "longer to check", numbers(gram_cells=cells + 1e5)),
+            ("a block that is there half a time", "none", numbers(gram_dimensions=times + 0.5)),
+            ("a block that is there more often than there are types", "types", numbers(gram_dimensions=times + 60.0)),
+            ("a block that is there less than never", "none of a proof", numbers(gram_dimensions=-times)),
+            ("a block that is not semidefinite", "not positive semidefinite", numbers(gram=-blocks)),
+            ("a block off by less than nothing", "none of a proof", numbers(gram_off=held["gram_off"] - 1e-3)),
+            ("a block off by more", "prove", numbers(gram_off=held["gram_off"] + 1e-3)),
+            ("numbers alone below zero", "none of a proof", numbers(gram_alone=held["gram_alone"] - 1.0)),
+            ("less than nothing beside the blocks", "none of a proof", numbers(gram_rest=held["gram_rest"] - 1e3)),
+            ("more beside the blocks than two numbers", "none of a proof", numbers(gram_rest=np.zeros(3))),
+            ("blocks rounded without end", "rounded", field("workload", "roundings", 2**60)),
+            ("blocks of other people", "other people", field("prior", "array")),
+        ),
+    )
+
     yield from changed(
         GROUPS,
         GROUPS.workload,
@@ -376,14 +404,13 @@ def forgeries():
 
 
 def write():
-    """All of them to this folder."""
-    for old in HERE.glob("*.json"):
-        old.unlink()
+    """Those that are not in this folder yet: what was refused once is refused for good, though its kind may be gone."""
     for name, why, workload, epsilon, text, packed in forgeries():
         content = {"why": why, "workload": workload.spec, "epsilon": epsilon, "document": text}
         content["arrays"] = base64.b64encode(zlib.compress(packed, 9)).decode()
         file = name.replace(" ", "-").replace("'", "")
-        (HERE / f"{file}.json").write_text(json.dumps(content, indent=1) + "\n")
+        if not (HERE / f"{file}.json").exists():
+            (HERE / f"{file}.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
 if __name__ == "__main__":

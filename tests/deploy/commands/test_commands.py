@@ -71,7 +71,7 @@ def test_a_difference_to_detect_is_that_of_the_app(shell):
     asked = (0.05, 0.9, 0.01)
     flags = ["--detect", asked[0], "--power", asked[1], "--significance", asked[2]]
     state = session(HIERARCHICAL)
-    found = detecting.of_design(state.setting, state.mechanism("hierarchical"))
+    found = detecting.of_design(state.setting, state.setting.mechanism("hierarchical"))
     table = found.table(*asked)
     told = shell.result("design", shell.file(HIERARCHICAL), *flags)["detection"]
     assert told["answers"] == table.to_dict("records")
