@@ -1,7 +1,7 @@
 """Projected quasi-Newton steps for many variables, some of which must not be negative.
 
 L-BFGS (Nocedal 1980) in the variables that are free, as in Bertsekas's projected Newton methods (1982): those at 0 whose slope
-would take them below stay there for one step. SciPy's L-BFGS-B in its place loses 0.4 to 1.4 % of the bounds for a dozen questions.
+would take them below stay there for one step. SciPy's L-BFGS-B in its place loses 0.7 to 1.4 % of the bounds for a dozen questions.
 """
 
 from __future__ import annotations
