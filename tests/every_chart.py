@@ -87,9 +87,9 @@ def _inputs():
         ),
         "fourier-weights": lambda look: charts.fourier_weights(frames.fourier_weights(sent, survey), look),
         "scrambled": lambda look: charts.scrambled(sent, frames.names_of(survey), look),
-        "patterns": lambda look: charts.patterns(strategy, AGES, look, charts.colour("hierarchical")),
+        "patterns": lambda look: charts.patterns(strategy, AGES, look, "hierarchical"),
         "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
-        "bits": lambda look: charts.report_table(bits, AGES, look, charts.colour("oue"), None, True),
+        "bits": lambda look: charts.report_table(bits, AGES, look, "oue", None, True),
         "numbers": lambda look: charts.report_table(noisy, AGES, look),
     }
 

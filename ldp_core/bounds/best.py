@@ -14,7 +14,7 @@ from ldp_core.bounds.general.certificate import general_certificate
 from ldp_core.bounds.general.merged import MERGED_TYPES as MOST_MERGED
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.proof import Certificate, Proof
-from ldp_core.bounds.question.certificate import question_certificate
+from ldp_core.bounds.question.search import question_certificate
 from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.symmetric import symmetric_certificate

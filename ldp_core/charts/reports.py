@@ -26,6 +26,7 @@ from ldp_core.charts.theme import (
     ROW_LETTERS,
     Theme,
     cell_names,
+    colour,
     colour_bar,
     figure,
     label_ticks,
@@ -51,7 +52,7 @@ def patterns(
     strategy: np.ndarray,
     labels: Sequence[str],
     look: Theme = LIGHT,
-    shade: str | None = None,
+    of: str | None = None,
     prior: np.ndarray | None = None,
     compact: bool = False,
 ) -> go.Figure:
@@ -86,7 +87,7 @@ def patterns(
         z=cells,
         zmin=0,
         zmax=1,
-        colorscale=[[0, "rgba(127,127,127,0.10)"], [1, shade or look.accent]],
+        colorscale=[[0, "rgba(127,127,127,0.10)"], [1, _shade(of, look)]],
         showscale=False,
         customdata=_hover_numbers(strategy[order], strength) if single else np.round(100 * cells),
         hovertemplate=(
@@ -103,6 +104,11 @@ def patterns(
         fig.update_xaxes(showticklabels=False)
         fig.update_layout(margin={"t": 10})
     return fig
+
+
+def _shade(of: str | None, look: Theme) -> str:
+    """The colour of the mechanism ``of``; that of the page without one."""
+    return colour(of, look) if of else look.accent
 
 
 def _levels(strategy: np.ndarray) -> np.ndarray:
@@ -158,18 +164,18 @@ def report_table(
     table: ReportTable,
     labels: Sequence[str],
     look: Theme = LIGHT,
-    shade: str | None = None,
+    of: str | None = None,
     prior: np.ndarray | None = None,
     compact: bool = False,
 ) -> go.Figure:
     """The picture of a mechanism's `ReportTable`: `patterns` of possible reports, otherwise a heat map of its rows.
 
-    ``labels`` name the types, ``shade`` colours the reports, ``prior`` (n,) weights the types in what is common, and
+    ``labels`` name the types, ``of`` names the mechanism whose colour they have, ``prior`` (n,) weights the types in what is common, and
     ``compact`` is for several side by side. At most `PIXELS` cells along each side are drawn, each the mean of what it
     stands for.
     """
     if table.kind == "reports":
-        return patterns(table.entries, labels, look, shade, prior, compact)
+        return patterns(table.entries, labels, look, of, prior, compact)
     cells = binned(table.entries, PIXELS)
     low, high = float(cells.min()), float(cells.max())
     height = (320 if compact else 460) + COLOUR_BAR
@@ -180,7 +186,7 @@ def report_table(
         reach = max(high, -low)
         colours = {"colorscale": signed_scale(low, look), "zmin": -reach if low < 0 else 0, "zmax": reach}
     else:  # from the chance for other types to that for the own type: near one another at a small epsilon
-        scale = [(0.0, "rgba(127,127,127,0.10)"), (1.0, shade or look.accent)]
+        scale = [(0.0, "rgba(127,127,127,0.10)"), (1.0, _shade(of, look))]
         colours = {"colorscale": scale, "zmin": low, "zmax": high}
     fig.add_heatmap(
         x=cell_names(names),
@@ -258,7 +264,7 @@ def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
 
 
 def shares_by_set(
-    names: pd.Series, shares: pd.Series, hover: list[str], title: str, look: Theme, shade: str | None = None
+    names: pd.Series, shares: pd.Series, hover: list[str], title: str, look: Theme, of: str | None = None
 ) -> go.Figure:
     """A bar for each set of columns, in the order given from the top, with its share beside it."""
     fig = figure(look, title, "", height=100 + ROW * len(names))
@@ -267,7 +273,7 @@ def shares_by_set(
         y=np.arange(len(names)),
         orientation="h",
         width=BAR,
-        marker_color=shade or look.accent,
+        marker_color=_shade(of, look),
         marker_line_width=0,
         text=[wording.share(share) for share in shares],
         textposition="outside",
@@ -285,7 +291,7 @@ DRAWN_PATTERNS = 6
 PATTERNS_ABREAST = 2
 
 
-def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None) -> go.Figure:
     """The share of people who take part in each design. ``frame``: see
     `frames.people_by_design`."""
     hover = [
@@ -293,10 +299,10 @@ def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None
         f"{'patterns' if pd.isna(row.cells) else f'reports, for {row.cells:,} types'}"
         for row in frame.itertuples(index=False)
     ]
-    return shares_by_set(frame["columns"], frame["share"], hover, "share of people (%)", look, shade)
+    return shares_by_set(frame["columns"], frame["share"], hover, "share of people (%)", look, of)
 
 
-def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None) -> go.Figure:
     """The share of people who report about each set of columns, the most common on top, `MOST_DRAWN_SETS`
     at most. ``frame``: see
     `frames.column_sets`."""
@@ -306,10 +312,10 @@ def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = No
         f"pattern{'s' if row.patterns > 1 else ''} of {row.cells:,} cells"
         for row in top.itertuples(index=False)
     ]
-    return shares_by_set(top["columns"], top["share"], hover, "share of people (%)", look, shade)
+    return shares_by_set(top["columns"], top["share"], hover, "share of people (%)", look, of)
 
 
-def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None) -> go.Figure:
     """The information of reports by set of columns as bars, and the ideal split that the lower bound allows as marks beside it, largest
     on top, `MOST_DRAWN_SETS` at most. ``frame``: see `frames.fourier_weights`."""
     top = frame.head(MOST_DRAWN_SETS)
@@ -317,7 +323,7 @@ def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None 
         f"{short(row.columns, 200)}<br>{wording.share(row.fourier_weight)} of the information, ideally {wording.share(row.ideal)}"
         for row in top.itertuples(index=False)
     ]
-    fig = shares_by_set(top["columns"], top["fourier_weight"], hover, "information (%)", look, shade)
+    fig = shares_by_set(top["columns"], top["fourier_weight"], hover, "information (%)", look, of)
     fig.update_traces(name="this mechanism")
     fig.add_scatter(
         x=100 * top["ideal"],
@@ -337,7 +343,7 @@ def scrambled(
     mechanism: ScrambledPatterns,
     names: Sequence[str],
     look: Theme = LIGHT,
-    shade: str | None = None,
+    of: str | None = None,
     part: float = 1.0,
 ) -> go.Figure:
     """The patterns that most people send, as small pictures of their cells before the values are shuffled: the first column down, the
@@ -364,7 +370,7 @@ def scrambled(
             z=flat.astype(np.float32)[:MOST_DRAWN_SIDE, :MOST_DRAWN_SIDE],
             zmin=0,
             zmax=1,
-            colorscale=[[0, "rgba(127,127,127,0.10)"], [1, shade or look.accent]],
+            colorscale=[[0, "rgba(127,127,127,0.10)"], [1, _shade(of, look)]],
             showscale=False,
             hoverinfo="skip",
             xgap=1 if flat.shape[1] <= 64 else 0,

@@ -235,8 +235,8 @@ def _strata(configuration: Configuration) -> Strata | None:
 def _in_strata(
     strata: Strata, content: bytes, configuration: Configuration, outcome: Mapping[str, Any]
 ) -> StratifiedMechanism:
-    """The mechanisms of a file as those of the groups: one for all, or as many as the file records parameters of, each one's strategy with
-    its number; one without a strategy is a closed form."""
+    """The mechanism of the groups, from the tables in a file: one for all groups, or each different one under its number, as many as there are
+    parameters recorded. One without a table is a closed form."""
     record, count = outcome.get("strategy"), len(strata.types)
     recorded = record.get("parameters") if isinstance(record, dict) else None
     told = recorded if isinstance(recorded, list) else [_recorded_parameters(outcome)]

@@ -11,9 +11,10 @@ from ldp_core import verdicts, wording
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.studies import detection
-from ldp_core.workloads import DifferencePart, Workload, over_attributes
+from ldp_core.workloads import Custom, DifferencePart, Workload, over_attributes
 from ldp_core.workloads.axes import axes_of
 from ldp_core.workloads.shown import shown_queries
+from ldp_core.workloads.strata import stratified
 
 MEANING = (
     "The power is the chance to find a difference that is there; the level is the chance to find one where there is none, on either side. "
@@ -22,6 +23,8 @@ MEANING = (
 GROUPS = "the two groups compared"
 COLLECTIONS = "two collections (this month's and the next, say)"
 
+OF_EQUAL_SIZE = " (groups of equal size)"
+"""What averages of groups are called as questions of a design: a difference of two is one whatever their sizes."""
 _ROUNDING = 1e-9
 
 
@@ -85,9 +88,12 @@ def _compared(setting: Setting) -> list[tuple[Workload, list[np.ndarray]]]:
         axis = next((axis for axis in axes if axis.known and axis.name == getattr(part, "attribute", None)), None)
         if axis is not None and isinstance(part, DifferencePart):
             values = np.unravel_index(np.arange(setting.domain.size), [axis.size for axis in axes])[axes.index(axis)]
-            counted = {"weight": 1.0, "shares": False}  # of counts, whether or not the design answers in shares
-            workload = over_attributes(
-                [part.model_copy(update={k: v for k, v in counted.items() if hasattr(part, k)})], axes
-            )
+            if (sides := part.sides(axes)) is None:
+                workload = over_attributes([part.model_copy(update={"weight": 1.0})], axes)
+            else:  # of shares or averages: the sums in both groups, one less the other
+                (one, other), some = sides.sums, shown_queries(sides.sums[0])
+                rows = (one.rows(some) - other.rows(some)) / sides.told.scale
+                names = [f"{one.query_name(int(query))} less {part.second}" for query in some]
+                workload = stratified(Custom(rows, [name.replace(OF_EQUAL_SIZE, "") for name in names]), axes)
             found.append((workload, [values == axis.find(label) for label in (part.first, part.second)]))
     return found

@@ -398,8 +398,8 @@ class Setting(Proved):
         return math.inf if mechanism.delta > 0 else frames.gap(needed, max(self.bounds(case).values()))
 
     def spared(self, mechanism: Mechanism) -> str:
-        """What it is worth that the collector knows columns, in a sentence: the people needed here, against the fewest that are proved
-        for mechanisms that keep these secret. Empty where nothing is known, or nothing proved at once."""
+        """How many people are spared as the collector knows columns, in a sentence: the need of this design against the least that is proved
+        of mechanisms that keep these columns secret. Empty where no column is known, or no bound is known at once."""
         whole, case = self.workload.without_strata, self.cases[self.case]
         if self.workload.strata is None or whole.n > AT_ONCE_TYPES or mechanism.delta > 0:
             return ""

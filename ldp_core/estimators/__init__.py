@@ -9,9 +9,6 @@ from ldp_core.estimators.confidence import INTERVAL_PART as INTERVAL_PART
 from ldp_core.estimators.confidence import METHODS as METHODS
 from ldp_core.estimators.confidence import Intervals as Intervals
 from ldp_core.estimators.confidence import intervals as intervals
-from ldp_core.estimators.contradicted import WORSE as WORSE
-from ldp_core.estimators.contradicted import contradicted_in_words as contradicted_in_words
-from ldp_core.estimators.contradicted import why as why
 from ldp_core.estimators.mle import LikelihoodEstimate as LikelihoodEstimate
 from ldp_core.estimators.posterior import PosteriorEstimate as PosteriorEstimate
 from ldp_core.estimators.ratios import ratio_answers as ratio_answers
@@ -24,7 +21,10 @@ from ldp_core.estimators.registry import names as names
 from ldp_core.estimators.registry import spec as spec
 from ldp_core.estimators.sequences import ANY_TIME as ANY_TIME
 from ldp_core.estimators.sequences import any_time as any_time
+from ldp_core.estimators.totals import WORSE as WORSE
+from ldp_core.estimators.totals import contradicted_in_words as contradicted_in_words
 from ldp_core.estimators.totals import missed_in_words as missed_in_words
 from ldp_core.estimators.totals import misses as misses
 from ldp_core.estimators.totals import people_told as people_told
 from ldp_core.estimators.totals import remedy as remedy
+from ldp_core.estimators.totals import why as why

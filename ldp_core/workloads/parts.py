@@ -377,8 +377,8 @@ def over_attributes(
 
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
     """The questions of a new design. A single attribute gets running totals if it has an order,
-    else a histogram; several attributes get the joint counts of every two. Where the collector knows attributes these are asked about
-    the others in each group, and two groups are compared."""
+    else a histogram; several attributes get the joint counts of every two. The attributes that the collector knows make groups: the questions
+    are asked about the others within each, and two groups are compared."""
     axes = axes_of(attributes)
     if known := [axis for axis in axes if axis.known and axis.size > 1]:
         asked = default_parts([axis for axis in axes if not axis.known])

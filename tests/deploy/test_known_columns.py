@@ -292,6 +292,7 @@ def test_files_links_and_the_command_line_carry_it(tmp_path, capsys):
     assert main(["design", str(tmp_path / "design.json"), "-o", zipped]) == 0
     shown = capsys.readouterr().out
     assert "Running totals along score, within each arm" in shown
+    assert "The collector knows arm already: at least" in " ".join(shown.split())
     again_ = designs.load((tmp_path / "design.zip").read_bytes())
     assert again_.mechanism.strata[0].digest == again_.mechanism.strata[1].digest
     assert main(["kit", zipped, "-o", str(tmp_path / "kit.zip")]) == 0

@@ -71,6 +71,7 @@ def test_two_arms_need_64_per_cent_fewer_people():
     assert np.array_equal(design.parts[0].strategy, one.strategy)  # one design for both
     made = mechanisms.ExplicitMechanism("written out", design.strategy, 1.0)
     assert analysis.objective(made, known) == pytest.approx(design.objective, rel=1e-9)
+    assert analysis.objective(design.mechanism(), known) == pytest.approx(design.objective, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "hierarchical(reconstruction=raw)"])

@@ -44,7 +44,7 @@ def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
         assert shown == pytest.approx(analysis.sample_complexity(mechanism, workload, compared.session.setting.alpha))
     picture = compared.charts[0]["data"][0]
     assert set(picture["text"]) == {charts.title(name) for name in THREE}
-    assert set(picture["marker"]["color"]) == {library.spec("hierarchical").style[0]}
+    assert set(picture["marker"]["color"]) == {charts.colour("hierarchical")}
     assert set(picture["marker"]["symbol"]) == {library.spec(name).style[1] for name in THREE} > {"pentagon"}
     compared.enter("multiselect", "compared", [HH16])
     assert set(compared.costs.index) == titles(HH16)

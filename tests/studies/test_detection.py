@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 
 import ldp_core as ldp
-from ldp_core.data.domain import CategoricalAttribute
+from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe, detecting
+from ldp_core.designs.standalone import realise
 from ldp_core.mechanisms import ExplicitMechanism, StratifiedMechanism
 from ldp_core.mechanisms.base import Reports
 from ldp_core.studies import detection
-from ldp_core.workloads import DifferencePart, HistogramPart, over_attributes
+from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, over_attributes
 
 ARM = CategoricalAttribute(name="arm", values=("a", "b"), known=True)
 ANSWER = CategoricalAttribute(name="answer", values=("no", "yes"))
+SCORE = RangeAttribute(name="score", low=1, high=5, bins=5, integer=True)
 PART = DifferencePart(of=HistogramPart(attribute="answer"), attribute="arm", first="a", second="b")
 ASKED = over_attributes([PART], [ARM, ANSWER])
 TYPES = ASKED.strata.types
@@ -107,6 +110,42 @@ def test_two_collections_are_two_groups_of_as_many():
     assert found.variances[0] == pytest.approx([error_of_forced(0.5, 0.25, 0.3, 1) ** 2] * 2)
     both = compared(forced(0.5, 0.25), (1000, 1000), (0.3, 0.3))
     assert 2 * found.users(0.05) == pytest.approx(both.users(0.05))
+
+
+def detected(part):
+    """What a design with an arm that the collector knows and a score from 1 to 5 compares."""
+    design = Configuration(
+        domain=Domain(attributes=(ARM, SCORE)),
+        population=Population(users=4000, origin="declared", shape="uniform"),
+        workload=WorkloadRecipe(parts=(part,)),
+        epsilon="2.0",
+        mechanism=MechanismRecipe(name="subset_selection"),
+    )
+    setting = realise(design)
+    return detecting.of_design(setting, setting.chosen_mechanism), setting
+
+
+def test_differences_of_shares_are_those_of_counts_and_averages_are_parts_of_their_range():
+    asked = {"attribute": "arm", "first": "a", "second": "b"}
+    counts, shares = (
+        detected(DifferencePart(of=HistogramPart(attribute="score"), **asked, shares=shares))[0]
+        for shares in (False, True)
+    )
+    assert counts.contrasts.users(0.05) == pytest.approx(shares.contrasts.users(0.05))
+    assert shares.names[0] == "score 1: arm a less b"
+    found, setting = detected(DifferencePart(of=MeanPart(attribute="score"), **asked, shares=True))
+    assert found.names == ["average of score: arm a less b"]
+    made, rows = setting.chosen_mechanism.strata[0], np.linspace(0, 1, 5)[None]
+    people = setting.counts.reshape(2, 5)
+    adds = made.contributions(rows)
+    for k, group in enumerate(people):
+        p = group / group.sum()
+        expected = p @ adds.variances[0] + p @ rows[0] ** 2 - (p @ rows[0]) ** 2
+        assert found.contrasts.variances[0, k] == pytest.approx(expected)
+    table = found.table(0.05, 0.8, 0.05)
+    assert "people find a difference of 5 percentage points between the two groups compared, with" in found.in_words(
+        table, 0.05, 0.8, 0.05
+    )
 
 
 @pytest.mark.parametrize("name", ["randomized_response", "subset_selection", "optimized"])

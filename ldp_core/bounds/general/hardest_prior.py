@@ -25,7 +25,7 @@ from ldp_core.bounds.closed_form import (
 from ldp_core.bounds.general.certificate import closed_form, general_certificate, given_up
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.proof import Certificate, Proof
-from ldp_core.bounds.question.certificate import question_certificate
+from ldp_core.bounds.question.search import question_certificate
 from ldp_core.bounds.strata import stratified_worst_case
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior

@@ -3,7 +3,7 @@
 An output y says that the answer is v_y, and type x sends it with probability Q_yx. The answers are unbiased for targets w (n,) where
 ``sum_y Q_yx = 1`` and ``sum_y Q_yx v_y = w_x``; rows keep epsilon where ``m_y <= Q_yx <= E m_y``. What is least is ``sum_x p_x sum_y Q_yx v_y^2``
 (Badanidiyuru et al. 2023, arXiv 2312.05659). Multipliers alpha and beta (n,) of the two kinds of equations are the proof of
-`ldp_core.bounds.question.certificate`.
+`ldp_core.bounds.question.search`.
 
 For the worst type, t is least where ``sum_y Q_yx v_y^2 + s_x = w_x^2 + t`` with s >= 0. The multipliers of these equations are -p: the hardest
 prior is found with the rest, and its own programme has the same value (von Neumann's minimax theorem).

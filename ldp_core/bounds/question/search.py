@@ -1,7 +1,7 @@
 """The best mechanism and the best proof for one question, found together by exchange of values.
 
 The programme over given values (`programme`) has multipliers alpha and beta. They prove something where F(v) >= 0 for all real v
-(`certificate`), not only for the values given: the least points of F in between are the next values. With many types the first
+(`ldp_core.bounds.verify`), not only for the values given: the least points of F in between are the next values. With many types the first
 programmes are about a few of them, and every type between two of these sends as one of the two, drawn so that the mean is right:
 columns are mixtures of columns, so that everything holds for all types. For the worst type, what the multipliers prove of the average over a
 prior holds as well, whatever the prior. Source: this project.
@@ -10,13 +10,18 @@ prior holds as well, whatever the prior. Source: this project.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from ldp_core.bounds.proof import Certificate
 from ldp_core.bounds.question.programme import solved
-from ldp_core.run import Check
+from ldp_core.privacy import check_epsilon
+from ldp_core.run import Budget, Check, Interrupted
+from ldp_core.threads import blas_threads
+from ldp_core.workloads import Workload
 
 _FIRST_VALUES = 41
 GOAL = 2e-4
@@ -277,3 +282,20 @@ def _value(dual: Dual) -> float:
 def _more(value: float, proved: float) -> float:
     """The share by which a variance is more than one that is proved."""
     return value / proved - 1 if proved > 0 else np.inf
+
+
+def question_certificate(
+    workload: Workload, epsilon: float, prior: np.ndarray | None, direction: np.ndarray, budget: Budget
+) -> Certificate:
+    """The best certificate for questions along one ``direction`` within ``budget``: from the closed form on. Without a ``prior`` it is that for
+    the hardest one, whose ``variance`` bounds the worst type's."""
+    known = workload.trace if prior is None else workload.n * float(prior @ workload.gram_diag)
+    search = Exchange(workload.apply_gram(direction), prior, check_epsilon(epsilon), budget.check)
+    with blas_threads(workload.n), suppress(Interrupted):
+        while not search.finished and budget.stopped() is None:
+            search.round()
+            budget.tell(bound=known + workload.n * search.on_scale(search.dual.value))
+    alpha, beta = search.multipliers()
+    numbers = {"direction": direction, "alpha": alpha, "beta": beta}
+    best = Certificate(workload, epsilon, 0.0, "question", numbers, search.dual.prior if prior is None else prior)
+    return replace(best, value=best.claim())

@@ -12,9 +12,8 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
-from ldp_core.bounds.interior_point import solved
 from ldp_core.bounds.triples.moments import FormBlock, Moments, moments
-from ldp_core.run import Check, unchecked
+from ldp_core.run import Check, Interrupted, unchecked
 
 
 @dataclass(frozen=True)
@@ -151,3 +150,37 @@ def _seen(block: FormBlock, count: int) -> sparse.csc_matrix:
     place = j * (j + 1) // 2 + i
     numbers = block.entries / (block.norms[i] * block.norms[j]) * np.where(i == j, 1.0, np.sqrt(2.0))
     return sparse.csc_matrix((numbers, (place, block.moments)), shape=(block.size * (block.size + 1) // 2, count))
+
+
+_USABLE = (
+    clarabel.SolverStatus.Solved,
+    clarabel.SolverStatus.AlmostSolved,
+    clarabel.SolverStatus.InsufficientProgress,
+    clarabel.SolverStatus.MaxIterations,
+)
+
+
+def solved(
+    q: np.ndarray, A: sparse.csc_matrix, b: np.ndarray, cones: list[object], regular: float, check: Check
+) -> clarabel.DefaultSolution | None:
+    """Of ``min q'x`` with ``b - A x`` in the cones; ``regular`` is added to its systems of equations. None where nothing of use is found."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads, settings.max_iter = False, 1, 60
+    settings.static_regularization_constant = regular
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-8
+    solver = clarabel.DefaultSolver(sparse.csc_matrix((len(q), len(q))), q, A, b, cones, settings)
+    interrupted = False
+
+    def over(_: object) -> bool:
+        nonlocal interrupted
+        try:
+            check()
+        except Interrupted:
+            interrupted = True
+        return interrupted
+
+    solver.set_termination_callback(over)
+    solution = solver.solve()
+    if interrupted:
+        raise Interrupted
+    return solution if solution.status in _USABLE and np.all(np.isfinite(solution.z)) else None

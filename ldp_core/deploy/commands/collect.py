@@ -101,7 +101,8 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         for file in collection.read
     ]
     result = {"design": kit.design, "files": read, "answers": told, "within_groups": ratios, "unlike": unlike}
-    result["file"] = given.output
+    whose = collector.whose(reported, given.drawn, sizes, bool(len(ratios)))
+    result |= {"intervals": whose, "file": given.output}
 
     def text() -> Iterator[str]:
         yield from map(_said, collection.read)
@@ -113,7 +114,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         if len(ratios):
             yield from (*_table(ratios), "")
             yield from filter(None, [estimators.unbounded_in_words(ratios, kind)])
-        yield collector.whose(reported, given.drawn, sizes, bool(len(ratios)))
+        yield whose
         yield f"Target error: {verdicts.error_in_words(kit.workload, target, users)}. {verdicts.RULE}"
         missed = estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), reported, given.estimator)
         yield from filter(None, (missed, estimators.contradicted_in_words(answers, given.estimator)))

@@ -132,6 +132,8 @@ def _text(setting: Setting, costs: dict[str, Any], written: str | None) -> Itera
         "People": f"{wording.count(setting.users)}, {'counted' if setting.on_data else 'expected'}",
     }
     yield from terminal.facts(facts)
+    if costs["users_needed"] is not None and (spared := setting.spared(mechanism)):
+        yield from ("", spared)
     if "detection" in costs:
         yield from ("", f"{costs['detection']['in_words']} {detecting.MEANING}")
     if written:

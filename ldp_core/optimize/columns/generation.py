@@ -48,7 +48,7 @@ TYPES_TO_EXCHANGE = 16
 RESTART_WEIGHT = 1e-2
 # Where E is more than the number of types, updates gain little: after so many rounds the weights are solved for, to a share SOLVED of what
 # L is above tr G. Rows start with, or stay for, a share BARELY of the average weight.
-UPDATED_ROUNDS, SOLVED, BARELY, MOST_SOLVED = 20, 1e-4, 1e-3, 2500
+UPDATED_ROUNDS, SOLVED, BARELY, _MOST_SOLVED = 20, 1e-4, 1e-3, 2500
 
 
 def rows_held(n: int) -> int:
@@ -245,7 +245,7 @@ class RowSearch:
     @property
     def _can_solve(self) -> bool:
         heavy = int(np.count_nonzero(self.best.weights > BARELY * self.best.weights.mean()))
-        return self._ratio > self._workload.n and not self._anchors and heavy <= MOST_SOLVED
+        return self._ratio > self._workload.n and not self._anchors and heavy <= _MOST_SOLVED
 
     def _solve(self) -> None:
         """Rows that pay at the multipliers of the last time, and the best weights of these and of the best rows."""

@@ -18,7 +18,6 @@ from ldp_core.run import Check
 
 CENTRED, TO_BORDER = 0.15, 0.95
 """The part of the complementarity a step aims at, and how far to go towards a border."""
-MOST_STEPS = 40
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ def settled(blocks: Sequence[RowBlock], masses: np.ndarray, weights: np.ndarray,
     solved = [block.solved(weights / masses, True, check) for block in blocks]
     mu = np.full(V.shape[1], _objective(blocks, solved) / V.shape[1])
     spare = np.zeros(0)
-    for _ in range(MOST_STEPS):
+    for _ in range(40):
         check()
         along = [block.rows @ part for block, part in zip(blocks, solved, strict=True)]
         worth = sum(np.einsum("ij,ij->i", part, part) for part in along) / masses

@@ -6,11 +6,7 @@ together they are nearly the best where tables have many cells. Each round has t
 climb on the tables of sets in the questions. Columns whose cells are too coarse gain one attribute
 (a pattern of few cells spends its Fourier weight better over several attributes, where epsilon is
 large and columns have few values). Known patterns climb with one attribute in place of another.
-
-Climbs from sets of groups of values were tried and removed. Measured with and without, over the
-closed form: pairs of columns, nothing (2 to the 8 at epsilon 2, six columns of 3 to 8 values at
-epsilon 3: equal to six digits); triples at epsilon 4, of 5, 5, 7 and 10 values 1.16 and 1.35 %, of
-2, 5, 15 and 16 values 0.55 and 0.94 %."""
+"""
 
 from __future__ import annotations
 

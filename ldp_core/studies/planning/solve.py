@@ -22,7 +22,8 @@ COLUMNS = ["name", "solved", "epsilon", "users", "standard_error", "alpha", "cas
 
 EXACT, ROUGH = 1e-12, 0.004
 """How closely epsilon is solved for, as a share of it: closed forms, and figures that take a fit or a certificate each."""
-MOST_FITS = 8
+FITS = 8
+"""Tried at most for one epsilon."""
 TIME_OVER = "The time was over before"
 
 
@@ -254,9 +255,9 @@ def _search(curve: _Curve, goal: float) -> None:
             return
         step = max(0.04, (0.55 if fits else 0.25) * abs(y))
         before, x = x, min(high, x + step) if upwards else max(low, x - step)
-        x = end if fits and len(curve.seen) > MOST_FITS // 2 else x
+        x = end if fits and len(curve.seen) > FITS // 2 else x
         y = excess(x)
-    width, left = (ROUGH, max(1, MOST_FITS - 1 - len(curve.seen))) if fits else (EXACT, 100)
+    width, left = (ROUGH, max(1, FITS - 1 - len(curve.seen))) if fits else (EXACT, 100)
     root = brentq(excess, min(before, x), max(before, x), xtol=width, rtol=EXACT, maxiter=left, disp=False)
     # A root is met to rounding only, and not at all at a jump: the answer must be an epsilon that was tried.
     excess(max(low, root - width) if curve.bound else min(high, root + width))

@@ -33,7 +33,7 @@ from pages.ui.words import plain
 WAITED = 1.0
 """Seconds an action waits for its table before the page goes on without it."""
 PREVIEW = 4
-MOST_DOUBTED = 6
+DOUBTED_COLUMNS = 6
 """Most columns that are said to be readable in two ways."""
 Ts = TypeVarTuple("Ts")
 _PENDING = "pending"
@@ -79,7 +79,7 @@ def _look_ahead(state: Session) -> None:
     if choice is not None and source is not None:
         for name in source.columns:
             can_count(state, source, name)
-        for recipe in choice.recipes[:MOST_DOUBTED]:
+        for recipe in choice.recipes[:DOUBTED_COLUMNS]:
             with suppress(ValueError, KeyError):
                 readings(state, source, recipe)
                 if isinstance(recipe, NumericRecipe):

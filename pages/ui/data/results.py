@@ -186,7 +186,7 @@ def _otherwise(state: Session) -> None:
     choice, source = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or source is None or state.draft is not None:
         return
-    for place, recipe in enumerate(choice.recipes[: background_read.MOST_DOUBTED]):
+    for place, recipe in enumerate(choice.recipes[: background_read.DOUBTED_COLUMNS]):
         if recipe.column not in source.columns:
             continue
         for i, reading in enumerate(background_read.readings(state, source, recipe)):

@@ -153,7 +153,7 @@ def optimising(state: Session, case: str, progress: work.FitProgress, job: Job) 
     if progress.strategy is not None:
         layout.chart_title("patterns")
         layout.picture(
-            charts.patterns(progress.strategy, state.setting.labels, layout.look(), charts.colour(name)),
+            charts.patterns(progress.strategy, state.setting.labels, layout.look(), name),
             "live-strategy",
             "The best strategy so far: which types share a report",
         )

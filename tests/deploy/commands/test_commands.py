@@ -25,7 +25,7 @@ def costs_of(state, name):
     """The app's figures for a mechanism, as `design` writes them."""
     mechanism, case = state.setting.mechanism(name), state.setting.aim(name)
     return {
-        "mechanism": state.named(name),
+        "mechanism": state.setting.named(name),
         "audited_epsilon": mechanism.audit().epsilon,
         "users": state.setting.users,
         "case": case,
