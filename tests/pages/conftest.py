@@ -260,6 +260,15 @@ class App:
         parts += [f"{link.proto.label}\n{link.proto.help}" for link in self.at.get("page_link")]
         return plain("\n".join(parts))
 
+    def metric(self, label):
+        """The figure with this label."""
+        return next(plain(metric.value) for metric in self.at.metric if metric.label == label)
+
+    @property
+    def costs(self):
+        """The table of mechanisms side by side."""
+        return next(table for table in self.dataframes if "users_needed" in table).set_index("name")
+
     @property
     def dataframes(self):
         return [element.value for element in self.at.dataframe] + [

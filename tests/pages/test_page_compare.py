@@ -13,21 +13,13 @@ CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 TITLES = {library.spec(name).title: name for name in mechanisms.names()}
 
 
-def turn(app, tab):
-    return app.open("compare-tabs", tab)
-
-
 @pytest.fixture
 def compared(ages):
     return ages.go("compare")
 
 
-def figures(app):
-    return next(table for table in app.dataframes if "users_needed" in table).set_index("name")
-
-
 def test_table_agrees_with_the_core_and_the_chart(compared):
-    table, workload = figures(compared), workloads.prefix(25)
+    table, workload = compared.costs, workloads.prefix(25)
     assert {TITLES[title] for title in table.index} == set(CLOSED)
     chart = compared.charts[0]["data"][0]
     rows = [words for words in compared.charts[0]["layout"]["annotations"] if words.get("name") == "row"]
@@ -43,11 +35,11 @@ def test_table_agrees_with_the_core_and_the_chart(compared):
 
 
 def test_errors_halve_and_users_quadruple_with_the_difference(compared):
-    before = figures(compared.target(10))
+    before = compared.target(10).costs
     assert (compared.configuration.target_alpha, compared.configuration.difference) == (0.01, None)
     compared.target(5)
     assert compared.configuration.target_alpha == 0.0025
-    after = figures(compared)
+    after = compared.costs
     assert after["users_needed"].to_numpy() == pytest.approx(4 * before["users_needed"].to_numpy(), rel=5e-3)
     assert np.array_equal(after["standard_error_worst_case"], before["standard_error_worst_case"])
 
@@ -61,7 +53,7 @@ def test_every_mechanism_can_be_compared_or_says_why_not(compared):
         if reason:
             assert f"{spec.title}: {reason}" in compared.words
         elif not spec.fitted:
-            assert spec.title in figures(compared).index
+            assert spec.title in compared.costs.index
 
 
 def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
@@ -75,18 +67,18 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
         "Over domain size",
     ]
     assert len(compared.charts) == 1
-    best = figures(compared).index[0]
-    turn(compared, "Patterns")
+    best = compared.costs.index[0]
+    compared.open("compare-tabs", "Patterns")
     drawn = [mark.value.strip("*") for mark in compared.at.markdown if mark.value.strip("*") in TITLES]
     assert [TITLES[title] for title in drawn] == CLOSED  # in their order, where there is room for one column too
     assert len(compared.charts) == 4  # of the many reports of subset selection, some are drawn
     assert "Each of the 64 reports is a band, taller the more common it is. They are drawn at random" in compared.words
-    assert turn(compared, "Over epsilon").has("button", "sweep-epsilon")
+    assert compared.open("compare-tabs", "Over epsilon").has("button", "sweep-epsilon")
     design = compared.session.design()
     mechanism = mechanisms.create(TITLES[best], n=25, epsilon=1.0)
     errors = analysis.standard_errors(mechanism, design.workload, design.counts)
     name = design.workload.query_name(int(errors.argmax()), design.labels)
-    assert f"the hardest query is **{name}**" in turn(compared, "Error of each query").words
+    assert f"the hardest query is **{name}**" in compared.open("compare-tabs", "Error of each query").words
 
 
 def test_bounds_and_gaps_are_of_the_case_chosen(app):
@@ -99,7 +91,7 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
         app.enter("selectbox", "case", case)
         assert session.setting.proof(case).certificate.verify()
         limits = session.setting.bounds(case)
-        for title, row in figures(app).iterrows():
+        for title, row in app.costs.iterrows():
             mechanism = mechanisms.create(TITLES[title], n=8, epsilon=1.0)
             profile = mechanism.variance_profile(workload)
             shares = session.design().counts / 500
@@ -114,8 +106,8 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
 def test_sweep_agrees_with_the_table_and_is_kept(app):
     app.declare(bins=8).session.change(optimizer=Optimizer(max_rounds=2))
     app.go("compare").enter("multiselect", "compared", CLOSED)
-    table = figures(app)
-    turn(app, "Over epsilon").finish()
+    table = app.costs
+    app.open("compare-tabs", "Over epsilon").finish()
     at_once = {trace["name"]: trace for trace in app.charts[-1]["data"]}
     for title, row in table.iterrows():
         drawn = dict(zip(at_once[title]["x"], at_once[title]["y"], strict=True))
@@ -137,7 +129,7 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
 
 
 def test_an_unreachable_cluster_is_a_sentence(app):
-    turn(app.declare(bins=8).go("compare"), "Over epsilon").enter(
+    app.declare(bins=8).go("compare").open("compare-tabs", "Over epsilon").enter(
         "text_input", "scheduler-epsilon", "tcp://127.0.0.1:9"
     )
     app.press("sweep-epsilon").finish()
@@ -148,11 +140,11 @@ def test_an_unreachable_cluster_is_a_sentence(app):
 
 
 def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, monkeypatch, another):
-    at_once = figures(ages.go("compare").finish())  # with the proof for the worst case
+    at_once = ages.go("compare").finish().costs  # with the proof for the worst case
     other = another()
     monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
     other.sample(page="compare").finish()
-    pd.testing.assert_frame_equal(figures(other), at_once)
+    pd.testing.assert_frame_equal(other.costs, at_once)
     assert "are being computed" not in other.words
 
 
@@ -161,5 +153,5 @@ def test_one_click_compares_all_that_run_here(app):
     runs = [name for name in mechanisms.names() if library.spec(name).unsuitable(12, 1.0, app.workload) is None]
     assert set(app.configuration.compared) >= set(runs)
     assert app.at.button(key="compare-all").disabled
-    listed = figures(app)["paper_name"]
+    listed = app.costs["paper_name"]
     assert listed["Projected Hadamard response"] == "Algorithm 5 (Bassily)"

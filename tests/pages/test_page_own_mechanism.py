@@ -47,10 +47,6 @@ def table(app, column):
     return next(found for found in app.dataframes if column in found)
 
 
-def figures(app):
-    return table(app, "users_needed").set_index("name")
-
-
 def brought(app):
     return table(app, "In this design").set_index("Mechanism")
 
@@ -69,7 +65,7 @@ def test_it_is_audited_judged_and_compared(ours):
     assert not ours.errors
     (one,) = ours.configuration.own
     same = mechanisms.create("randomized_response", n=16, epsilon=1.0)
-    found = figures(ours)
+    found = ours.costs
     assert found.loc["our table", "users_needed"] == pytest.approx(found.loc["Randomized response", "users_needed"])
     row = brought(ours).loc["our table"]
     assert (row["Reports"], row["Epsilon"]) == ("16", "1")
@@ -86,13 +82,13 @@ def test_it_is_audited_judged_and_compared(ours):
 def test_one_that_gives_more_away_is_left_out_until_epsilon_allows_it(comparing):
     bring(comparing, response(epsilon=2.0), name="Bold")
     (one,) = comparing.configuration.own
-    assert "Bold" not in figures(comparing).index
+    assert "Bold" not in comparing.costs.index
     said = "A report can be e^2 times as likely for one person as for another, and your epsilon is 1"
     assert said in comparing.words
     assert said in brought(comparing).loc["Bold", "In this design"]
     assert brought(comparing).loc["Bold", "Your questions"] == "It can answer them."
     comparing.session.change(epsilon="2")
-    assert "Bold" in figures(comparing.unfold("own-matrices")).index
+    assert "Bold" in comparing.unfold("own-matrices").costs.index
     comparing.session.change(epsilon="3")
     assert (
         brought(comparing.unfold("own-matrices")).loc["Bold", "In this design"]
@@ -107,7 +103,7 @@ def test_one_that_cannot_answer_says_why(comparing):
     row = brought(comparing).loc["Halves"]
     assert row["Your questions"].startswith("No. ")
     assert row["In this design"].startswith("Left out. ")
-    assert "Halves" not in figures(comparing).index
+    assert "Halves" not in comparing.costs.index
 
 
 BAD = [
@@ -146,14 +142,14 @@ def test_it_is_undone_and_removed(ours):
     one = ours.configuration.own[0]
     ours.press("undo")
     assert not ours.configuration.own
-    assert "our table" not in figures(ours).index
+    assert "our table" not in ours.costs.index
     ours.press("redo")
     assert ours.configuration.own == (one,)
     ours.session.change(mechanism={"name": one.mechanism, "parameters": {}})
     unfold(ours.unfold("own-matrices")).press("remove-own-1")
     assert not ours.configuration.own
     assert ours.configuration.mechanism.name == "optimized"
-    assert "our table" not in figures(ours).index
+    assert "our table" not in ours.costs.index
 
 
 def test_it_is_planned_swept_and_simulated(ours):
@@ -191,10 +187,10 @@ def test_it_can_be_the_mechanism_of_the_design_and_goes_out_as_a_kit(ours):
 
 def test_a_loaded_file_has_it_again(ours, another):
     one = ours.configuration.own[0]
-    expected = figures(ours).loc["our table", "users_needed"]
+    expected = ours.costs.loc["our table", "users_needed"]
     another = another().load(exchange.to_save(ours.session)).go("compare")
     assert another.configuration.own == (one,)
-    assert figures(another).loc["our table", "users_needed"] == expected
+    assert another.costs.loc["our table", "users_needed"] == expected
     np.testing.assert_array_equal(another.session.setting.mechanism(one.mechanism).strategy, one.table)
 
 

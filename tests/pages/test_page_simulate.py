@@ -21,13 +21,9 @@ def ready(ages):
     return ages.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate")
 
 
-def turn(app, tab):
-    return app.open("outcome-tabs", tab)
-
-
 def shown(app, name):
     """The traces of the chart ``name``."""
-    turn(app, TAB_OF.get(name, name.capitalize()))
+    app.open("outcome-tabs", TAB_OF.get(name, name.capitalize()))
     keys = [element.proto.id for element in app.at.get("plotly_chart")]
     (place,) = [i for i, key in enumerate(keys) if key.endswith(f"-chart-simulated-{name}")]
     return app.charts[place]["data"]
@@ -66,9 +62,11 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert true == pytest.approx(truth)
     assert len(low) == 25
     assert "the private median lies at" in ready.words
-    assert "confidence intervals of the first collection hold the truth" in turn(ready, "Intervals").words
+    assert (
+        "confidence intervals of the first collection hold the truth" in ready.open("outcome-tabs", "Intervals").words
+    )
     assert f"by the method **normal**: {METHODS['normal']}" in ready.words
-    assert "the error of a query is largest for" in turn(ready, "By query").words
+    assert "the error of a query is largest for" in ready.open("outcome-tabs", "By query").words
 
 
 def test_seed_reproduces_in_another_session(ready, another):
@@ -99,12 +97,12 @@ def test_several_mechanisms_and_the_choice_between_them(ready):
     assert len(observed(ready)) == 4
     assert "the exact prediction" not in ready.words  # there is none for biased estimates
     assert ESTIMATORS["wnnls"].meaning in ready.words
-    assert "Confidence intervals exist for unbiased estimates" in turn(ready, "Intervals").words
-    assert "Exact predictions exist for unbiased estimates: choose one" in turn(ready, "Predicted").words
+    assert "Confidence intervals exist for unbiased estimates" in ready.open("outcome-tabs", "Intervals").words
+    assert "Exact predictions exist for unbiased estimates: choose one" in ready.open("outcome-tabs", "Predicted").words
     before = published(ready)
     ready.enter("selectbox", "pair-releases", ("randomized_response", "norm_sub"))
     assert published(ready) != before
-    turn(ready, "Distribution")
+    ready.open("outcome-tabs", "Distribution")
     assert ready.at.selectbox(key="pair-distribution").value == ("randomized_response", "norm_sub")
 
 

@@ -41,14 +41,6 @@ def load(app, *about, **more):
     return app.load(declared(*about, **more).model_dump(mode="json"))
 
 
-def words(app):
-    return app.words.replace("\N{NO-BREAK SPACE}", " ")
-
-
-def metric(app, label):
-    return next(m.value for m in app.at.metric if m.label == label)
-
-
 @pytest.fixture
 def lives(app):
     app.sample(LIVES)
@@ -60,7 +52,7 @@ def test_every_page_opens_for_a_survey(app):
     load(app, [2 + i % 19 for i in range(20)], mechanism="optimized")
     for page in PAGES:
         app.go(page)
-        said = words(app)
+        said = app.words
         assert str(app.session.design().domain.size) not in said.replace(",", ""), page
         assert "e+3" not in said, page
 
@@ -71,18 +63,18 @@ def test_users_needed_and_the_bound_are_those_of_the_core(lives):
     mechanism = library.create("sampled_sets", epsilon=1.0, workload=workload)
     needed = analysis.sample_complexity(mechanism, workload, alpha)
     bound = analysis.users_from_objective(bounds.centred_svd(workload, 1.0), workload, alpha)
-    assert metric(lives, "People needed") == wording.needed(needed)
+    assert lives.metric("People needed") == wording.needed(needed)
     read = lambda text: int(text.replace(",", ""))  # noqa: E731
-    assert read(metric(lives, "Proved minimum")) >= read(wording.minimum(bound))
-    assert "Each person draws one of 55 sets of columns" in words(lives)
-    assert words(lives).count(ALIKE) == 1
+    assert read(lives.metric("Proved minimum")) >= read(wording.minimum(bound))
+    assert "Each person draws one of 55 sets of columns" in lives.words
+    assert lives.words.count(ALIKE) == 1
     drawn = next(
         one for one in lives.charts if "information" in one["layout"]["xaxis"].get("title", {}).get("text", "")
     )
-    assert "What reports tell, by the columns that it is about" in words(lives)
+    assert "What reports tell, by the columns that it is about" in lives.words
     assert sum(drawn["data"][0]["x"]) <= 100
     lives.go("export")
-    assert "All queries in the order of their numbers" in words(lives)
+    assert "All queries in the order of their numbers" in lives.words
 
 
 def test_rivals_for_surveys_stand_side_by_side(lives):
@@ -99,10 +91,10 @@ def test_rivals_for_surveys_stand_side_by_side(lives):
     assert {title: shown[title] for title in titles} == pytest.approx(titles)
     assert set(shown) - set(titles) <= {library.spec("optimized").title}
     assert "standard_error_average" not in table
-    assert words(lives).count(ALIKE) == 1
+    assert lives.words.count(ALIKE) == 1
     assert not lives.has("selectbox", "case")
     lives.open("compare-tabs", "Patterns")
-    assert words(lives).count("What reports tell, by the columns that it is about") >= 3
+    assert lives.words.count("What reports tell, by the columns that it is about") >= 3
 
 
 def test_plan_solves_for_each_of_the_three(app):
@@ -116,7 +108,7 @@ def test_plan_solves_for_each_of_the_three(app):
     def shown(solved):
         app.finish()
         assert not app.errors
-        assert words(app).count(ALIKE) == 1
+        assert app.words.count(ALIKE) == 1
         table = next(frame for frame in app.dataframes if solved in frame.columns)
         return table[solved][table["name"] == "One random set of columns"].item()
 
@@ -132,25 +124,25 @@ def test_plan_solves_for_each_of_the_three(app):
 
 def test_what_a_survey_cannot_have_is_said_in_a_sentence(lives):
     lives.go("simulate").enter("segmented_control", "simulate", "ask")
-    assert "Questions one by one are for at most 65,536 types here; there are 1.45 × 10⁹." in words(lives)
+    assert "Questions one by one are for at most 65,536 types here; there are 1.45 × 10⁹." in lives.words
     lives.enter("segmented_control", "simulate", "collections").enter("number_input", "trials", 2).press("run").finish()
     lives.open("outcome-tabs", "Distribution")
-    assert "the private median lies at" in words(lives)  # along age, the first column with an order
+    assert "the private median lies at" in lives.words  # along age, the first column with an order
     lives.open("outcome-tabs", "By query")
-    assert "the error of a query is largest for **the marginal of " in words(lives)
+    assert "the error of a query is largest for **the marginal of " in lives.words
     lives.open("outcome-tabs", "Errors")
-    assert "400 of 3,794 queries are shown, evenly spread." in words(lives)
+    assert "400 of 3,794 queries are shown, evenly spread." in lives.words
     mechanism = lives.session.setting.mechanism("sampled_sets")
     error = lives.session.setting.summary(mechanism).standard_error_on_data
-    assert f"± {100 * error:.3g} percentage points was predicted" in words(lives)
+    assert f"± {100 * error:.3g} percentage points was predicted" in lives.words
 
 
 def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, another):
     load(app, [13, 14, 15], mechanism="optimized").go("design").finish()
-    said, state = words(app), app.session
+    said, state = app.words, app.session
     mechanism, workload = state.setting.mechanism("optimized"), app.workload
     needed = analysis.sample_complexity(mechanism, workload, state.setting.alpha)
-    assert metric(app, "People needed") == wording.needed(needed)
+    assert app.metric("People needed") == wording.needed(needed)
     assert needed <= 1.01 * analysis.users_from_objective(
         bounds.centred_svd(workload, 1.0), workload, state.setting.alpha
     )
@@ -162,19 +154,19 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     ):
         assert sentence in said, sentence
     app.go("export")
-    assert f"patterns.json: the {len(mechanism.patterns):,} patterns" in words(app).replace("**", "")
+    assert f"patterns.json: the {len(mechanism.patterns):,} patterns" in app.words.replace("**", "")
     other = another().load(exchange.export(state)).go("design")
-    assert metric(other, "People needed") == metric(app.go("design"), "People needed")
-    assert "This strategy was loaded from a file, not computed here" in words(other)
+    assert other.metric("People needed") == app.go("design").metric("People needed")
+    assert "This strategy was loaded from a file, not computed here" in other.words
     app.session.change(compared=("sampled_sets", "optimized"))
     app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
-    assert "Fewest users: Optimised at epsilon 0.25, 0.5, 0.75, 1," in words(app)
+    assert "Fewest users: Optimised at epsilon 0.25, 0.5, 0.75, 1," in app.words
 
 
 def test_a_table_too_large_is_named_with_what_to_coarsen(app):
     load(app, [2000, 2000, 5], parts=(MarginalsPart(groups=[("number 0", "number 1")]),))
     app.go("design")
-    said = words(app)
+    said = app.words
     assert "4,000,000 cells" in said
     assert "number" in said
     assert app.links & {"workload", "data"} or "Workload" in said
@@ -186,7 +178,7 @@ def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkey
     state = app.session
     state.change(optimizer=state.configuration.optimizer.model_copy(update={"max_rounds": 2}))
     app.go("design").press("optimise").finish()
-    mechanism, said = state.setting.mechanism("optimized"), words(app)
+    mechanism, said = state.setting.mechanism("optimized"), app.words
     assert isinstance(mechanism, SplitSurvey)
     assert not app.errors
     assert f"in which of {len(mechanism.designs)} designs a person takes part" in said
@@ -196,19 +188,19 @@ def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkey
     assert re.search(r"Reports about number 0 \(\d+(\.\d+)? %\) are of a strategy", said)
     assert "column 1" not in said
     app.go("export")
-    said = words(app).replace("**", "")
+    said = app.words.replace("**", "")
     assert "strategies.npz: the probabilities of the strategy on its table, plain numbers only" in said
     assert "No strategy file" not in said
     recorded = designs.load(exchange.export(state)).outcome["mechanism"]["explanation"]
     assert "Reports about number 0 (" in recorded
     other = another().load(exchange.export(state)).go("design")
-    assert metric(other, "People needed") == metric(app.go("design"), "People needed")
-    assert "This strategy was loaded from a file, not computed here" in words(other)
+    assert other.metric("People needed") == app.go("design").metric("People needed")
+    assert "This strategy was loaded from a file, not computed here" in other.words
     loaded = other.session.setting.mechanism("optimized")
     assert loaded.own[0].mechanism.strategy.tobytes() == own.tobytes()
     state.view["sides"] = True
     app.go("design").finish()
-    assert "its exact limit is not computed" not in words(app)
+    assert "its exact limit is not computed" not in app.words
     monkeypatch.setattr("ldp_core.mechanisms.surveys.split_survey.MOST_STRATEGY_ENTRIES", 1_000)
-    assert "and at most 1,000 are kept in a file" in words(app.go("export"))
+    assert "and at most 1,000 are kept in a file" in app.go("export").words
     assert designs.load(exchange.export(other.session)).mechanism is None

@@ -23,14 +23,6 @@ def lives(app):
     return app.sample(LIVES, "data")
 
 
-def words(app):
-    return app.words.replace("\N{NO-BREAK SPACE}", " ")
-
-
-def metric(app, label):
-    return next(m.value for m in app.at.metric if m.label == label).replace("\N{NO-BREAK SPACE}", " ")
-
-
 def declared(columns, k=2):
     recipes = [
         tables.CategoricalRecipe(column=f"question {i}", categories=tuple(f"answer {j}" for j in range(2 + i % 19)))
@@ -56,11 +48,11 @@ def odd_table(rows=2_500):
 
 def test_the_joint_domain_is_a_fact_and_pictures_come_from_tables(lives):
     assert isinstance(lives.session.design().people, Records)
-    said = words(lives)
+    said = lives.words
     assert "More types than people: ask about a few columns at a time" in said
-    assert metric(lives, "Types (n)") == "1.45 × 10⁹"
+    assert lives.metric("Types (n)") == "1.45 × 10⁹"
     assert "10,000 users, 1.45 × 10⁹ types" in said
-    assert metric(lives, "Users per cell") == "39.1"  # 10,000 people over 16 x 16 ages and schools
+    assert lives.metric("Users per cell") == "39.1"  # 10,000 people over 16 x 16 ages and schools
     assert "1.45 × 10⁹ types = 16 age × 9 work" in said
     assert "Every value occurs" not in said
     assert not lives.at.warning
@@ -80,30 +72,30 @@ def test_the_joint_domain_is_a_fact_and_pictures_come_from_tables(lives):
         if empty
         else "Every combination of these"
     )
-    assert told in words(lives)
+    assert told in lives.words
 
 
 def test_questions_are_told_in_numbers_and_by_sets_of_columns(lives):
     lives.go("workload")
     assert isinstance(lives.workload, Survey)
-    assert metric(lives, "Queries (p)") == f"{PAIRS:,}"
-    assert metric(lives, "Sets of columns") == "55"
-    assert metric(lives, "Largest table (cells)") == "256"
+    assert lives.metric("Queries (p)") == f"{PAIRS:,}"
+    assert lives.metric("Sets of columns") == "55"
+    assert lives.metric("Largest table (cells)") == "256"
     # the closed form of the bound, from the sizes alone: pairs weigh n / n_B, and columns all pairs that they are in
     weigh = [sum(1 / (a * b) for j, b in enumerate(SIZES) if j != i) for i, a in enumerate(SIZES)]
     nuclear = sum((a - 1) * math.sqrt(w) for a, w in zip(SIZES, weigh, strict=True))
     nuclear += sum((a - 1) * (b - 1) / math.sqrt(a * b) for i, a in enumerate(SIZES) for b in SIZES[i + 1 :])
     constant = sum(1 / (a * b) for i, a in enumerate(SIZES) for b in SIZES[i + 1 :])
     variance = constant + nuclear**2 / math.sinh(0.5) ** 2 - 55
-    assert metric(lives, "Users any mechanism needs") == wording.minimum(variance / PAIRS / lives.session.setting.alpha)
+    assert lives.metric("Users any mechanism needs") == wording.minimum(variance / PAIRS / lives.session.setting.alpha)
     together, shares = lives.charts
     queries = 10 ** np.array(together["data"][0]["z"], dtype=float)
     assert np.allclose(queries, np.outer(SIZES, SIZES) * (1 - np.eye(11)) + np.diag([a * (93 - a) for a in SIZES]))
     first = 100 * 15 * 15 / 16 / nuclear
     assert shares["data"][0]["x"][0] == pytest.approx(first)
-    assert f"{first:.3g} % of their information on **age x education**" in words(lives)
-    assert "Questions may read up to 25,000 tables, of at most 1,048,576 cells each and 33,554,432 in all" in words(
-        lives
+    assert f"{first:.3g} % of their information on **age x education**" in lives.words
+    assert (
+        "Questions may read up to 25,000 tables, of at most 1,048,576 cells each and 33,554,432 in all" in lives.words
     )
     offered = lives.at.selectbox(key="adding").options
     assert not {"A matrix of your own", "Every combination of all attributes", "The papers' workloads"} & set(offered)
@@ -121,7 +113,7 @@ def test_every_column_pair_and_triple_are_one_press_each(lives):
     assert lives.workload.num_queries == PAIRS + 93 + sum(
         a * b * c for i, a in enumerate(SIZES) for j, b in enumerate(SIZES[i + 1 :], i + 1) for c in SIZES[j + 1 :]
     )
-    assert metric(lives, "Sets of columns") == f"{11 + 55 + 165:,}"
+    assert lives.metric("Sets of columns") == f"{11 + 55 + 165:,}"
     pills(lives, 3)
     assert [part.k for part in lives.parts] == [3]
     pills(lives)
@@ -134,7 +126,7 @@ def test_every_column_pair_and_triple_are_one_press_each(lives):
 def test_more_tables_than_are_counted_are_refused_and_nothing_changes(app):
     app.load(declared(60, k=1).model_dump(mode="json")).go("workload")
     pills(app, 1, 2)
-    assert metric(app, "Sets of columns") == "1,830"
+    assert app.metric("Sets of columns") == "1,830"
     pills(app, 1, 2, 3)
     assert "25,000 sets of attributes" in " ".join(app.errors)
     assert [part.k for part in app.parts] == [1, 2]
@@ -150,7 +142,7 @@ def test_all_columns_at_one_press_keep_everybody(app):
     design = app.session.design()
     assert design.users == len(frame)
     assert isinstance(design.people, Records)
-    said = words(app)
+    said = app.words
     for sentence in (
         "10 of 14 columns are chosen",
         "person identifies people instead of describing them: it has 2,500 different values.",
@@ -172,7 +164,7 @@ def test_numbers_far_from_all_others_do_not_take_most_bins(app):
     ages = np.random.default_rng(0).integers(18, 91, 3000)
     frame = pd.DataFrame({"age": [*ages, 999], "car": ["yes", "no", "no"] * 1000 + ["no"]})
     upload(app, frame)
-    assert "at least 98 % of users are in only 3 of its 32 bins" in words(app)
+    assert "at least 98 % of users are in only 3 of its 32 bins" in app.words
     app.press("data-crowd")
     attribute = app.session.design().domain.attributes[0]
     assert (attribute.low, attribute.high, attribute.origin) == (18, 90, "data")
@@ -181,9 +173,9 @@ def test_numbers_far_from_all_others_do_not_take_most_bins(app):
         "1 of 3,001 users has a value of age outside the domain and was moved to the nearest end",
         "The types of age come from the data",
     ):
-        assert sentence in words(app)
+        assert sentence in app.words
     app.press("undo").press("data-all")
-    assert "Bins of age go from 18 to 90; 1 user with a value beyond counts in the end bins." in words(app)
+    assert "Bins of age go from 18 to 90; 1 user with a value beyond counts in the end bins." in app.words
     assert app.session.design().domain.attributes[0] == attribute
     assert not app.has("button", "data-crowd")
 
@@ -192,11 +184,11 @@ def test_all_columns_of_a_local_file_are_counted_where_they_are(app, tmp_path):
     frame, path = odd_table(), tmp_path / "people.parquet"
     frame.to_parquet(path)
     app.go("data").enter("segmented_control", "data-source", "local").enter("text_input", "local-path", str(path))
-    assert "up to 400 million values, such as 36 million people with 11 columns" in words(app)
+    assert "up to 400 million values, such as 36 million people with 11 columns" in app.words
     app.press("local-open").finish().press("data-all").finish()
     design = app.session.design()
     assert design.users == len(frame)
     assert len(design.domain.attributes) == 10
     counted = frame["answer 3"].value_counts().reindex(design.domain.attributes[3].labels)
     assert design.people.table([3]).tolist() == counted.tolist()
-    assert "10 of 14 columns are chosen" in words(app)
+    assert "10 of 14 columns are chosen" in app.words

@@ -12,10 +12,6 @@ HH2, HH16 = "hierarchical(branching=2)", "hierarchical(branching=16)"
 THREE = ("hierarchical", HH2, HH16)
 
 
-def figures(app):
-    return next(table for table in app.dataframes if "users_needed" in table).set_index("name")
-
-
 def titles(*names):
     return {library.spec(name).title for name in names}
 
@@ -40,7 +36,7 @@ def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
     add(compared, branching=16)
     assert compared.configuration.compared == THREE
     assert compared.at.button(key="add-compared").disabled
-    table, workload = figures(compared), workloads.prefix(16)
+    table, workload = compared.costs, workloads.prefix(16)
     assert set(table.index) == titles(*THREE)
     for name, branching in zip(THREE, (4, 2, 16), strict=True):
         mechanism = mechanisms.create("hierarchical", n=16, epsilon=1.0, branching=branching)
@@ -51,9 +47,9 @@ def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
     assert set(picture["marker"]["color"]) == {charts.colour("hierarchical")}
     assert set(picture["marker"]["symbol"]) == {library.spec(name).style[1] for name in THREE} > {"pentagon"}
     compared.enter("multiselect", "compared", [HH16])
-    assert set(figures(compared).index) == titles(HH16)
+    assert set(compared.costs.index) == titles(HH16)
     compared.press("undo")
-    assert set(figures(compared).index) == titles(*THREE)
+    assert set(compared.costs.index) == titles(*THREE)
     compared.enter("multiselect", "compared", ["hierarchical"])
     assert (
         library.spec(HH16).title in compared.at.multiselect(key="compared").options
@@ -67,7 +63,7 @@ def test_a_parameter_that_cannot_be_is_refused_and_nothing_is_added(app):
     assert "Delta 2 is out of range" in app.errors[0]
     app.enter("text_input", "variant-compared-delta", "1e-9").press("add-compared")
     assert app.configuration.compared == (*before, "gaussian(delta=1e-09)")
-    assert "Gaussian, delta 1\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁹" in figures(app).index
+    assert "Gaussian, delta 1\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁹" in app.costs.index
     assert app.session.setting.priced("gaussian(delta=1e-09)").audit().delta == pytest.approx(1e-9)
 
 
@@ -82,7 +78,7 @@ def test_fits_of_variants_are_kept_apart(app):
     assert "rows must be a whole number of at least n = 4" in app.words
     assert made["optimized_gradient(start=hierarchical)"].mechanism.parameters["start"] == "hierarchical"
     assert len({fit.mechanism.digest for fit in made.values() if fit}) == 3
-    assert len(figures(app)) == 4  # and the mechanism of the design
+    assert len(app.costs) == 4  # and the mechanism of the design
 
 
 def test_a_variant_is_taken_into_the_design_with_one_click(compared):
@@ -91,14 +87,14 @@ def test_a_variant_is_taken_into_the_design_with_one_click(compared):
     recipe = compared.configuration.mechanism
     assert (recipe.name, recipe.parameters) == ("hierarchical", {"branching": 16})
     # The other one goes on being what it was, though the mechanism of the design has its name.
-    assert set(figures(compared).index) == titles("hierarchical", HH16)
+    assert set(compared.costs.index) == titles("hierarchical", HH16)
     assert compared.session.setting.mechanism("hierarchical").parameters["branching"] == 16
     assert compared.session.setting.mechanism("hierarchical()").parameters["branching"] == 4
     assert "Hierarchical, branching 16" in compared.words
     compared.go("design")
     assert compared.at.selectbox(key="choice-branching").value == 16
     compared.enter("selectbox", "choice-branching", 8).go("compare")
-    assert set(figures(compared).index) > titles("hierarchical", HH16)
+    assert set(compared.costs.index) > titles("hierarchical", HH16)
     compared.press("use-hierarchical()")
     assert compared.configuration.mechanism == choose_mechanism("hierarchical")
 
@@ -109,7 +105,7 @@ def test_variants_come_back_from_a_file_and_from_a_link(compared, another):
     content = exchange.export(compared.session)
     other = another().load(content)
     assert other.configuration == compared.configuration
-    assert set(figures(other.go("compare")).index) > titles("hierarchical", HH16)
+    assert set(other.go("compare").costs.index) > titles("hierarchical", HH16)
     assert designs.from_link(designs.to_link(compared.configuration)) == compared.configuration
 
 
