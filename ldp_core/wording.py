@@ -206,6 +206,10 @@ class Scale:
         """For a table: 0.045 -> "4.5"."""
         return significant(self.times * error)
 
+    def cell(self, error: float) -> str:
+        """For a table with several units: 0.045 -> "4.5 pp"; a dash where there is none."""
+        return f"{self.text(error)} {self.short}" if error == error else "–"
+
 
 POINTS = Scale()
 

@@ -224,8 +224,7 @@ def _listed(table: pd.DataFrame, costs: list[Cost]) -> None:
         gap=[gap_in_words(value) if math.isfinite(value) else "–" for value in table["gap"]],
     )
     for share in ("target_error", "standard_error_worst_case", "standard_error_on_data"):
-        errors = zip(table[share], scales, strict=True)
-        shown[share] = [f"{scale.text(error)} {scale.short}" if error == error else "–" for error, scale in errors]
+        shown[share] = [scale.cell(error) for error, scale in zip(table[share], scales, strict=True)]
     columns = {
         "design": st.column_config.TextColumn("Design", pinned=True),
         "users_needed": "Users needed",

@@ -118,13 +118,25 @@ def _mechanism(state: Session, design: Setting | None) -> None:
 
 
 def _actions(state: Session) -> None:
-    steps = (
-        ("Undo", state.history.past, state.undo, "Back to the design before the last change."),
-        ("Redo", state.history.future, state.redo, "Forward again to what was undone."),
+    undo, redo = st.columns(2)
+    undo.button(
+        "Undo",
+        "undo",
+        icon=":material/undo:",
+        width="stretch",
+        disabled=not state.history.past,
+        on_click=state.undo,
+        help="Back to the design before the last change.",
     )
-    for place, (label, there, act, about) in zip(st.columns(2), steps, strict=True):
-        icon, key = f":material/{label.lower()}:", label.lower()
-        place.button(label, key, icon=icon, width="stretch", disabled=not there, on_click=act, help=about)
+    redo.button(
+        "Redo",
+        "redo",
+        icon=":material/redo:",
+        width="stretch",
+        disabled=not state.history.future,
+        on_click=state.redo,
+        help="Forward again to what was undone.",
+    )
     with st.popover("File", icon=":material/folder:", width="stretch"):
         file_menu.draw(state)
 

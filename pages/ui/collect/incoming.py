@@ -64,8 +64,12 @@ def kit(state: Session) -> Subject | None:
 
 def bring(state: Session, subject: Subject, own: bool) -> None:
     """The choice of where reports come from, and the entries and buttons of that."""
-    offered = [kind for kind in SOURCES if (kind != "local" or may_read_local_files()) and (kind != "simulated" or own)]
-    chosen = view_switch(state, "collect-from", {kind: SOURCES[kind] for kind in offered}, "Source")
+    offered = dict(SOURCES)
+    if not may_read_local_files():
+        del offered["local"]
+    if not own:
+        del offered["simulated"]
+    chosen = view_switch(state, "collect-from", offered, "Source")
     {"upload": _upload, "local": _local, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
 
 
