@@ -55,15 +55,7 @@ def design_strategy(
     with blas_threads(workload.n):
         search = _search(workload, epsilon, reference, generator(limits.seed), prior is None, budget.check, first)
         run = drive(search, budget, 60)  # rounds that gain next to nothing together
-    return Optimized(precise(run.found[0]), prior, workload=workload, **fields_of(run, epsilon, limits))
-
-
-def precise(strategy: np.ndarray) -> np.ndarray:
-    """``strategy`` (m, n) without the outputs that updates have made almost impossible. No sum
-    changes noticeably without them, but their entries are stored with few digits, so that their
-    ratio can exceed e^epsilon."""
-    kept = strategy.min(axis=1) > 1e-300
-    return strategy if kept.all() else np.ascontiguousarray(strategy[kept])
+    return Optimized(run.found[0], prior, workload=workload, **fields_of(run, epsilon, limits))
 
 
 def _search(

@@ -1,6 +1,7 @@
 """The certified-optimal optimiser: against every row enumerated (CVXPY), validity, determinism, its parts one by one."""
 
 import math
+import threading
 
 import cvxpy as cp
 import numpy as np
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.mechanisms.subset_selection import best_subset_size
 from ldp_core.optimize import design
-from ldp_core.optimize.certified import precise
 from ldp_core.optimize.columns import pricing
-from ldp_core.optimize.columns.generation import RowSearch
+from ldp_core.optimize.columns.generation import RowSearch, strategy_of
+from ldp_core.optimize.columns.reweighting import WorstCaseSearch
 from ldp_core.optimize.columns.weights import MONOTONE, update
+from ldp_core.run import Interrupted
 from ldp_core.threads import blas_threads
 
 # Optima with all 2^n rows enumerated, n = 8, epsilon = 1.
@@ -117,11 +119,30 @@ def test_histogram_is_subset_selection_where_that_can_be_written_out():
 
 
 def test_outputs_too_unlikely_to_be_stored_with_their_ratio_are_left_out():
-    likely, smallest = np.array([[0.25, 0.75], [0.75, 0.25]]), 5e-324
-    stored = np.array([[2.0, 2.6]]) * smallest  # a ratio of 1.3, stored as 1.5
-    assert stored[0, 1] / stored[0, 0] == 1.5
-    assert (precise(np.vstack([likely, stored])) == likely).all()
-    assert precise(likely) is likely
+    high, smallest = np.array([[True, False], [False, True], [True, True], [False, True]]), 5e-324
+    assert 2.6 * smallest / (2.0 * smallest) == 1.5  # a ratio of 1.3, as it is stored
+    found = strategy_of(high, np.array([0.25, 0.5, 0.1, 2.0 * smallest]), 1.3)
+    assert found == pytest.approx(np.array([[0.325, 0.25], [0.5, 0.65], [0.13, 0.13]]))
+
+
+@pytest.mark.parametrize("worst", [False, True])
+def test_searches_that_are_interrupted_keep_epsilon(worst):
+    """The rows of the best so far are not trimmed then, and some have next to no weight."""
+    workload, ended = workloads.Prefix(10), threading.Event()
+    search = WorstCaseSearch if worst else RowSearch
+
+    def check():
+        if ended.is_set():
+            raise Interrupted
+
+    made = search(workload, 1.0, *([] if worst else [np.ones(10)]), np.random.default_rng(0), check)
+    made.prepare()
+    for _ in range(400):
+        made.round()
+    ended.set()
+    strategy, _ = made.finish(False)
+    assert np.ptp(np.log(strategy), axis=1).max() <= 1 + 1e-9
+    assert strategy.sum(axis=0) == pytest.approx(1.0)
 
 
 @pytest.mark.crossed
