@@ -11,7 +11,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ldp_core.deploy.collector.lock import Held, held
@@ -30,10 +30,22 @@ def private_folder(place: Path | None) -> Iterator[Path]:
         raise UnreadableReports(
             "There is no folder for temporary files that can be written to: set TMPDIR to one."
         ) from None
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as name:
-        folder = Path(name)
-        with held(folder / _LOCK):
-            yield folder
+    with ExitStack() as ours:
+        yield _locked(place, ours)
+
+
+def _locked(place: Path | None, ours: ExitStack, tries: int = 5) -> Path:
+    """A new folder with its lock held. Another process may find the lock before it is held, and remove the folder: then another is made."""
+    made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=place, ignore_cleanup_errors=True)
+    folder = Path(ours.enter_context(made))
+    try:
+        ours.enter_context(held(folder / _LOCK))
+        (folder / _LOCK).stat()
+    except (Held, FileNotFoundError):
+        if tries > 1:
+            return _locked(place, ours, tries - 1)
+        raise
+    return folder
 
 
 def remove_abandoned(place: Path) -> None:

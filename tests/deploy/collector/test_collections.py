@@ -315,6 +315,23 @@ def test_a_link_in_the_temporary_folder_leads_nowhere(tmp_path, monkeypatch):
     assert (other / "lock").read_text() == "theirs"
 
 
+def test_a_folder_removed_before_its_lock_is_held_is_made_again(tmp_path, monkeypatch):
+    taken = []
+
+    def late(path):
+        if not taken:  # another collection finds the lock before it is held
+            taken.append(path.parent)
+            path.parent.rmdir()
+        return held(path)
+
+    held = private_folder.held
+    monkeypatch.setattr(private_folder, "held", late)
+    with private_folder.private_folder(tmp_path) as folder:
+        assert folder.is_dir()
+        assert folder not in taken
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_state_has_one_lock_under_all_its_names(tmp_path):
     _, paths = shards("number", tmp_path)
     state, name = tmp_path / "state.npz", tmp_path / "name.npz"
