@@ -92,7 +92,7 @@ def _mark_design(
         level = (own - heights[0]) / (heights[1] - heights[0])
         fig.add_hline(y=max(users, 1.0), line={"color": look.text, "width": 1, "dash": "dash"})
         note(fig, f"your {users:,.0f} people", look.text, look, y=own, **left)
-    place = max(0.02 if level > 0.15 else level + 0.06, 0.14 if along < 2 * EDGE else 0.0)  # not on other words
+    place = max(0.02 if level > 0.15 else level + 0.06, 0.14 if along < 0.45 else 0.0)  # not on other words
     note(fig, "impossible", look.faint, look, yref="paper", y=place, yanchor="bottom", **left)
 
 

@@ -122,8 +122,8 @@ def test_tabs_opened_at_the_same_moment_are_one_browser(browser, address):
 
 def said(visitor):
     """What the page is told about its cookie."""
-    script = next(text for text in reversed(visitor.scripts) if "Max-Age" in text)
-    return json.loads(script.rsplit("})(", 1)[1].split(");\n")[0])
+    script = next(text for text in reversed(visitor.scripts) if "ldp.remember({" in text)
+    return json.loads(script.rsplit("ldp.remember(", 1)[1].split("); document.")[0])
 
 
 def test_nobody_else_gets_a_session(analyst, server):
