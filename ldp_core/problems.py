@@ -31,9 +31,14 @@ def sentences(error: ValidationError, fields: Any) -> str:
 
 
 def join(problems: list[str]) -> str:
-    """At most `SHOWN` problems, then "and N more"."""
-    more = len(problems) - SHOWN
-    return "; ".join(problems[:SHOWN]) + (f"; and {more} more" if more > 0 else "") + "."
+    """At most `SHOWN` problems, then "and N more"; what values may be is listed once."""
+    more, shown = len(problems) - SHOWN, list[str]()
+    for problem in problems[:SHOWN]:
+        start, among, values = problem.partition(" should be one of ")
+        shown.append(
+            f"{start}{among}these" if among and any(one.endswith(among + values) for one in shown) else problem
+        )
+    return "; ".join(shown) + (f"; and {more} more" if more > 0 else "") + "."
 
 
 def shorten(value: Any) -> str:

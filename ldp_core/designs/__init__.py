@@ -9,6 +9,7 @@ from ldp_core.designs.bundle import load as load
 from ldp_core.designs.configuration import Configuration as Configuration
 from ldp_core.designs.configuration import DataChoice as DataChoice
 from ldp_core.designs.configuration import DeclaredData as DeclaredData
+from ldp_core.designs.configuration import DifferenceToDetect as DifferenceToDetect
 from ldp_core.designs.configuration import MechanismRecipe as MechanismRecipe
 from ldp_core.designs.configuration import Optimizer as Optimizer
 from ldp_core.designs.configuration import Population as Population

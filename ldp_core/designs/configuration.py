@@ -36,7 +36,7 @@ from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
-VERSION: Final = 8
+VERSION: Final = 9
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
 _MAX_EPSILON_LENGTH = 40
 
@@ -247,6 +247,14 @@ class Simulation(_Inputs):
     prior_people: Annotated[float, Field(gt=0, le=MOST_USERS)] | None = None
 
 
+class DifferenceToDetect(_Inputs):
+    """A `difference` of shares that is to be found with this `power` at this `level` (see `ldp_core.studies.detection`)."""
+
+    difference: Annotated[float, Field(ge=1e-4, le=1)] = 0.05
+    power: Annotated[float, Field(ge=0.5, le=0.9999)] = 0.8
+    level: Annotated[float, Field(ge=1e-4, le=0.5)] = 0.05
+
+
 class Optimizer(_Inputs):
     """Settings of the strategy optimiser; None leaves the choice to it. `rows` is the number of outputs m, `time_limit`
     is in seconds.
@@ -275,7 +283,7 @@ class Configuration(_Inputs):
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[8] = VERSION
+    version: Literal[9] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")
@@ -286,6 +294,7 @@ class Configuration(_Inputs):
     compared: Names = USUAL
     target_alpha: float = Field(default=0.01, gt=0, le=1)
     difference: Literal["typical", "smallest"] | None = None
+    detection: DifferenceToDetect = DifferenceToDetect()
     simulation: Simulation = Simulation()
     optimizer: Optimizer = Optimizer()
     own: Annotated[tuple[SuppliedTable, ...], Strict(False), Field(max_length=SUPPLIED_TABLES)] = ()

@@ -143,7 +143,7 @@ def with_own(rng: random.Random, document: dict[str, Any]) -> dict[str, Any]:
     held = [matrix(rng, look) for look in range(1, rng.choice([2, 2, 2, 3, 8]))]
     named = rng.choice([*(called for _, called in held)] * 9 + ["own(name=Ours, look=1, matrix=" + "0" * 32 + ")"])
     used = [{}, {"compared": [*document["compared"], named]}, {"mechanism": {"name": named, "parameters": {}}}]
-    return {**document, "version": rng.choice([8] * 9 + [7]), "own": [told for told, _ in held], **rng.choice(used)}
+    return {**document, "version": rng.choice([9] * 9 + [7]), "own": [told for told, _ in held], **rng.choice(used)}
 
 
 def document(rng: random.Random) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _document(rng: random.Random) -> dict[str, Any]:
     shapes = {0: ["data", "uniform", "zipf", "bell"], 1: ["cauchy"], 2: ["dirichlet"]}[len(told)]
     return {
         "format": "ldp-design",
-        "version": 8,
+        "version": 9,
         "data": data(rng),
         "domain": rng.choice([None, *[{"attributes": [attribute(rng, called) for called in names]}] * 5]),
         "population": {
@@ -178,6 +178,7 @@ def _document(rng: random.Random) -> dict[str, Any]:
         "compared": ["randomized_response", text(rng), *rng.choice([[], ["oue(reconstruction=optimal)"]])],
         "target_alpha": rng.choice([0.01, 1.0, 1e-300]),
         "difference": rng.choice([None, None, "typical"]),
+        "detection": {"difference": rng.choice([0.05, 1.0]), "power": 0.8, "level": rng.choice([0.05, 1e-4])},
         "own": [],
         "types": rng.choice(["distinguished", "all"]),
         "simulation": {"seed": rng.choice([0, 2**63 - 1]), "trials": 20, "estimators": ["unbiased"]},

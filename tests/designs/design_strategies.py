@@ -12,6 +12,7 @@ from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRe
 from ldp_core.designs import (
     Configuration,
     DeclaredData,
+    DifferenceToDetect,
     MechanismRecipe,
     Optimizer,
     Population,
@@ -233,6 +234,9 @@ configurations = st.builds(
     ),
     target_alpha=st.floats(0, 1, exclude_min=True),
     difference=st.sampled_from([None, "typical", "smallest"]),
+    detection=st.builds(
+        DifferenceToDetect, difference=st.floats(1e-4, 1), power=st.floats(0.5, 0.9999), level=st.floats(1e-4, 0.5)
+    ),
     simulation=st.builds(Simulation, seed=seeds, trials=st.integers(1, 10_000), estimators=several(texts)),
     optimizer=st.builds(
         Optimizer,

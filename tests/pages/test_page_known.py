@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from ldp_core import analysis, mechanisms
+from ldp_core import analysis, designs, mechanisms
 from ldp_core.bounds import verify
 from ldp_core.bounds.theorems.statements import STATEMENTS
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
@@ -142,6 +142,9 @@ def test_a_difference_to_detect_between_known_groups(arms):
     arms.enter("text_input", "detect-difference", "10").finish()
     halved = next(table for table in arms.dataframes if "users_needed" in table)
     assert halved["users_needed"].to_numpy() == pytest.approx(shown["users_needed"].to_numpy() / 4)
+    assert designs.load_configuration(arms.session.configuration.to_json()).detection.difference == 0.1
+    arms.press("undo")
+    assert arms.session.configuration.detection.difference == 0.05
     for key, entry in {"difference": "0", "power": "100", "level": "none"}.items():
         arms.enter("text_input", f"detect-{key}", entry).finish()
         assert len(arms.errors) == 1

@@ -11,7 +11,6 @@ from ldp_core import frames, library, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.deploy.kit import package
 from ldp_core.designs import Bundle, Configuration, Setting, audited_in_words, detecting, ready
-from ldp_core.studies.detection import LEVEL, POWER
 
 HELP = "Build or fit the mechanism of a configuration, say what it costs, and write the design as a zip"
 
@@ -25,15 +24,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--detect",
         type=float,
+        nargs="?",
+        const=True,
         metavar="D",
-        help="also say how many people find a difference of this share between two groups (0.05)",
+        help="also say how many people find a difference of this share between two groups; without D, that of the configuration",
     )
-    parser.add_argument(
-        "--power", type=float, default=POWER, metavar="P", help="chance to find it if it is there (0.8)"
-    )
-    parser.add_argument(
-        "--significance", type=float, default=LEVEL, metavar="A", help="chance to find one that is not (0.05)"
-    )
+    parser.add_argument("--power", type=float, metavar="P", help="chance to find it if it is there (0.8)")
+    parser.add_argument("--significance", type=float, metavar="A", help="chance to find one that is not (0.05)")
     files.data_argument(parser)
     files.figures_argument(parser)
     files.json_argument(parser)
@@ -49,7 +46,12 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     setting = fitted(given, stop)
     costs = _costs(setting)
     if given.detect is not None:
-        asked = (given.detect, given.power, given.significance)
+        usual = setting.configuration.detection
+        asked = (
+            usual.difference if given.detect is True else given.detect,
+            usual.power if given.power is None else given.power,
+            usual.level if given.significance is None else given.significance,
+        )
         found = detecting.of_design(setting, setting.chosen_mechanism)
         table = found.table(*asked)
         costs["detection"] = {"between": found.between, "in_words": found.in_words(table, *asked), "answers": table}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import streamlit as st
+from pydantic import ValidationError
 
 from ldp_core import wording
 from ldp_core.designs import detecting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
-from ldp_core.studies import detection
 from pages.ui import layout, listing
 from pages.ui.controls import control, number
 from pages.ui.formulas import DETECTION
@@ -17,11 +17,11 @@ from pages.ui.tasks.jobs import ask
 from pages.ui.words import cells, plain
 
 ASKED = {
-    "difference": ("Difference (percentage points)", "the difference", 0.05, 0.0001, 1.0),
-    "power": ("Power (%)", "the power", detection.POWER, 0.5, 0.9999),
-    "level": ("Level (%)", "the level", detection.LEVEL, 0.0001, 0.5),
+    "difference": ("Difference (percentage points)", "the difference", "0.01 to 100; 5 is common"),
+    "power": ("Power (%)", "the power", "50 to 99.99; 80 is common"),
+    "level": ("Level (%)", "the level", "0.01 to 50; 5 is common"),
 }
-"""What can be asked for: how it is called on screen and in sentences, the share that it is by default, the least and the largest."""
+"""What can be asked for: how it is called on screen and in sentences, and which numbers are taken."""
 
 
 def draw(state: Session, mechanism: Mechanism) -> None:
@@ -60,14 +60,17 @@ def draw(state: Session, mechanism: Mechanism) -> None:
 
 def _asked(state: Session, name: str) -> float:
     """One of `ASKED`, typed in per cent, as a share."""
-    label, what, usual, least, most = ASKED[name]
-    now: float = state.view.get(f"detect-{name}", usual)
+    label, what, taken = ASKED[name]
+    asked = state.configuration.detection
+    now: float = getattr(asked, name)
 
     def commit(text: str) -> None:
         share = number(text.strip().removesuffix("%"), what) / 100
-        if not least <= share <= most:
-            raise ValueError(f"Please give {what} from {100 * least:g} to {100 * most:g}; {100 * usual:g} is common.")
-        state.view[f"detect-{name}"] = share
+        try:
+            changed = type(asked)(**{**asked.model_dump(), name: share})
+        except ValidationError:
+            raise ValueError(f"Please give {what} from {taken}.") from None
+        state.change(detection=changed)
 
     control(st.text_input, plain(label), f"detect-{name}", f"{100 * now:.6g}", commit)
     return now

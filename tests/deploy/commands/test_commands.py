@@ -15,7 +15,7 @@ from ldp_core import analysis, designs, frames, mechanisms
 from ldp_core.deploy import collector
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.opening import open_kit
-from ldp_core.designs import MechanismRecipe, detecting
+from ldp_core.designs import DifferenceToDetect, MechanismRecipe, detecting
 from ldp_core.studies import outcomes
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session import exchange
@@ -78,6 +78,8 @@ def test_a_difference_to_detect_is_that_of_the_app(shell):
     assert shell.run("design", shell.file(HIERARCHICAL), *flags) == 0
     assert told["in_words"] == found.in_words(table, *asked)
     assert told["in_words"].replace("\N{NO-BREAK SPACE}", " ") in shell.out.replace("\N{NO-BREAK SPACE}", " ")
+    chosen = HIERARCHICAL.with_(detection=DifferenceToDetect(difference=0.05, power=0.9, level=0.01))
+    assert shell.result("design", shell.file(chosen), "--detect")["detection"] == told
     assert shell.run("design", shell.file(HIERARCHICAL), "--detect", 2) != 0
     assert "must be above 0 and at most 100 percentage points; got 2" in shell.err
 
