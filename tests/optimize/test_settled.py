@@ -7,6 +7,7 @@ import pytest
 
 from ldp_core import bounds, optimize, workloads
 from ldp_core.optimize.certified import design_strategy
+from ldp_core.optimize.columns import generation
 from ldp_core.optimize.columns.settled import settled
 from ldp_core.optimize.columns.weights import RowBlock
 
@@ -41,3 +42,14 @@ def test_designs_reach_their_proofs_where_few_entries_are_high(n, epsilon):
     above = workload.trace
     assert proof.value <= design.objective
     assert design.objective - above <= 1.005 * (proof.value - above)
+
+
+def test_updates_go_on_where_the_weights_cannot_be_solved_for(monkeypatch):
+    def unsolved(*about):
+        raise np.linalg.LinAlgError("not positive definite")
+
+    monkeypatch.setattr(generation, "settled", unsolved)
+    workload, limits = workloads.Prefix(12), optimize.SearchLimits(max_rounds=30, time_limit=None)
+    design = design_strategy(workload, 4.0, limits=limits)
+    assert design.rounds == 30
+    assert design.objective <= 1.02 * bounds.certificate(workload, 4.0).value

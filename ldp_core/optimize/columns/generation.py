@@ -134,7 +134,7 @@ class RowSearch:
         self._single: SinglePrecision | None = None
         self._hessian: np.ndarray | None = None
         self._solved_odd: np.ndarray | None = None
-        self._updated_rounds = 0
+        self._updated_rounds, self._solvable = 0, True
         self._power = MONOTONE  # of the ratio by which weights change: bold where the last update did not raise L
         self._odd: RowBlock | None = None
         self._shifts = Shifts.of(workload)
@@ -247,7 +247,7 @@ class RowSearch:
     @property
     def _can_solve(self) -> bool:
         heavy = int(np.count_nonzero(self.best.weights > BARELY * self.best.weights.mean()))
-        return self._ratio > self._workload.n and not self._anchors and heavy <= _MOST_SOLVED
+        return self._solvable and self._ratio > self._workload.n and not self._anchors and heavy <= _MOST_SOLVED
 
     def _solve(self) -> None:
         """Rows that pay at the multipliers of the last time, and the best weights of these and of the best rows."""
@@ -265,9 +265,9 @@ class RowSearch:
         loss = SOLVED * (best.objective - self._workload.trace)
         try:
             found = settled(blocks, self._masses(), self._weights, loss, self._check)
-        except Singular:
-            self.finished = True
-            return
+        except ValueError:  # Singular, or a step that rounding does not allow: updates go on
+            self._solvable = False
+            return self._restart()
         self._weights = self._previous = found.weights
         self._multipliers, self._solved, self._solved_odd = found.multipliers, found.solved[0], found.solved[-1]
         self._measure(found.objective)
