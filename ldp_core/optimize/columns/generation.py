@@ -253,9 +253,7 @@ class RowSearch:
         """Rows that pay at the multipliers of the last time, and the best weights of these and of the best rows."""
         best, climbed = self.best, self._high[:0]
         if self._updated_rounds > UPDATED_ROUNDS:
-            chosen = self._rng.choice(len(self._high), min(len(self._high), 256), replace=False)
-            climbed, gains = pricing.climb(self._high[chosen], *self._priced(), self._ratio - 1, self._check)
-            climbed = climbed[gains > 1e-6]
+            climbed = self._climbed(min(len(self._high), 256))
         self._updated_rounds += 1
         least = BARELY * best.weights.mean()
         kept = best.weights > least
@@ -414,9 +412,7 @@ class RowSearch:
             light = self._weights < LIGHT * self._weights.mean()
             free = self._size - len(light) + int(light.sum())
             count = min(count, max(free, LEAST_FREE))
-        chosen = self._rng.choice(len(self._high), count, replace=False)
-        climbed, gains = pricing.climb(self._high[chosen], *self._priced(), self._ratio - 1, self._check)
-        climbed = climbed[gains > 1e-6]
+        climbed = self._climbed(count)
         rank = self._weights.copy()
         rank[: 2 * self._anchors] = np.inf
         heaviest = np.sort(np.argsort(-rank, kind="stable")[: self._size])
@@ -425,6 +421,12 @@ class RowSearch:
         high = np.vstack([self._high[heaviest], climbed])
         new = np.full(len(climbed), 0.3 * self._weights.mean())
         self._hold(high, np.concatenate([self._weights[heaviest], new]))
+
+    def _climbed(self, count: int) -> np.ndarray:
+        """(k, n) rows that pay, found from ``count`` of those held."""
+        chosen = self._rng.choice(len(self._high), count, replace=False)
+        climbed, gains = pricing.climb(self._high[chosen], *self._priced(), self._ratio - 1, self._check)
+        return climbed[gains > 1e-6]
 
     def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """X (n, n), mu and r (both (n,)): the values and costs of rows."""

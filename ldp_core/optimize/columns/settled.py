@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from ldp_core.optimize.columns.weights import RowBlock, Singular, second_moments
+from ldp_core.optimize.columns.weights import RowBlock
 from ldp_core.run import Check
 
 CENTRED, TO_BORDER = 0.15, 0.95
@@ -34,8 +34,8 @@ def settled(blocks: Sequence[RowBlock], masses: np.ndarray, weights: np.ndarray,
     """The best weights of the rows of ``blocks`` (k, n), of which columns of the first sum to 1; from ``weights`` (k,) that are positive, to
     a ``loss`` of this much in L. Raises Singular where the rows cannot tell all types apart."""
     V = blocks[0].rows
-    solved = [block.solved(weights / masses, True, check) for block in blocks]
-    mu = np.full(V.shape[1], _objective(blocks, solved) / V.shape[1])
+    factors, solved, objective = _at(blocks, weights / masses, check)
+    mu = np.full(V.shape[1], objective / V.shape[1])
     spare = np.zeros(0)
     for _ in range(40):
         check()
@@ -47,9 +47,9 @@ def settled(blocks: Sequence[RowBlock], masses: np.ndarray, weights: np.ndarray,
         if complementary < loss and np.abs(off).max() * weights.sum() < loss:
             break
         hessian = np.zeros((len(V), len(V)))
-        for block, part in zip(blocks, along, strict=True):
+        for block, factor, part in zip(blocks, factors, along, strict=True):
             check()
-            half = linalg.solve_triangular(_factor(block, weights / masses, check), block.rows.T, lower=True).T
+            half = linalg.solve_triangular(factor, block.rows.T, lower=True).T
             hessian += (half @ half.T) * (part @ part.T)
         hessian *= 2 / np.outer(masses, masses)
         hessian[np.diag_indices(len(V))] += spare / weights
@@ -62,24 +62,20 @@ def settled(blocks: Sequence[RowBlock], masses: np.ndarray, weights: np.ndarray,
         turn = aimed - spare / weights * move
         length = min(_room(weights, move), _room(spare, turn))
         weights, spare, mu = weights + length * move, spare + length * turn, mu + length * change
-        solved = [block.solved(weights / masses, True, check) for block in blocks]
-    weights = weights * (
-        1 + V @ linalg.solve((V.T * weights) @ V, 1 - V.T @ weights, assume_a="pos")
-    )  # what rounding left of the sums
-    solved = [block.solved(weights / masses, True, check) for block in blocks]
-    return Settled(weights, _objective(blocks, solved), mu, solved)
+        factors, solved, _ = _at(blocks, weights / masses, check)
+    left = 1 - V.T @ weights  # by rounding
+    weights = weights * (1 + V @ linalg.solve((V.T * weights) @ V, left, assume_a="pos"))
+    _, solved, objective = _at(blocks, weights / masses, check)
+    return Settled(weights, objective, mu, solved)
 
 
-def _objective(blocks: Sequence[RowBlock], solved: Sequence[np.ndarray]) -> float:
-    return sum(float(np.einsum("ij,ji->", part, block.root)) for block, part in zip(blocks, solved, strict=True))
-
-
-def _factor(block: RowBlock, weights: np.ndarray, check: Check) -> np.ndarray:
-    """The lower triangle whose product with its transpose is M."""
-    try:
-        return linalg.cholesky(second_moments(block.rows, weights, check), lower=True)
-    except linalg.LinAlgError:
-        raise Singular("the rows cannot tell all types apart.") from None
+def _at(
+    blocks: Sequence[RowBlock], weights: np.ndarray, check: Check
+) -> tuple[list[np.ndarray], list[np.ndarray], float]:
+    """The factors of M and M^-1 root' for each block, and L."""
+    factors = [block.factor(weights, True, check) for block in blocks]
+    solved = [block.solved(factor) for block, factor in zip(blocks, factors, strict=True)]
+    return factors, solved, sum(block.objective(part) for block, part in zip(blocks, solved, strict=True))
 
 
 def _room(at: np.ndarray, move: np.ndarray) -> float:

@@ -46,8 +46,8 @@ class RowBlock:
     root: np.ndarray
     single: SinglePrecision | None
 
-    def solved(self, weights: np.ndarray, exact: bool, check: Check) -> np.ndarray:
-        """``M^-1 root'`` (c, r), ``M = sum_k weights_k v_k v_k'``. Raises Singular where M is."""
+    def factor(self, weights: np.ndarray, exact: bool, check: Check) -> np.ndarray:
+        """The lower triangle whose product with its transpose is ``M = sum_k weights_k v_k v_k'``. Raises Singular where M is."""
         if exact or self.single is None:
             M = second_moments(self.rows, weights, check)
         else:
@@ -56,8 +56,16 @@ class RowBlock:
         if failed:
             raise Singular("the rows cannot tell all types apart, so L is infinite: add independent rows.")
         check()
+        return factor
+
+    def solved(self, factor: np.ndarray) -> np.ndarray:
+        """``M^-1 root'`` (c, r), by the `factor` of M."""
         solved, _ = lapack.dpotrs(factor, self.root.T, lower=1)
         return solved
+
+    def objective(self, solved: np.ndarray) -> float:
+        """``tr(M^-1 G)``, by what is `solved`."""
+        return float(np.einsum("ij,ji->", solved, self.root))
 
     def lengths(self, solved: np.ndarray, check: Check) -> np.ndarray:
         """v'Xv (k,) for X = solved solved'."""
@@ -108,12 +116,12 @@ def update(
     have one; it does not bear on the column sums. Raises Singular where M is.
     """
     block, solved_odd = RowBlock(rows, root, single), None
-    solved = block.solved(weights / masses, exact, check)
-    objective = float(np.einsum("ij,ji->", solved, root))
+    solved = block.solved(block.factor(weights / masses, exact, check))
+    objective = block.objective(solved)
     worth = block.lengths(solved, check) / masses
     if odd is not None:
-        solved_odd = odd.solved(weights / masses, exact, check)
-        objective += float(np.einsum("ij,ji->", solved_odd, odd.root))
+        solved_odd = odd.solved(odd.factor(weights / masses, exact, check))
+        objective += odd.objective(solved_odd)
         worth += odd.lengths(solved_odd, check) / masses
     if multipliers is None:
         multipliers = np.full(rows.shape[1], objective / rows.shape[1])
