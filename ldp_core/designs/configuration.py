@@ -32,6 +32,7 @@ from ldp_core.limits import MOST_ATTRIBUTES, MOST_LISTED_TYPES, MOST_PARTS, MOST
 from ldp_core.priors import Dirichlet
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.problems import ConfigurationError, in_words, join
+from ldp_core.studies.detection import LEVEL, POWER
 from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
@@ -251,8 +252,8 @@ class DifferenceToDetect(_Inputs):
     """A `difference` of shares that is to be found with this `power` at this `level` (see `ldp_core.studies.detection`)."""
 
     difference: Annotated[float, Field(ge=1e-4, le=1)] = 0.05
-    power: Annotated[float, Field(ge=0.5, le=0.9999)] = 0.8
-    level: Annotated[float, Field(ge=1e-4, le=0.5)] = 0.05
+    power: Annotated[float, Field(ge=0.5, le=0.9999)] = POWER
+    level: Annotated[float, Field(ge=1e-4, le=0.5)] = LEVEL
 
 
 class Optimizer(_Inputs):

@@ -63,21 +63,16 @@ def of_design(setting: Setting, mechanism: Mechanism) -> Detection:
         raise ValueError(reason)
     compared = _compared(setting)
 
-    def work_out() -> tuple[list[detection.Contrasts], list[str]]:
-        found, names = [], []
-        for workload, groups in compared or [(setting.workload, list[np.ndarray]())]:
-            queries = shown_queries(workload.without_strata)
-            given = mechanism, workload, setting.counts, queries
-            one = detection.of_groups(*given, groups) if groups else detection.of_collections(*given)
-            told = one.spread > _ROUNDING  # others are known without a report
-            found.append(detection.Contrasts(one.shares[told], one.variances[told]))
-            names += [workload.query_name(int(query), setting.labels) for query in queries[told]]
-        if not names:
-            raise ValueError("Every answer compared is known without a report, so there is no difference to detect.")
-        return found, names
-
-    key = ("detection", mechanism.digest, setting.workload.digest, setting.people_digest, setting.naming)
-    found, names = setting.results.cached(key, work_out)
+    found, names = [], []
+    for workload, groups in compared or [(setting.workload, list[np.ndarray]())]:
+        queries = shown_queries(workload.without_strata)
+        given = mechanism, workload, setting.counts, queries
+        one = detection.of_groups(*given, groups) if groups else detection.of_collections(*given)
+        told = one.spread > _ROUNDING  # others are known without a report
+        found.append(detection.Contrasts(one.shares[told], one.variances[told]))
+        names += [workload.query_name(int(query), setting.labels) for query in queries[told]]
+    if not names:
+        raise ValueError("Every answer compared is known without a report, so there is no difference to detect.")
     return Detection(detection.joined(found), names, GROUPS if compared else COLLECTIONS, setting.users)
 
 

@@ -164,11 +164,10 @@ def _by_halves(
                     return
         if dual.m == n:
             break
-        most = _MOST_EVALUATIONS
         count, coarse, before = 2 * count, dual, block
         block = alike(root, prior, count) if count < n else np.arange(n)
         dual, barriers = Dual.over_means(root, p, block, ratio), FROM_PAIRS[2:]
-        most += 50 if dual.m == n else 0  # what single types tell comes late
+        most = _MOST_EVALUATIONS + (50 if dual.m == n else 0)  # what single types tell comes late
         _, one = np.unique(block, return_index=True)
         x = dual.refined(coarse, x, before[one])
         check()

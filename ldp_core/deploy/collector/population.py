@@ -70,9 +70,8 @@ def weighted(
     return workload.answers(times[mechanism.stratum] * estimate.fitted(workload), queries)
 
 
-def whose(people: float, drawn: bool, sizes: np.ndarray | None, within: bool = False) -> str:
-    """Whom intervals and answers from so many ``people`` are for, in a sentence; ``within``: whether there are shares or averages within
-    groups."""
+def whose(people: float, drawn: bool, sizes: np.ndarray | None) -> str:
+    """Whom intervals and answers from so many ``people`` are for, in a sentence."""
     who = "the population that they were drawn from" if drawn else f"these {count(people)} people"
     weighted_to = (
         "" if sizes is None else f"; each group is weighted to the {count(float(np.sum(sizes)))} people stated"

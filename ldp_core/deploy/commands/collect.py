@@ -101,7 +101,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         for file in collection.read
     ]
     result = {"design": kit.design, "files": read, "answers": told, "within_groups": ratios, "unlike": unlike}
-    whose = collector.whose(reported, given.drawn, sizes, bool(len(ratios)))
+    whose = collector.whose(reported, given.drawn, sizes)
     result |= {"intervals": whose, "file": given.output}
 
     def text() -> Iterator[str]:

@@ -265,7 +265,7 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
     layout.chart(
         lambda look: charts.collection(drawn, users, subject.mechanism.name, look),
         _said(subject, table, reported, users, estimator)
-        + f" {plain(collector.whose(reported, wider, sizes, bool(len(ratios))))}"
+        + f" {plain(collector.whose(reported, wider, sizes))}"
         + (f" {in_words(subject.configuration, prior_kind(state, subject))}" if "prior" in options else ""),
         "collected",
         lambda: collector.with_groups(collector.in_units(compute() if listed else table, workload, users), ratios),
