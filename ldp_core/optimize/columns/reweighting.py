@@ -30,7 +30,7 @@ from ldp_core.bounds.closed_form import decompositions, equivalent_objective, le
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.certified import check_types, design_strategy, row_search
-from ldp_core.optimize.classes import Fitted, scaled, strategy_for_types, telling_of_types
+from ldp_core.optimize.classes import Fitted, over_classes
 from ldp_core.optimize.closed_form import best_closed_form, better
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import Singular, squared_lengths
@@ -44,7 +44,6 @@ from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
-from ldp_core.workloads.distinguished import Distinguished
 from ldp_core.workloads.problem import Problem
 
 # The weight of a type changes every round by this multiple of how far its variance is off the average.
@@ -92,8 +91,12 @@ def worst_case_design(
     classes = workload.distinguished
     if classes is None:
         return better(_searched(workload, epsilon, left), closed)
+
+    def search(few: Workload, own: SearchLimits, _: np.ndarray | None) -> Fitted:
+        return worst_case_design(few, epsilon, own)
+
     with suppress(ValueError):  # a closed form too large to write out
-        return better(_over_classes(workload, epsilon, left, classes), closed)
+        return better(over_classes(search, workload, left, classes, target="worst_case"), closed)
     return closed
 
 
@@ -110,20 +113,6 @@ def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: Sea
         tried = moved(tried, variances, STEP)
     about["objective"] = equivalent_objective(best, workload)
     return Optimized(strategy, prior, workload=workload, target="worst_case", **about)
-
-
-def _over_classes(workload: Workload, epsilon: float, limits: SearchLimits, classes: Distinguished) -> Optimized:
-    """The best strategy for the worst of ``classes``, given to all types: types of a class have the same variance."""
-    few = classes.workload
-
-    def scale(value: float) -> float:
-        return equivalent_objective((value - few.trace) / few.n, workload)
-
-    fitted = worst_case_design(few, epsilon, telling_of_types(limits, classes, scale))
-    shares = np.full(few.n, 1 / few.n) if fitted.prior is None else fitted.prior
-    strategy, prior = strategy_for_types(fitted, classes), classes.spread(shares)
-    objective = equivalent_objective(float(type_variances(strategy, workload, prior).max()), workload)
-    return Optimized(strategy, prior, workload=workload, target="worst_case", **scaled(fitted, objective, scale))
 
 
 def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> Optimized:
