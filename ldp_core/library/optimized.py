@@ -76,7 +76,7 @@ def build_certified(
     target: str = "average",
     prior: np.ndarray | None = None,
 ) -> Mechanism:
-    """The best mechanism there is for reports about all types, within a per cent or so; see `ldp_core.optimize.certified` for the parameters.
+    """The best mechanism there is for reports about all types, within a per cent or so; see `ldp_core.optimize.columns.search` for the parameters.
 
     ``target`` says whose variance is made least: the "average" over the types, weighted by ``prior`` (n,) where that is
     given, or that of the worst type ("worst_case"; see `ldp_core.optimize.worst_case_design`). ``callback(progress)`` gets

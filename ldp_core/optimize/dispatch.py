@@ -14,9 +14,9 @@ import numpy as np
 
 from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.optimize.base import SearchLimits
-from ldp_core.optimize.certified import check_types, design_strategy
 from ldp_core.optimize.classes import Fitted, over_classes
 from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
+from ldp_core.optimize.columns.search import check_types, design_strategy
 from ldp_core.optimize.question import design_question
 from ldp_core.optimize.strata import StratifiedDesign, design_strata
 from ldp_core.optimize.strategy import Optimized
@@ -64,7 +64,7 @@ def design(
     * Where the collector knows attributes, each of the `strata` gets a design (`ldp_core.optimize.strata`): one for all where
        they are asked alike.
 
-    `ldp_core.optimize.certified.design_strategy` explains strategies and ``prior``, and
+    `ldp_core.optimize.columns.search.design_strategy` explains strategies and ``prior``, and
     `SearchLimits` the other parameters.
 
     >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
