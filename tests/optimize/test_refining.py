@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ldp_core import bounds, workloads
-from ldp_core.optimize.symmetric.ring_rows import Refining
+from ldp_core.optimize.columns.ring_rows import Refining
 from ldp_core.run import Interrupted, unchecked
 from ldp_core.workloads import Workload, walsh_hadamard
 

@@ -28,10 +28,10 @@ from scipy.linalg import blas
 from ldp_core.bounds.closed_form import centred_gram
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of, too_large
 from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
+from ldp_core.optimize.columns.ring_rows import RingSearch
 from ldp_core.optimize.columns.rows import sized_rows, threshold_rows
 from ldp_core.optimize.columns.weights import RowBlock, SinglePrecision, Singular
 from ldp_core.optimize.strategy import Optimized
-from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator
