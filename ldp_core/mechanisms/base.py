@@ -303,6 +303,26 @@ class Mechanism(ABC):
     def privatize(self, values: np.ndarray, rng: np.random.Generator, /) -> np.ndarray:
         """One report per user. Simulation only: NumPy's generators are not secure."""
 
+    @cached_property
+    def nothing(self) -> np.ndarray:
+        """(0, ...) the raw reports of nobody, of the shape and type of all others."""
+        nobody = np.zeros((0, len(self.sizes)), dtype=np.int64)
+        return self.privatize(self.inputs(nobody), np.random.default_rng(0))
+
+    @property
+    def outcomes(self) -> float:
+        """How many different reports there are, infinity where they are not counted."""
+        return math.inf
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        """(N,) which of the ``rows`` (N, numbers in a report) of whole numbers `privatize` can give: `aggregate` refuses a whole array
+        for one bad row, and takes some that no device sends, such as a set that names one type twice. ValueError where reports
+        are not whole numbers."""
+        raise ValueError(
+            "Reports of this mechanism hold continuous noise, so there are no files of them to be collected: choose a mechanism "
+            "with whole-number reports."
+        )
+
     @abstractmethod
     def aggregate(self, raw: np.ndarray) -> Reports:
         """What the collector keeps of the reports ``raw``."""
@@ -414,6 +434,12 @@ def check_values(values: np.ndarray, n: int) -> np.ndarray:
     if values.size and (values.min() < 0 or values.max() >= n):
         raise ValueError(f"Type indices run from 0 to {n - 1}.")
     return values
+
+
+def below(rows: np.ndarray, limits: int | np.ndarray) -> np.ndarray:
+    """(N,) whether all numbers of each of the ``rows`` (N, k) are at least 0 and below ``limits``."""
+    inside: np.ndarray = (rows >= 0) & (rows < np.asarray(limits).astype(rows.dtype))
+    return np.all(inside, axis=1)
 
 
 def check_rows(raw: np.ndarray, columns: int, what: str) -> np.ndarray:

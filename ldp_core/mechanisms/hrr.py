@@ -21,7 +21,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import Estimate, Reports, check_counts, check_reports, check_values
+from ldp_core.mechanisms.base import Estimate, Reports, below, check_counts, check_reports, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.people import Counts
@@ -150,6 +150,9 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         """(users,) one output per user, see the module. Simulation only: a client needs a secure random source."""
         return privatize_signs(check_values(values, self.n), self.coefficients, self.epsilon, rng)
 
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows, self._outputs())
+
     def aggregate(self, raw: np.ndarray) -> Reports:
         raw = check_values(raw, self._outputs())
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=self._outputs()))
@@ -186,6 +189,10 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
 
     def _outputs(self) -> int:
         return 2 * (self.order - 1)
+
+    @property
+    def outcomes(self) -> float:
+        return self._outputs()
 
     def written_out(self) -> np.ndarray:
         minus = np.bitwise_count(np.array(self.coefficients)[:, None] & np.arange(self.n)) & 1

@@ -34,6 +34,7 @@ from ldp_core.mechanisms.base import (
     Contributions,
     Estimate,
     Reports,
+    below,
     check_counts,
     check_reports,
     check_rows,
@@ -293,6 +294,13 @@ class UnaryEncoding(UnaryMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits. Simulation only: a client needs a secure random source."""
         return self._draw_bits(check_values(values, self.n), rng)
+
+    @property
+    def outcomes(self) -> float:
+        return 2.0**self.n if self.n < 64 else math.inf
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows, 2)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         raw = check_rows(raw, self.n, f"{self.n} bits")

@@ -156,7 +156,7 @@ def _stratified(mechanism: StratifiedMechanism) -> Sampler:
         "sizes": list(mechanism.types.shape),
         "draws": [sampler(made) for made in mechanism.drawn_by_design],
         "which": mechanism.which.tolist(),
-        "width": 1 + max(math.prod(shape) for shape in mechanism.widths),
+        "width": 1 + mechanism.width,
     }
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Mechanism, Reports, check_counts, check_reports
+from ldp_core.mechanisms.parts import Parts
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.covering import best_sets
@@ -79,9 +80,8 @@ class SampledSets(SurveyMechanism):
             self.shares = shares_of_all(survey, self.sets, self.information_of_sets)
         else:
             self.shares = given_shares([1.0] * len(self.sets) if isinstance(stated, str) else stated, len(self.sets))
-        kept = [
-            one.n if one.channel is None else one.channel.shape[0] for one in map(self.oracle, range(len(self.sets)))
-        ]
+        self._parts = Parts(tuple(map(self.oracle, range(len(self.sets)))), "a set")
+        kept = [one.n if one.channel is None else one.channel.shape[0] for one in self._parts.mechanisms]
         self.starts = np.concatenate([[0], np.cumsum(kept)])
 
     def _identity(self) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class SampledSets(SurveyMechanism):
     @property
     def width(self) -> int:
         """Numbers in a report after that of its set."""
-        return max(map(numbers_sent, self.oracles.values()))
+        return self._parts.width
 
     def _draw(self, users: int, rng: np.random.Generator) -> np.ndarray:
         """(users,) the number of the set that each draws. Simulation only."""
@@ -185,34 +185,24 @@ class SampledSets(SurveyMechanism):
         """(users, 1 + width) for records ``values`` (users, d): the number of the set each has drawn, and the report on it, filled up
         with -1. Simulation only: a client needs a secure random source."""
         records = records_of(values, self.sizes)
-        drawn = self._draw(len(records), rng)
-        raw = np.full((len(records), 1 + self.width), -1, dtype=np.int64)
-        raw[:, 0] = drawn
-        for k, people in _by_number(drawn):
+
+        def cells(k: int, people: np.ndarray) -> np.ndarray:
             members = self.sets[k]
-            cells = np.ravel_multi_index(
-                tuple(records[people, i] for i in members), tuple(self.sizes[i] for i in members)
-            )
-            sent = self.oracle(k).privatize(cells, rng).reshape(len(people), -1)
-            raw[people, 1 : 1 + sent.shape[1]] = sent
-        return raw
+            sizes = tuple(self.sizes[i] for i in members)
+            return np.ravel_multi_index(tuple(records[people, i] for i in members), sizes)
+
+        return self._parts.privatize(self._draw(len(records), rng), cells, rng)
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return self._parts.possible(rows)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """How many reported on each set (K,), and what their reports add up to, one set after the other."""
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or not np.issubdtype(raw.dtype, np.integer) or raw.shape[1] < 2:
-            raise ValueError("Each report must hold the number of a set and a report on it.")
-        if raw.size and (raw[:, 0].min() < 0 or raw[:, 0].max() >= len(self.sets)):
-            raise ValueError(f"Sets are numbered from 0 to {len(self.sets) - 1}.")
-        sums = np.zeros(self.starts[-1], dtype=np.int64)
-        for k, people in _by_number(raw[:, 0]):
-            sent = raw[people, 1 : 1 + numbers_sent(self.oracle(k))]
-            sums[self.starts[k] : self.starts[k + 1]] = self._summed(k, sent)
-        return Reports(self.digest, len(raw), (np.bincount(raw[:, 0], minlength=len(self.sets)), sums))
-
-    def _summed(self, k: int, sent: np.ndarray) -> np.ndarray:
-        oracle = self.oracle(k)
-        return oracle.aggregate(sent.ravel() if isinstance(oracle, RandomizedResponse) else sent).arrays[0]
+        users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self.starts[-1], dtype=np.int64)
+        for k, sent in self._parts.sorted(raw):
+            users[k] = len(sent)
+            sums[self.starts[k] : self.starts[k + 1]] = self.oracle(k).aggregate(sent).arrays[0]
+        return Reports(self.digest, len(raw), (users, sums))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Everyone draws a set; the people of one set are then simulated by their cells. Simulation only."""
@@ -288,11 +278,9 @@ class SampledSets(SurveyMechanism):
 
     def audit(self) -> Audit:
         """That of the report on the set where it is largest: which set is drawn does not depend on the person's value."""
-        audits = {cells: oracle.audit() for cells, oracle in self.oracles.items()}
-        cells, worst = max(audits.items(), key=lambda audit_of_cells: audit_of_cells[1].epsilon)
-        members = self.sets[self._cells.tolist().index(cells)]
-        step = math.prod(self.sizes[members[-1] + 1 :])  # two values of one attribute are two cells of the table
-        return Audit(worst.epsilon, 0.0, f"{worst.method}; the set is drawn whatever the value", (0, step))
+        k, worst = self._parts.audit()
+        step = math.prod(self.sizes[self.sets[k][-1] + 1 :])  # two values of one attribute are two cells of the table
+        return replace(worst, method=f"{worst.method}; the set is drawn whatever the value", worst_pair=(0, step))
 
     def explain(self) -> str:
         drawn = "each as often as any other" if np.ptp(self.shares) < 1e-9 else "some more often than others"
@@ -369,13 +357,6 @@ def build(
     return SampledSets(survey, epsilon, oracle, shares, best_sets(survey, asked.information_on), "covering_sets")
 
 
-def numbers_sent(oracle: Oracle) -> int:
-    """Numbers in a report."""
-    if isinstance(oracle, RandomizedResponse):
-        return 1
-    return oracle.size if isinstance(oracle, SubsetSelection) else oracle.n
-
-
 def components(tables: np.ndarray) -> dict[Set, np.ndarray]:
     """{A: P_A f} of ``tables`` f (q, n_1, ..., n_k), each with axes of length 1 for attributes (numbered from 0) outside A."""
     components: dict[Set, np.ndarray] = {(): tables}
@@ -386,10 +367,3 @@ def components(tables: np.ndarray) -> dict[Set, np.ndarray]:
             split[members], split[(*members, axis)] = mean, part - mean
         components = split
     return components
-
-
-def _by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Each number that is there, with the places where it stands."""
-    order = np.argsort(numbers, kind="stable")
-    distinct, starts = np.unique(numbers[order], return_index=True)
-    return list(zip(distinct.tolist(), np.split(order, starts)[1:], strict=True))

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,9 +27,10 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import Audit, Mechanism, Reports, check_reports
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
+from ldp_core.mechanisms.parts import Parts
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
@@ -87,6 +88,7 @@ class SplitSurvey(SurveyMechanism):
         if not self.designs or any(design.epsilon != self.epsilon for design in self.designs):
             raise ValueError(f"There must be a design to take part in, and all need epsilon {self.epsilon:g}.")
         self.shares = given_shares(np.asarray(shares, dtype=float).tolist(), len(self.designs))
+        self._parts = Parts(self.designs, "a design")
 
     @property
     def split(self) -> SplitSurvey:
@@ -328,55 +330,24 @@ class SplitSurvey(SurveyMechanism):
         return np.ravel_multi_index(tuple(records[:, i] for i in members), tuple(self._axes(members)))
 
     @property
-    def _widths(self) -> list[int]:
-        return [1] * len(self.own) + ([] if self.rest is None else [1 + self.rest.width])
-
-    @property
     def width(self) -> int:
         """Numbers in a report after that of its design."""
-        return max(self._widths)
+        return self._parts.width
 
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the number of the design and the report in it, filled up with -1, of people with value indices ``records``
         (users, d). Simulation only: a client needs a secure random source."""
-        records = records_of(records, self.sizes)
-        raw = np.full((len(records), 1 + self.width), -1, dtype=np.int64)
+        records, numbers = records_of(records, self.sizes), np.empty(len(records), dtype=np.int64)
         for k, users in enumerate(self._drawn(len(records), rng)):
-            sent = self.designs[k].privatize(self._types(k, records[users]), rng).reshape(len(users), self._widths[k])
-            raw[users, 0], raw[users, 1 : 1 + self._widths[k]] = k, sent
-        return raw
+            numbers[users] = k
+        return self._parts.privatize(numbers, lambda k, users: self._types(k, records[users]), rng)
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return self._parts.possible(rows)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """How many took part in each design (K,), and what the reports of one after the other are aggregated to."""
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != 1 + self.width or not np.issubdtype(raw.dtype, np.integer):
-            raise ValueError(f"Each report must hold the number of a design and {self.width} numbers.")
-        if raw.size and not 0 <= raw[:, 0].min() <= raw[:, 0].max() < len(self.designs):
-            raise ValueError(f"Designs are numbered from 0 to {len(self.designs) - 1}.")
-        reports_by_design = []
-        for k, design in enumerate(self.designs):
-            some = raw[raw[:, 0] == k, 1:]
-            if (some[:, self._widths[k] :] != -1).any():
-                raise ValueError(f"A report in design {k} must be filled up with -1.")
-            sent = some[:, : self._widths[k]]
-            reports_by_design.append(design.aggregate(sent if k == len(self.own) else sent[:, 0]))
-        return self._together(reports_by_design)
-
-    def _together(self, reports_by_design: Sequence[Reports]) -> Reports:
-        users = np.array([reports.users for reports in reports_by_design], dtype=np.int64)
-        return Reports(
-            self.digest,
-            int(users.sum()),
-            (users, *(array for reports in reports_by_design for array in reports.arrays)),
-        )
-
-    def _apart(self, reports: Reports) -> list[Reports]:
-        users, *arrays = reports.arrays
-        data: list[tuple[np.ndarray, ...]] = [(array,) for array in arrays[: len(self.own)]]
-        data += [] if self.rest is None else [tuple(arrays[len(self.own) :])]
-        return [
-            Reports(design.digest, int(sent), own) for design, sent, own in zip(self.designs, users, data, strict=True)
-        ]
+        return self._parts.joined(self.digest, self._parts.aggregate(raw))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of people, records (users, d), or counts (n,) of all types. Simulation only."""
@@ -392,12 +363,11 @@ class SplitSurvey(SurveyMechanism):
         reports_by_design = [
             group.mechanism.simulate(table, rng) for group, table in zip(self.own, tables, strict=True)
         ]
-        return self._together([*reports_by_design, *left])
+        return self._parts.joined(self.digest, [*reports_by_design, *left])
 
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables that agree in what they share, and add up to the known number of people."""
-        check_reports(reports, self.digest)
-        reports_by_design, components = self._apart(reports), dict[Set, np.ndarray]()
+        reports_by_design, components = self._parts.apart(self.digest, reports), dict[Set, np.ndarray]()
         for combination in self.combined:
             components.update(
                 combination.components([reports_by_design[k].arrays[0] for k in combination.tables.numbers])
@@ -412,13 +382,12 @@ class SplitSurvey(SurveyMechanism):
 
     def audit(self) -> Audit:
         """That of the design where it is largest: which one it is does not depend on the person."""
-        audits = [design.audit() for design in self.designs]
-        k = int(np.argmax([audit.epsilon for audit in audits]))
-        first, second = audits[k].worst_pair
+        k, worst = self._parts.audit()
+        first, second = worst.worst_pair
         if k < len(self.own):
             first, second = self._type(k, first), self._type(k, second)
-        method = f"{audits[k].method}; the design is drawn whatever the value"
-        return Audit(audits[k].epsilon, max(audit.delta for audit in audits), method, (first, second))
+        method = f"{worst.method}; the design is drawn whatever the value"
+        return replace(worst, method=method, worst_pair=(first, second))
 
     def _type(self, k: int, cell: int) -> int:
         """A type in a ``cell`` of the table of design ``k``."""

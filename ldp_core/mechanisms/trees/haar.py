@@ -22,6 +22,7 @@ from ldp_core.mechanisms.base import (
     Contributions,
     Mechanism,
     Reports,
+    below,
     check_counts,
     check_reports,
     check_rows,
@@ -76,6 +77,15 @@ class Haar(Mechanism):
             types = self._signed(values[own] >> level, m)
             raw[own, 1] = privatize_signs(types, range(m, 2 * m), self.epsilon, rng)
         return raw
+
+    @property
+    def outcomes(self) -> float:
+        return 2 * sum(self.blocks)
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        known = below(rows[:, :1], len(self.blocks))
+        blocks = np.array(self.blocks)[np.where(known, rows[:, 0], 0)]
+        return known & below(rows[:, 1:], 2 * blocks[:, None])
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Tallies of the outputs of each level."""

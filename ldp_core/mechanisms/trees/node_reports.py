@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,13 +28,12 @@ from ldp_core.mechanisms.base import (
     QuadraticForm,
     Reports,
     check_counts,
-    check_reports,
-    check_rows,
     check_values,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
+from ldp_core.mechanisms.parts import Parts
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.levels import check_dense
@@ -132,6 +131,7 @@ class HierarchicalTree(Mechanism):
         self.levels = len(tree.sizes)
         self.gains = tree.gains.tolist()
         self.oracles = oracles or tuple(NODE_ORACLES[oracle](size, self.epsilon) for size in tree.sizes)
+        self._parts = Parts(self.oracles, "a level", filler=0)
 
     @property
     def bits_per_report(self) -> float:
@@ -141,54 +141,33 @@ class HierarchicalTree(Mechanism):
 
     # --- reports: the users of each level, then the oracle's statistics on each level -------------------------------
 
-    @cached_property
-    def _report_shapes(self) -> list[tuple[int, ...]]:
-        """Shape of one report of each level's oracle: () for the number of an output, (k,) for bits or a set."""
-        nobody, rng = np.zeros(0, dtype=np.int64), np.random.default_rng(0)
-        return [oracle.privatize(nobody, rng).shape[1:] for oracle in self.oracles]
-
-    @property
-    def _report_lengths(self) -> list[int]:
-        return [math.prod(shape) for shape in self._report_shapes]
-
     @property
     def width(self) -> int:
         """Numbers in a report after that of its level."""
-        return max(self._report_lengths)
+        return self._parts.width
+
+    @property
+    def outcomes(self) -> float:
+        return self._parts.outcomes
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return self._parts.possible(rows)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there,
         then zeros. Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
         picked = self.tree.picks(values.size, rng)
-        parts = [
-            oracle.privatize(self.tree.nodes_of(level, values[picked == level]), rng)
-            for level, oracle in enumerate(self.oracles)
-        ]
-        lengths = self._report_lengths
-        raw = np.zeros((values.size, 1 + self.width), dtype=np.result_type(np.uint8, *parts))
-        raw[:, 0] = picked
-        for level, (part, length) in enumerate(zip(parts, lengths, strict=True)):
-            raw[picked == level, 1 : 1 + length] = part.reshape(len(part), length)
-        return raw
+        return self._parts.privatize(picked, lambda level, own: self.tree.nodes_of(level, values[own]), rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
-        raw = check_rows(raw, 1 + self.width, f"a level and {self.width} numbers")
-        picked = check_values(raw[:, 0], self.levels)
-        parts = []
-        for level, (oracle, shape) in enumerate(zip(self.oracles, self._report_shapes, strict=True)):
-            own = raw[picked == level, 1 : 1 + math.prod(shape)]
-            parts.append(oracle.aggregate(own.reshape(len(own), *shape)))
-        return self._reports(parts)
+        return self._parts.joined(self.digest, self._parts.aggregate(raw))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own. Simulation only."""
         thinned = self.tree.thin(check_counts(counts, self.n), rng)
-        return self._reports([oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)])
-
-    def _reports(self, parts: list[Reports]) -> Reports:
-        users = np.array([part.users for part in parts])
-        return Reports(self.digest, int(users.sum()), (users, *(array for part in parts for array in part.arrays)))
+        reports = [oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)]
+        return self._parts.joined(self.digest, reports)
 
     @property
     def channel(self) -> LinearOperator | None:
@@ -217,12 +196,8 @@ class HierarchicalTree(Mechanism):
 
     def _node_estimates(self, reports: Reports) -> list[np.ndarray]:
         """Unbiased counts of all N users at the nodes of each level."""
-        check_reports(reports, self.digest)
-        users, *data = reports.arrays
-        return [
-            gain * oracle.estimate(Reports(oracle.digest, int(own), part)).estimated_counts
-            for oracle, gain, own, part in zip(self.oracles, self.gains, users, data, strict=True)
-        ]
+        each = zip(self.oracles, self.gains, self._parts.apart(self.digest, reports), strict=True)
+        return [gain * oracle.estimate(own).estimated_counts for oracle, gain, own in each]
 
     @abstractmethod
     def estimate(self, reports: Reports) -> Estimate: ...
@@ -298,9 +273,8 @@ class HierarchicalTree(Mechanism):
 
     def audit(self) -> Audit:
         """The level is drawn whatever the type, so the worst level's oracle decides."""
-        audits = [oracle.audit() for oracle in self.oracles]
-        level = int(np.argmax([audit.epsilon for audit in audits]))
+        level, worst = self._parts.audit()
         nodes = self.tree.nodes_of(level, np.arange(self.n))
-        one, other = (int(np.argmax(nodes == node)) for node in audits[level].worst_pair)
-        method = f"worst of {self.levels} levels, the level being independent of the type; {audits[level].method}"
-        return Audit(audits[level].epsilon, 0.0, method, (one, other))
+        one, other = (int(np.argmax(nodes == node)) for node in worst.worst_pair)
+        method = f"worst of {self.levels} levels, the level being independent of the type; {worst.method}"
+        return replace(worst, method=method, worst_pair=(one, other))
