@@ -37,7 +37,6 @@ from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.mechanisms.trees.haar import Haar
-from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.mechanisms.unary import UnaryEncoding
@@ -257,8 +256,6 @@ def _haar(mechanism: Haar) -> Sampler:
 @sampler.register
 def _tree(mechanism: HierarchicalTree) -> Sampler:
     tree = mechanism.tree
-    if not isinstance(tree, (Tree, Grid)):
-        raise NoDevice("No device can draw reports on this tree: its sampler is not known.")
     nodes = _cells(tree) if isinstance(tree, Grid) else [[[0, tree.n, width, 1]] for width in tree.widths]
     parts = [(terms, sampler(oracle)) for terms, oracle in zip(nodes, mechanism.oracles, strict=True)]
     shares = None if isinstance(tree, Grid) or tree.level_shares is None else np.array(tree.level_shares)

@@ -38,6 +38,7 @@ from ldp_core.mechanisms.hrr import (
     simulate_signs,
 )
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
+from ldp_core.mechanisms.trees.node_reports import channel
 from ldp_core.people import Counts
 from ldp_core.privacy import log_ratio
 from ldp_core.wording import significant
@@ -109,7 +110,7 @@ class Haar(Mechanism):
     @property
     def channel(self) -> LinearOperator:
         """(outputs of all levels, n) the strategy, by fast transforms."""
-        padded = self.tree.channel([self._level_channel(m) for m in self.blocks])
+        padded = channel(self.tree, [self._level_channel(m) for m in self.blocks])
 
         def forward(x: np.ndarray) -> np.ndarray:
             return padded @ np.pad(np.ravel(x), (0, self.tree.n - self.n))
