@@ -133,10 +133,12 @@ class RawGrid(RawNodes):
         known = 0.0 if rectangles(workload, self.tree.shape) is None else workload.gram_column[-1]
         return known - workload.gram_diag
 
-    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed | None:
+    def _of_nodes(self, workload: Workload) -> bool:
+        return rectangles(workload, self.tree.shape) is not None
+
+    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed:
         pieces = rectangles(workload, self.tree.shape)
-        if pieces is None:
-            return None
+        assert pieces is not None  # what `_of_nodes` has said
         low, high, scale = located(pieces, queries)
         cells, whole = self.tree.weights(low, high)
         return Weighed(workload.rows(queries), [scale[:, None] * table for table in cells], scale[:, None] * whole)

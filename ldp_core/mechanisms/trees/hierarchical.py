@@ -103,8 +103,12 @@ class RawNodes(HierarchicalTree):
     reconstruction = "raw"
 
     @abstractmethod
-    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed | None:
-        """Queries that are made up of nodes; None for a workload with others, which is answered from the leaves."""
+    def _of_nodes(self, workload: Workload) -> bool:
+        """True if all queries are made up of nodes; others are answered from the leaves."""
+
+    @abstractmethod
+    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed:
+        """Some queries, made up of nodes."""
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the leaf estimates when the users are ``counts``; ranges have variances of their own."""
@@ -116,16 +120,16 @@ class RawNodes(HierarchicalTree):
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """The contribution of a report to the answers of ``queries`` (q,), made up of nodes where they can be."""
-        asked = self._asked(workload, np.asarray(queries))
-        return super().query_contributions(workload, queries) if asked is None else self._node_contributions(asked)
+        if not self._of_nodes(workload):
+            return super().query_contributions(workload, queries)
+        return self._node_contributions(self._asked(workload, np.asarray(queries)))
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        if self._asked(workload, np.zeros(0, dtype=np.int64)) is None:
+        if not self._of_nodes(workload):
             return super().query_variances(workload, counts, queries)
-        chosen = all_or(workload, queries)
-        parts = np.array_split(chosen, -(-chosen.size * sum(self.tree.sizes) // QUERIES_AT_ONCE) or 1)
-        asked = (self._asked(workload, some) for some in parts)
-        return np.concatenate([self._node_variances(few, dense(counts)) for few in asked if few is not None])
+        chosen, step = all_or(workload, queries), max(1, QUERIES_AT_ONCE // sum(self.tree.sizes))
+        parts = (self._asked(workload, chosen[start : start + step]) for start in range(0, chosen.size, step))
+        return np.concatenate([np.zeros(0), *(self._node_variances(few, dense(counts)) for few in parts)])
 
 
 class RawTree(RawNodes):
@@ -151,9 +155,11 @@ class RawTree(RawNodes):
         """-G_uu: nothing comes from the root."""
         return -workload.gram_diag
 
-    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed | None:
-        if not isinstance(workload, Ranges):
-            return None
+    def _of_nodes(self, workload: Workload) -> bool:
+        return isinstance(workload, Ranges)
+
+    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed:
+        assert isinstance(workload, Ranges)  # what `_of_nodes` has said
         weights = self.tree.weights(*ends_of(workload, queries))
         return Weighed(workload.rows(queries), weights, np.zeros((len(queries), 1)))
 
