@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
@@ -449,6 +449,14 @@ def check_rows(raw: np.ndarray, columns: int, what: str) -> np.ndarray:
     if raw.ndim != 2 or raw.shape[1] != columns:
         raise ValueError(f"Each report must hold {what}; got an array of shape {raw.shape}.")
     return raw
+
+
+def everybody(counts: np.ndarray, at_once: int) -> Iterator[np.ndarray]:
+    """The type of each user of ``counts`` (n,), at most ``at_once`` users at a time, those of a type together."""
+    ends, types = np.cumsum(counts), np.arange(len(counts))
+    for start in range(0, int(ends[-1]), at_once):
+        passed = np.clip(ends, start, start + at_once)
+        yield np.repeat(types, np.diff(passed, prepend=start))
 
 
 def check_counts(counts: Counts, n: int) -> np.ndarray:

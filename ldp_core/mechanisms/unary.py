@@ -39,6 +39,7 @@ from ldp_core.mechanisms.base import (
     check_reports,
     check_rows,
     check_values,
+    everybody,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel
 from ldp_core.people import Counts
@@ -212,10 +213,8 @@ class UnaryMechanism(ExchangeableMechanism):
         if self.reconstruction != "optimal":
             return Reports(self.digest, users, rng.binomial(counts, self.p) + rng.binomial(users - counts, self.q))
         data = np.zeros((self.n + 1, self.n + 1), dtype=np.int64)
-        values = np.repeat(np.arange(self.n), counts)
-        chunk = max(1, BITS_AT_ONCE // self.n)
-        for start in range(0, users, chunk):
-            data += self._tally(self._draw_bits(values[start : start + chunk], rng))
+        for values in everybody(counts, max(1, BITS_AT_ONCE // self.n)):
+            data += self._tally(self._draw_bits(values, rng))
         return Reports(self.digest, users, data)
 
     def _outputs(self) -> int:
