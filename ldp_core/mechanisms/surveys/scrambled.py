@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -37,7 +36,7 @@ from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.moments import Moments
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.sets import RandomSet
-from ldp_core.people import Counts, People, people_of, records_of, smallest_type
+from ldp_core.people import Counts, People, Tables, people_of, records_of, smallest_type
 from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_within
 
 
@@ -157,15 +156,18 @@ class ScrambledPatterns(SurveyMechanism):
         }
 
     @cached_property
-    def inflation(self) -> dict[Set, float]:
-        return {members: 1 / value for members, value in self.information.items()}
-
-    @cached_property
     def _moments(self) -> Moments:
         return Moments(self.sizes, self.patterns, self.shares, self.epsilon, self.information)
 
-    def seen_on(self, attributes: Set) -> _PatternsMarginal:
-        return _PatternsMarginal(self._moments, tuple(attributes))
+    def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
+        return [(attributes, self._moments.squares(attributes, rows))]
+
+    def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
+        return self._moments.ends(attributes, rows)
+
+    def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
+        table = people.table(attributes).astype(float).reshape([self.sizes[i] for i in attributes])
+        return from_agreement(self._moments.cell_variances(attributes), table)
 
     # --- reports ------------------------------------------------------------------------------------------------
 
@@ -332,24 +334,6 @@ class ScrambledPatterns(SurveyMechanism):
 
     def explain(self) -> str:
         return self._explanation or explanation(self.patterns, self.shares, self.true_probability)
-
-
-@dataclass(frozen=True)
-class _PatternsMarginal:
-    """The reports, seen on the table of ``attributes``."""
-
-    moments: Moments
-    attributes: Set
-
-    def variances(self, rows: np.ndarray) -> np.ndarray:
-        return self.moments.variances(self.attributes, rows)
-
-    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.moments.ends(self.attributes, rows)
-
-    def cell_variances(self, people: np.ndarray) -> np.ndarray:
-        table = np.asarray(people, dtype=float).reshape([self.moments.sizes[i] for i in self.attributes])
-        return from_agreement(self.moments.cell_variances(self.attributes), table)
 
 
 def batches(people: People) -> Iterator[np.ndarray]:

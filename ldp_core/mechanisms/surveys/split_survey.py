@@ -38,7 +38,7 @@ from ldp_core.mechanisms.surveys.largest import at_most
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches, patterns_file
 from ldp_core.mechanisms.surveys.sets import given_shares
 from ldp_core.people import Counts, Tables, people_of, records_of
-from ldp_core.workloads import Group, Histogram, Survey, Workload
+from ldp_core.workloads import Group, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, divided
 
 _ENTRIES = 2**22  # of queries written out at once
@@ -170,19 +170,13 @@ class SplitSurvey(SurveyMechanism):
                     inflation[members] = value / float(self.shares[-1])
         return inflation
 
-    def seen_on(self, attributes: Set) -> _SplitSurveyMarginal:
-        return _SplitSurveyMarginal(self, tuple(attributes))
-
     def second_moments(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
-        """(some attributes, mean squares (q, cells)) for every design with information about
-        ``rows`` (q, cells) on the table of ``attributes``. The mean squares are of the contribution
-        of a report, for a person of each cell of the table of those attributes, times the
-        probability that there is a report."""
+        """Those of every design that says something about ``rows``, times the probability that there is a report in it."""
         moments = [
             (self.sets[k], values**2 @ self.own[k].mechanism.strategy * self.shares[k])
             for k, values in self._added(rows, attributes)
         ]
-        return moments + [(attributes, squares) for squares in self._left_squares(rows, attributes)]
+        return moments + self._left_squares(rows, attributes)
 
     def _added(self, rows: np.ndarray, attributes: Set) -> Iterator[tuple[int, np.ndarray]]:
         """The contributions of the reports of each relevant strategy to ``rows``: its number, and
@@ -195,19 +189,21 @@ class SplitSurvey(SurveyMechanism):
         """(q, cells) what no strategy of its own is asked of ``rows``."""
         return divided(rows.reshape(-1, *self._axes(attributes)), attributes, self.sets)[-1].reshape(rows.shape)
 
-    def _left_squares(self, rows: np.ndarray, attributes: Set) -> Iterator[np.ndarray]:
+    def _left_squares(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
         """The mean squares of what patterns add to ``rows``, as `second_moments` has them, where they say something of them."""
         left = self._left(rows, attributes)
-        if self.rest is not None and np.abs(left).max(initial=0.0) > 1e-11 * np.abs(rows).max(initial=0.0):
-            yield (self.rest.seen_on(attributes).variances(left) + left**2) / self.shares[-1]
+        if self.rest is None or np.abs(left).max(initial=0.0) <= 1e-11 * np.abs(rows).max(initial=0.0):
+            return []
+        moments = self.rest.second_moments(left, attributes)
+        return [(members, squares / self.shares[-1]) for members, squares in moments]
 
     def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) bounds on what a report can add to ``rows`` (q, cells): the least and the most over all designs."""
+        """The least and the most over all designs."""
         low, high = np.full((2, len(rows)), 0.0)
         for _, values in self._added(rows, attributes):
             low, high = np.minimum(low, values.min(axis=1)), np.maximum(high, values.max(axis=1))
         if self.rest is not None:
-            ends = self.rest.seen_on(attributes).ends(self._left(rows, attributes))
+            ends = self.rest.ends(self._left(rows, attributes), attributes)
             low, high = np.minimum(low, ends[0] / self.shares[-1]), np.maximum(high, ends[1] / self.shares[-1])
         mean = rows.mean(axis=1)
         return mean + low, mean + high
@@ -251,32 +247,13 @@ class SplitSurvey(SurveyMechanism):
         the true answers."""
         rows = group.base.gram_root
         profiles = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
-        profiles += [(group.attributes, squares.sum(axis=0)) for squares in self._left_squares(rows, group.attributes)]
+        profiles += [(members, squares.sum(axis=0)) for members, squares in self._left_squares(rows, group.attributes)]
         return [(members, group.weight**2 * part) for members, part in profiles]
 
-    def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
-        if isinstance(group.base, Histogram):
-            cells = self.cell_variances(group.attributes, people)
-            return cells if queries is None else cells[queries]
-        table = people.table(group.attributes).astype(float)
-        chosen = np.arange(group.base.num_queries) if queries is None else queries
-        step = max(
-            1, _ENTRIES // max([group.base.n, *(combination.tables.dimensions for combination in self.combined)])
-        )
-        variances = np.zeros(len(chosen))
-        for start in range(0, len(chosen), step):
-            rows = group.base.rows(chosen[start : start + step])
-            centred = rows - rows.mean(axis=1, keepdims=True)
-            variances[start : start + step] = -(centred**2) @ table
-            for members, squares in self.second_moments(rows, group.attributes):
-                variances[start : start + step] += squares @ people.table(members)
-        return np.maximum(variances, 0.0)
-
-    def cost_dimension(self, workload: Workload) -> int:
-        """The dimensions of tables whose reports are put together as well."""
-        return max(
-            [super().cost_dimension(workload), *(combination.tables.dimensions for combination in self.combined)]
-        )
+    @property
+    def dimensions(self) -> int:
+        """Those of tables whose reports are put together."""
+        return max((combination.tables.dimensions for combination in self.combined), default=0)
 
     def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
         """(cells,) exact variance of the count of each cell of the table of ``attributes``."""
@@ -290,9 +267,9 @@ class SplitSurvey(SurveyMechanism):
                 variances += squares[cells_of(sizes, attributes, common)]
         if self.rest is not None:  # patterns treat all values alike: it depends on what a person and the cell agree in
             left = divided(np.eye(1, cells).reshape(1, *sizes), attributes, self.sets)[-1].reshape(1, cells)
-            squares = (self.rest.seen_on(attributes).variances(left) + left**2).reshape(sizes) / self.shares[-1]
-            agreement = squares[np.ix_(*[(0, min(1, size - 1)) for size in sizes])]
-            variances += from_agreement(agreement, table.reshape(sizes))
+            ((_, squares),) = self.rest.second_moments(left, attributes)
+            agreement = squares.reshape(sizes)[np.ix_(*[(0, min(1, size - 1)) for size in sizes])]
+            variances += from_agreement(agreement / self.shares[-1], table.reshape(sizes))
         return np.maximum(variances, 0.0)
 
     def _cell_squares(self, combination: Combined, attributes: Set, people: Tables) -> np.ndarray:
@@ -421,34 +398,3 @@ class SplitSurvey(SurveyMechanism):
 def _listed(names: Sequence[str]) -> str:
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
-
-
-@dataclass(frozen=True)
-class _SplitSurveyMarginal:
-    """The reports, seen on the table of ``attributes``."""
-
-    mechanism: SplitSurvey
-    attributes: Set
-
-    def variances(self, rows: np.ndarray) -> np.ndarray:
-        """Exact where what a person adds depends on these attributes only. A strategy on others, too, makes it depend on them: then
-        it is at most this, the most over their values, design by design."""
-        sizes = [self.mechanism.sizes[i] for i in self.attributes]
-        variances = -((rows - rows.mean(axis=1, keepdims=True)) ** 2).reshape(-1, *sizes)
-        for members, squares in self.mechanism.second_moments(np.asarray(rows, dtype=float), self.attributes):
-            shaped = squares.reshape(-1, *[self.mechanism.sizes[i] for i in members])
-            outside = tuple(1 + axis for axis, i in enumerate(members) if i not in self.attributes)
-            inside = [size if i in members else 1 for i, size in zip(self.attributes, sizes, strict=True)]
-            variances = variances + (shaped.max(axis=outside) if outside else shaped).reshape(-1, *inside)
-        return np.maximum(variances, 0.0).reshape(rows.shape)
-
-    def cell_variances(self, people: np.ndarray) -> np.ndarray:
-        step = max(1, _ENTRIES // len(people))
-        parts = [
-            self.variances(np.eye(min(step, len(people) - start), len(people), start)) @ people
-            for start in range(0, len(people), step)
-        ]
-        return np.concatenate(parts)
-
-    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.mechanism.ends(np.asarray(rows, dtype=float), self.attributes)
