@@ -288,7 +288,7 @@ def binned(draw):
     if draw(st.booleans()):
         return NumericAttribute(name="x", edges=[start + shift for start in starts], integer=True)
     low, high = starts[0], starts[-1]
-    return tables.range_attribute(None, name="x", low=low, high=high, bins=draw(st.integers(2, 50)))
+    return build_attribute(NumericRecipe(column="x", method="range", low=low, high=high, bins=draw(st.integers(2, 50))))
 
 
 @given(binned(), st.sampled_from([None, True, False]), st.randoms(use_true_random=False))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from ldp_core.data import tables
-from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions, build_domain
 from tests.declared import categories, numbers
 
@@ -379,8 +379,7 @@ def test_suggestions_do_what_they_promise(kinds, limit, data):
             attributes.append(numbers(name, 0, 1, size))
         else:
             attributes.append(
-                tables.date_attribute(
-                    None,
+                DateAttribute(
                     name=name,
                     unit="day",
                     first="2026-01-15",

@@ -14,13 +14,13 @@ import pandas as pd
 from ldp_core.data import columns
 from ldp_core.data.domain.dates import periods_of
 from ldp_core.data.domain.numbers import BinnedAttribute
+from ldp_core.data.tables.attributes import build_attribute
 from ldp_core.data.tables.dates import crowd_of_dates
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
     DateRecipe,
     NumericRecipe,
-    build_attribute,
 )
 from ldp_core.data.tables.summary import MOSTLY
 from ldp_core.wording import listed, plural, quote_examples, quoted

@@ -20,13 +20,13 @@ from ldp_core.data.domain import (
     check_size,
     whole_ends,
 )
+from ldp_core.data.tables.attributes import build_attribute
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
     DateRecipe,
     Merge,
     NumericRecipe,
-    build_attribute,
 )
 from ldp_core.limits import MOST_CATEGORY_NAME, MOST_CATEGORY_TEXT, MOST_EDITED_ROWS
 from ldp_core.wording import quote_examples, quoted

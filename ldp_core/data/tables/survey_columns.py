@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
+from ldp_core.data.tables.attributes import build_attribute, suggest_recipe
 from ldp_core.data.tables.doubts import codes_of, crowd, readings, with_codes
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
     DateRecipe,
     NumericRecipe,
-    build_attribute,
-    suggest_recipe,
 )
 from ldp_core.data.tables.summary import ColumnSummary, called_id, identifies, summarise
 from ldp_core.limits import MOST_COMBINATIONS, MOST_KEPT_CATEGORIES
