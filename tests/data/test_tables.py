@@ -18,11 +18,11 @@ from tests.declared import categories, numbers
 
 
 def categorical(series, **recipe):
-    return tables.build_attribute(CategoricalRecipe(column=series.name or "x", **recipe), series)
+    return tables.build_attribute(CategoricalRecipe(column=series.name or "x", **recipe), columns.parse(series))
 
 
 def numeric(series, **recipe):
-    return tables.build_attribute(NumericRecipe(column=series.name or "x", **recipe), series)
+    return tables.build_attribute(NumericRecipe(column=series.name or "x", **recipe), columns.parse(series))
 
 
 # Looking at a column
@@ -30,7 +30,7 @@ def numeric(series, **recipe):
 
 def test_summary_of_a_mixed_column():
     series = pd.Series(["1", " 2", "2", "x", "inf", "", "NA", "n/a", "NaN", "NULL", "None", "?", None], name="m")
-    assert tables.summarise(series) == tables.ColumnSummary(
+    assert tables.summarise(columns.parse(series)) == tables.ColumnSummary(
         name="m",
         rows=13,
         distinct=4,
@@ -47,19 +47,19 @@ def test_summary_of_a_mixed_column():
 @pytest.mark.parametrize("dtype", ["object", "str", "category"])
 def test_attributes_take_the_name_of_their_column(dtype):
     frame = pd.DataFrame({"height": pd.Series(["1", "2"], dtype=dtype)})
-    assert tables.summarise(frame["height"]).name == "height"
+    assert tables.summarise(columns.parse(frame["height"])).name == "height"
     for make in (categorical, numeric):
         assert tables.tally(frame, make(frame["height"])).counts.tolist() == [1, 1]
 
 
 def test_suggestions():
     numbers = pd.Series(np.arange(100))
-    assert tables.summarise(numbers).suggested == "numeric"
-    assert tables.summarise(numbers % 20).suggested == "categorical"
-    assert tables.summarise(pd.Series([*map(str, range(90)), *["x"] * 10])).suggested == "numeric"
-    assert tables.summarise(pd.Series([*map(str, range(90)), *["x"] * 11])).suggested == "categorical"
-    assert not tables.summarise(numbers / 2).integer
-    assert tables.summarise(pd.Series([None, math.nan])).minimum is None
+    assert tables.summarise(columns.parse(numbers)).suggested == "numeric"
+    assert tables.summarise(columns.parse(numbers % 20)).suggested == "categorical"
+    assert tables.summarise(columns.parse(pd.Series([*map(str, range(90)), *["x"] * 10]))).suggested == "numeric"
+    assert tables.summarise(columns.parse(pd.Series([*map(str, range(90)), *["x"] * 11]))).suggested == "categorical"
+    assert not tables.summarise(columns.parse(numbers / 2)).integer
+    assert tables.summarise(columns.parse(pd.Series([None, math.nan]))).minimum is None
 
 
 @given(st.lists(st.floats(allow_nan=False)))

@@ -33,10 +33,8 @@ from ldp_core.data.tables.counting import Tally as Tally
 from ldp_core.data.tables.counting import checked_weights as checked_weights
 from ldp_core.data.tables.counting import tally as tally
 from ldp_core.data.tables.dates import other_unit as other_unit
-from ldp_core.data.tables.doubts import Crowd as Crowd
-from ldp_core.data.tables.doubts import Reading as Reading
-from ldp_core.data.tables.doubts import crowd as crowd
-from ldp_core.data.tables.doubts import readings as readings
+from ldp_core.data.tables.doubts import Doubt as Doubt
+from ldp_core.data.tables.doubts import doubts_of as doubts_of
 from ldp_core.data.tables.editing import apply_edits as apply_edits
 from ldp_core.data.tables.editing import category_table as category_table
 from ldp_core.data.tables.editing import declared_recipe as declared_recipe

@@ -34,38 +34,33 @@ def build_domain(
     """
     recipes = list(recipes) if isinstance(recipes, list | tuple) else [recipes]
     return build(
-        Domain, attributes=tuple(build_attribute(recipe, *_column(recipe, table, weights)) for recipe in recipes)
+        Domain, attributes=tuple(build_attribute(recipe, _column(recipe, table, weights)) for recipe in recipes)
     )
 
 
-def build_attribute(
-    recipe: AttributeRecipe, series: pd.Series | None = None, weights: np.ndarray | None = None
-) -> Attribute:
+def build_attribute(recipe: AttributeRecipe, column: columns.Column | None = None) -> Attribute:
     """The attribute that one recipe describes; the column is only needed where the recipe is not `declared`. ValueError as in
     `build_domain`."""
-    if series is None and not recipe.declared:
+    if column is None and not recipe.declared:
         raise ValueError(
             f"{quoted(recipe.column)} has to be taken from the data, and no data is loaded: load it, or "
             "declare the categories or the ends of the range."
         )
     if recipe.kind == "categorical":
-        return categorical_attribute(
-            recipe, None if series is None or recipe.declared else columns.parse(series, weights)
-        )
-    column = None if series is None else columns.parse(series, weights)
+        return categorical_attribute(recipe, column)
     return numeric_attribute(recipe, column) if recipe.kind == "numeric" else date_attribute(recipe, column)
 
 
-def suggest_recipe(series: pd.Series, weights: np.ndarray | None = None) -> AttributeRecipe:
+def suggest_recipe(column: columns.Column) -> AttributeRecipe:
     """The recipe to offer first for a column: dates where nine in ten values are dates, else numbers in bins or categories."""
-    summary = summarise(series, weights)
+    summary = summarise(column)
     if summary.dates and summary.dates >= MOSTLY * (summary.rows - summary.missing):
         try:
-            day_first = day_comes_first(columns.parse(series).texts)
+            day_first = day_comes_first(column.texts)
         except ValueError:
             return CategoricalRecipe(column=summary.name)
         recipe = DateRecipe(column=summary.name, day_first=day_first)
-        far = crowd_of_dates(columns.parse(series, weights), recipe.unit, day_first)
+        far = crowd_of_dates(column, recipe.unit, day_first)
         ends = {} if far is None else {"first": far[0], "last": far[1], "outside": "clamp", "origin": "data"}
         return recipe.model_copy(update=ends) if far is None or far[0] != far[1] else recipe
     if summary.suggested == "numeric":
@@ -75,13 +70,15 @@ def suggest_recipe(series: pd.Series, weights: np.ndarray | None = None) -> Attr
 
 def _column(
     recipe: AttributeRecipe, table: pd.DataFrame | LocalTable | None, weights: str | np.ndarray | None
-) -> tuple[pd.Series | None, np.ndarray | None]:
-    """The column a recipe is about, and (rows,) people per row."""
+) -> columns.Column | None:
+    """The column a recipe is about, where it is needed."""
     if table is None:
-        return None, None
+        return None
     if recipe.column not in table.columns:
         raise ValueError(f"the table lacks the column {quoted(recipe.column)}: choose one that it has.")
+    if recipe.kind == "categorical" and recipe.declared:
+        return None
     if isinstance(table, LocalTable):
         frame, users = table.counts(columns_needed([recipe.column], weights))
-        return frame[recipe.column], users * checked_weights(frame, weights)
-    return table[recipe.column], None if weights is None else checked_weights(table, weights)
+        return columns.parse(frame[recipe.column], users * checked_weights(frame, weights))
+    return columns.parse(table[recipe.column], None if weights is None else checked_weights(table, weights))
