@@ -15,11 +15,11 @@ import streamlit as st
 from ldp_core import charts, designs, frames, library, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
-from ldp_core.run import Progress
+from ldp_core.run import Cancel, Progress
 from pages.ui import listing
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, Stopped, jobs, poll
+from pages.ui.tasks.jobs import Job, Stopped, ask, jobs, poll
 from pages.ui.words import plain, spoken
 
 if TYPE_CHECKING:
@@ -225,6 +225,32 @@ def instead(error: ValueError, what: str = "", known: str = "", mild: bool = Fal
         st.warning(plain(f"{what} {error}"))
     else:
         st.error(plain(f"{what} {error}"))
+
+
+def once_known(
+    state: Session,
+    key: object,
+    title: str,
+    quick: bool,
+    compute: Callable[[Cancel], T],
+    waiting: str = "",
+    what: str = "",
+    small: bool = False,
+    size: int = 0,
+) -> T | None:
+    """The value of `ask`. While there is none, None, and the page says in its place that it is ``waiting``, or why it cannot be had
+    after ``what`` that means; ``small`` says so in small print."""
+    try:
+        value = ask(state, key, title, quick, compute, size)
+    except ValueError as error:
+        if small:
+            st.caption(plain(f"{what} {error}"))
+        else:
+            instead(error, what)
+        return None
+    if value is None and waiting:
+        (st.caption if small else st.info)(waiting)
+    return value
 
 
 def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:

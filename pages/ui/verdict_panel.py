@@ -16,7 +16,6 @@ from pages.ui import layout, listing
 from pages.ui.controls import guarded
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import ask
 from pages.ui.words import plain
 
 NAMED = 3
@@ -31,11 +30,7 @@ def judged(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
         return None
     key = ("judged", mechanism.digest, design.naming, design.people_digest)
     quick = mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES
-    try:
-        errors = ask(state, key, "judging the answers", quick, lambda cancel: design.answer_errors(mechanism))
-    except ValueError as error:
-        layout.instead(error)
-        return None
+    errors = layout.once_known(state, key, "judging the answers", quick, lambda cancel: design.answer_errors(mechanism))
     return None if errors is None else design.judged(mechanism)
 
 

@@ -21,7 +21,7 @@ from pages.ui.controls import control, view_switch, whole_number
 from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, ask
+from pages.ui.tasks.jobs import Job
 from pages.ui.words import case_title, cells, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon", "mixed": "Epsilon, if mixed"}
@@ -121,11 +121,8 @@ def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
         return rows
 
     key = ("report epsilon", [mechanism.digest for mechanism in fitted.values()], users, wanted)
-    rows = None
-    try:
-        rows = ask(state, key, "working out what mixing allows", False, each)
-    except ValueError as error:
-        layout.instead(error)
+    waiting = "What mixing allows is being worked out."
+    rows = layout.once_known(state, key, "working out what mixing allows", False, each, waiting)
     if rows is None:
         return
     table = pd.DataFrame(rows, columns=["Mechanism", "Epsilon of a report", "Note"])
