@@ -17,7 +17,7 @@ from ldp_core.studies import curves, planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, listing
 from pages.ui.compared import fit_button
-from pages.ui.controls import control, view_switch, whole_number
+from pages.ui.controls import button, control, view_switch, whole_number
 from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -60,16 +60,14 @@ def draw(state: Session, case: str, names: Sequence[str]) -> None:
         task.start()
     running, done = task.running, task.result
     if running is not None:
-        st.button(
-            "Cancel and keep these answers", on_click=running.cancel, key="cancel-plan", icon=":material/stop_circle:"
-        )
+        button("Cancel and keep these answers", "cancel-plan", "stop_circle", running.cancel)
         layout.live(running, lambda progress, job: _rows(state, solved, progress, job))
     elif task.error:
         st.error(plain(task.error))
     elif done is not None and len(done):
         _answer(state, solved, done)
         if done["reason"].str.startswith(planning.TIME_OVER).any():
-            st.button("Go on", on_click=task.start, key="go-on", icon=":material/play_arrow:", help=LIMIT)
+            button("Go on", "go-on", "play_arrow", task.start, help=LIMIT)
         if solved != "epsilon":
             _trade_off(state, solved, users, done)
     else:

@@ -26,6 +26,7 @@ from ldp_core.limits import (
 )
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
 from pages.ui import layout
+from pages.ui.controls import button
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -269,19 +270,13 @@ def _proving(state: Session, case: str) -> None:
     if (job := task.running) is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("A sharper bound is being proved.")
-            st.button("Stop", on_click=job.stop, key="stop-proof", icon=":material/stop_circle:", type="tertiary")
+            button("Stop", "stop-proof", "stop_circle", job.stop, type="tertiary")
         return
     if task.error:
         st.caption(plain(task.error))
         return
-    st.button(
-        "Prove a sharper bound",
-        on_click=work.start_certificate,
-        args=(state, case),
-        key="prove",
-        icon=":material/verified:",
-        help=f"Searches in the background for up to {wording.duration(state.setting.search_seconds)}.",
-    )
+    help = f"Searches in the background for up to {wording.duration(state.setting.search_seconds)}."
+    button("Prove a sharper bound", "prove", "verified", work.start_certificate, state, case, help=help)
 
 
 def singular_values(state: Session, design: Setting) -> None:
