@@ -142,7 +142,7 @@ def test_users_needed_are_the_least_where_numbers_change_with_them():
     ):
         needed = found[name].users_needed
         for users, enough in ((int(needed), True), (int(needed) - 1, False)):
-            error = STATEMENTS[name].value(HISTOGRAM, 1.0, users) / users / 5
+            error = STATEMENTS[name].number(Setting(HISTOGRAM, 1.0, users)) / users / 5
             assert (error <= 1e-4) is enough
     # At 120 users Theorem 3.4 begins, and answering 0 is enough for so large a target.
     assert read(HISTOGRAM, alpha=0.5)["rejection_projected"].users_needed == 120
@@ -190,7 +190,7 @@ def test_ranges_of_one_column_and_of_any_weight_are_ranges():
     for weight in (1.0, 3.0):
         workload = workloads.over_attributes([workloads.RangesPart(attribute="age", weight=weight)], axes)
         assert theorems.predicts_ranges(workload, 1.1)
-        found = STATEMENTS["raw_tree_average"].value(workload, 1.1, 1, branching=2)
+        found = STATEMENTS["raw_tree_average"].number(Setting(workload, 1.1, 1, branching=2))
         assert found / workload.squared_weights == pytest.approx(410.80, abs=0.006)
         assert theorems.over_epsilon(workload, 0.01, [1.1], 2)["users_needed"].item() == pytest.approx(41_080, rel=2e-5)
     assert not theorems.predicts_ranges(HISTOGRAM, 1.0)
