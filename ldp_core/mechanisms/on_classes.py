@@ -212,6 +212,13 @@ class OnClasses(Mechanism):
         """One report per user, about the class of their type. Simulation only."""
         return self.drawn.privatize(self.classes[check_values(values, self.n)], rng)
 
+    @property
+    def outcomes(self) -> float:
+        return self.drawn.outcomes
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return self.drawn.possible(rows)
+
     def aggregate(self, raw: np.ndarray) -> Reports:
         return replace(self.drawn.aggregate(raw), mechanism_digest=self.digest)
 
