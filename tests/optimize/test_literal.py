@@ -5,8 +5,7 @@ import pytest
 
 from ldp_core import bounds, mechanisms, workloads
 from ldp_core.optimize import projected_gradient
-from ldp_core.optimize.gradient.descent import slopes
-from ldp_core.optimize.gradient.literal import slope_of_lower
+from ldp_core.optimize.gradient.descent import slope_of_lower, slopes
 from ldp_core.optimize.gradient.projection import project
 from ldp_core.optimize.strategy import evaluate
 
