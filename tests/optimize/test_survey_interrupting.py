@@ -8,8 +8,6 @@ from ldp_core import workloads
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.optimize import SearchLimits
-from ldp_core.optimize.columns.search import design_strategy
-from ldp_core.optimize.surveys import split_design as splitting
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import GRACE, LEAST_GRACE
 from ldp_core.studies import planning
@@ -75,22 +73,6 @@ def test_large_tables_are_left_at_once_when_somebody_cancels(asks):
     found = design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(None, 1, 0, None, cancel)).mechanism()
     assert cancel.after <= 6
     assert isinstance(found, SplitSurvey if cancel.left > 0 else ScrambledPatterns)
-
-
-def test_large_tables_have_merged_types_before_any_search_over_all_types(monkeypatch):
-    """Once the merged types have used up the time, no search over all types is begun."""
-    searched, clock = [], Clock()
-
-    def slow(workload, *about, **more):
-        searched.append(workload.n)
-        clock.now += 1_000
-        return design_strategy(workload, *about, **more)
-
-    monkeypatch.setattr("ldp_core.run.time", clock)
-    monkeypatch.setattr(splitting, "design_strategy", slow)
-    found = design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(1_200)).mechanism()
-    assert searched == [3]
-    assert found.own[0].mechanism.n == 576
 
 
 @pytest.mark.parametrize("asks", [1, 5, 50])
