@@ -118,7 +118,7 @@ def test_reports_have_the_likelihood_of_the_written_table():
     adds = made.query_contributions(workload, np.arange(10))
     assert adds.variances @ COUNTS == pytest.approx(made.query_variances(workload, COUNTS)[:10], abs=1e-6)
     assert np.array_equal(adds.means, workload.rows(np.arange(10)))
-    with pytest.raises(ValueError, match="number of its group"):
+    with pytest.raises(ValueError, match="number of a group"):
         made.aggregate(np.zeros(3))
     with pytest.raises(ValueError, match="another mechanism"):
         built("hrr")[0].estimate(reports)
@@ -203,7 +203,7 @@ def test_twelve_groups_of_128_types_take_one_search_and_one_proof():
     workload = over_attributes([PrefixPart(attribute="score", by=("month",))], [month, many])
     searched, proved = [], []
 
-    def design(few, prior, limits):
+    def design(few, limits, prior):
         searched.append(few)
         return optimize.design(few, 1.0, time_limit=None, max_rounds=1, prior=prior)
 

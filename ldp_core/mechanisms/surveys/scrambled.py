@@ -27,9 +27,8 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_REPORT_NUMBERS
-from ldp_core.mechanisms.base import Audit, Reports, below, check_reports, check_rows
+from ldp_core.mechanisms.base import Audit, Reports, below, by_number, check_reports, check_rows
 from ldp_core.mechanisms.files import PATTERNS, MechanismFile
-from ldp_core.mechanisms.parts import by_number
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
