@@ -397,7 +397,7 @@ class Mechanism(ABC):
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts when the users are ``counts`` (n,)."""
-        return np.einsum("qi,qi->q", rows @ self.covariance(counts), rows)
+        return self.contributions(rows).variances @ np.asarray(counts, dtype=float)
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """The contribution of a report to the answers of a few ``queries`` (q,): see `Contributions`."""

@@ -198,11 +198,6 @@ class ExplicitMechanism(Mechanism):
         scaled = self.reconstruction * np.sqrt(self.strategy @ counts)
         return scaled @ scaled.T - np.diag(counts)
 
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the estimated counts: sum_y (r'R_y)^2 (Qx)_y - sum_u r_u^2 x_u."""
-        counts = np.asarray(counts, dtype=float)
-        return (rows @ self.reconstruction) ** 2 @ (self.strategy @ counts) - rows**2 @ counts
-
     def contributions(self, rows: np.ndarray) -> Contributions:
         """The contribution of a report to ``rows`` (q, n) times the estimated counts: the values r'R_y of the outputs y."""
         values = rows @ self.reconstruction

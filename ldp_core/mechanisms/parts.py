@@ -111,3 +111,8 @@ class Parts:
             sent, rest = np.split(rows[own, 1:], [self.widths[k]], axis=1)
             possible[own] = self.mechanisms[k].possible(sent) & (rest == self.filler).all(axis=1)
         return possible
+
+
+def drawn(users: int, shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(users,) the parts of people who each draw one with the probabilities ``shares`` (K,). Simulation only."""
+    return rng.permutation(np.repeat(np.arange(len(shares)), rng.multinomial(users, shares)))
