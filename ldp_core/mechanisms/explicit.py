@@ -277,6 +277,15 @@ def _table(strategy: np.ndarray, epsilon: float) -> np.ndarray:
         return rounded(strategy)
 
 
+def check_entries(rows: int, n: int, what: str, instead: str) -> None:
+    """ValueError where a strategy of so many ``rows`` for ``n`` types is too large to write out: ``what`` needs it, and ``instead`` says
+    what to do."""
+    if rows * n > MOST_STRATEGY_ENTRIES:
+        raise ValueError(
+            f"{what} on {n:,} types needs a strategy matrix of at least {rows:,} x {n:,} entries, too large here. {instead}"
+        )
+
+
 def check_strategy(strategy: np.ndarray) -> np.ndarray:
     """A contiguous float64 copy of a valid strategy matrix, or a ValueError that says what is wrong with it."""
     Q = np.array(strategy, dtype=float, order="C")
