@@ -88,9 +88,6 @@ class Custom(Workload):
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
         return x @ (self._matrix if queries is None else self._matrix[queries]).T
 
-    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        return np.einsum("qi,qi->q", self._matrix @ covariance, self._matrix)
-
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         return f"query {query + 1}" if self.names is None else self.names[query]
 
@@ -339,7 +336,7 @@ class Product(Workload):
         each = [i for i, factor in enumerate(self.factors) if isinstance(factor, Histogram)]
         rest = [i for i in range(len(self.factors)) if i not in each]
         if not each or not rest:
-            return self._row_variances(covariance)
+            return super().query_variances(covariance)
         d, sizes = len(self.factors), [factor.n for factor in self.factors]
         second = [i if i in each else d + i for i in range(d)]
         table = np.asarray(covariance, dtype=float).reshape(sizes * 2)
@@ -350,14 +347,6 @@ class Product(Workload):
         variances = np.array([base.query_variances(block) for block in table.reshape(-1, m, m)])
         variances = variances.reshape([*(sizes[i] for i in each), *(factor.num_queries for factor in factors)])
         return variances.transpose(np.argsort([*each, *rest])).ravel()
-
-    def _row_variances(self, covariance: np.ndarray) -> np.ndarray:
-        variances = np.empty(self.num_queries)
-        chunk = max(1, MOST_WORKLOAD_ENTRIES // (8 * self.n))
-        for start in range(0, self.num_queries, chunk):
-            rows = self.rows(np.arange(start, min(start + chunk, self.num_queries)))
-            variances[start : start + len(rows)] = np.einsum("qi,qi->q", rows @ covariance, rows)
-        return variances
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         own = [int(q[0]) for q in self._located(np.array([query]))]
