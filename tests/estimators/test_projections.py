@@ -95,7 +95,7 @@ def test_with_few_users_the_projection_pays():
     workload, rng, users = workloads.all_range(16), np.random.default_rng(0), 50
     m = gaussian.build(workload, 0.5)
     noise = m.noise.variance / workload.radius**2
-    threshold = few_users.project_below("gaussian", workload.num_queries, 16, 0.5, noise=noise)
+    threshold = few_users.project_below(workload.num_queries, 16, noise)
     assert threshold == pytest.approx(136**2 * m.noise.scale**2 / (16 * workload.gram_diag.max() * math.log(16)))
     assert users < threshold / 5
     counts = rng.multinomial(users, np.full(16, 1 / 16))
