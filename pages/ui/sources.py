@@ -162,4 +162,4 @@ def catalogue() -> list[dict[str, Any]]:
 @st.cache_data
 def sample_table(file: str) -> pd.DataFrame:
     """Rows of a sample data set (synthetic, so it may be shared between sessions)."""
-    return tables.read((SAMPLES / file).read_bytes(), file)
+    return tables.load((SAMPLES / file).read_bytes(), file).table

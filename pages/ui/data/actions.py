@@ -65,10 +65,18 @@ def _about(state: Session, source: Source) -> tuple[str | None, list[str]]:
 
 
 def _first(state: Session, source: Source, counts: str | None) -> str:
-    """The first column that says something about people."""
-    if isinstance(source.table, tables.LocalTable) and counts is None:
-        return state.results.cached(("first to count", source.id), lambda: _first_to_count(state, source))
-    return _first_telling(state, source, [name for name in source.columns if name != counts], counts)
+    """The first column that says something about people rather than telling them apart: their numbers often come first. Columns of a
+    large file with too many different values are passed over."""
+    names, able = [name for name in source.columns if name != counts], []
+    for name in names:
+        try:
+            identifies = tables.identifies(column_of(state, source, name, counts))
+        except tables.TooManyRows:
+            continue
+        if not identifies:
+            return name
+        able.append(name)
+    return able[0] if able else names[-1]
 
 
 def _missed_table(state: Session) -> UploadedData | None:
@@ -271,25 +279,6 @@ def _count_together(source: Source, columns: list[str], counts: str | None) -> N
             return
         with suppress(tables.TooManyRows):  # each may still be counted on its own
             source.table.counts(together)
-
-
-def _first_to_count(state: Session, source: Source) -> str:
-    """The first column of a large file with few enough different values, and one that is no id if there is one."""
-    countable = []
-    for name in source.columns[:-1]:
-        try:
-            if not tables.identifies(column_of(state, source, name, None)):
-                return name
-            countable.append(name)
-        except tables.TooManyRows:
-            continue
-    return source.columns[-1] if not countable else countable[0]
-
-
-def _first_telling(state: Session, source: Source, names: list[str], counts: str | None) -> str:
-    """The first column that says something about people rather than telling them apart: their numbers often come first."""
-    telling = (name for name in names if not tables.identifies(column_of(state, source, name, counts)))
-    return next(telling, names[0])
 
 
 def suggested(state: Session, source: Source, column: str, counts: str | None = None) -> AttributeRecipe:
