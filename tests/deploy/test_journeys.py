@@ -266,7 +266,7 @@ def test_a_search_that_came_to_a_closed_form_is_built_again_from_what_the_file_r
     setting = ready(designed(question, "optimized"))
     classes = library.classes_for(library.spec("optimized"), setting.workload, setting.epsilon)
     for k, made in enumerate(candidates(setting.fitted_types, setting.epsilon)):
-        whole = made if classes is None else library.merging.about_classes(made, setting.workload, classes)
+        whole = made if classes is None else library.in_classes.about_classes(made, setting.workload, classes)
         setting._keep("optimized", Fit(whole, ()))
         folder = tmp_path / str(k)
         folder.mkdir()

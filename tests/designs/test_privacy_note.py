@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from ldp_core.data import tables
+from ldp_core.data import columns, tables
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, build_domain
 from ldp_core.designs import (
@@ -171,7 +171,7 @@ def edited_categories(changes: dict, **settings):
     """The recipe after categories were taken from TABLE and edited in the table."""
     recipe = CategoricalRecipe(column="school", **settings)
     (attribute,) = build_domain(recipe, TABLE).attributes
-    frame = tables.category_table(recipe, attribute, TABLE["school"])
+    frame = tables.category_table(recipe, attribute, columns.parse(TABLE["school"]))
     frame["category"] = [
         changes.get(value, name) for value, name in zip(frame["value"], frame["category"], strict=True)
     ]

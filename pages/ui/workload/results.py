@@ -26,6 +26,7 @@ from ldp_core.limits import (
 )
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
 from pages.ui import layout
+from pages.ui.controls import button
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -169,13 +170,11 @@ def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> No
         return charts.workload_matrix(w, design.labels, look, groups)
 
     key = ("matrix", w.digest, design.naming, look)
-    try:
-        picture = ask(state, key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
-    except ValueError as error:
-        layout.instead(error)
-        return
+    waiting, quick_picture = "The picture of the queries is being drawn.", w.n <= QUICK_PICTURE
+    picture = layout.once_known(
+        state, key, title, quick_picture, lambda cancel: draw(look), waiting, size=PICTURE_BYTES
+    )
     if picture is None:
-        st.info("The picture of the queries is being drawn.")
         return
     last = w.num_queries - 1
     examples = (w.query_name(query, design.labels) for query in (0, last // 2, last))
@@ -271,19 +270,13 @@ def _proving(state: Session, case: str) -> None:
     if (job := task.running) is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("A sharper bound is being proved.")
-            st.button("Stop", on_click=job.stop, key="stop-proof", icon=":material/stop_circle:", type="tertiary")
+            button("Stop", "stop-proof", "stop_circle", job.stop, type="tertiary")
         return
     if task.error:
         st.caption(plain(task.error))
         return
-    st.button(
-        "Prove a sharper bound",
-        on_click=work.start_certificate,
-        args=(state, case),
-        key="prove",
-        icon=":material/verified:",
-        help=f"Searches in the background for up to {wording.duration(state.setting.search_seconds)}.",
-    )
+    help = f"Searches in the background for up to {wording.duration(state.setting.search_seconds)}."
+    button("Prove a sharper bound", "prove", "verified", work.start_certificate, state, case, help=help)
 
 
 def singular_values(state: Session, design: Setting) -> None:
@@ -324,10 +317,6 @@ def singular_values(state: Session, design: Setting) -> None:
         layout.download_table(table, "singular-values")
         return
     layout.chart(lambda look: charts.singular_values(design.workload, look), sentence, "singular-values", table)
-
-
-# --- queries with the largest errors
-# ----------------------------------------------------------------------------------
 
 
 # --- a survey: by sets of attributes instead of types -----------------------------------------------------------------
