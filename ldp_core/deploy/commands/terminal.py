@@ -66,11 +66,14 @@ def begin(work: str) -> None:
 def show(
     given: argparse.Namespace, stop: threading.Event, result: Mapping[str, Any], text: Callable[[], Iterable[str]]
 ) -> None:
-    """The result of a command: one JSON document where that was asked for, with whether it was stopped; else its lines of ``text``."""
+    """The result of a command: one JSON document where that was asked for, with whether it was stopped; else its lines of ``text``, and
+    beside them why something of it is missing."""
     if given.json:
         document = strict_json.plain({**result, "stopped": stop.is_set()}, "the result")
         print(json.dumps(document, indent=2, allow_nan=False))  # ASCII, whatever the encoding of the output
         return
+    if "missing" in result:
+        say(result["missing"])
     for line in text():
         print(plain(line))
 

@@ -114,7 +114,7 @@ def kit(
         description = signing.sign(description, private_key)
     device, audit = Device(description), mechanism.audit()
     files = {
-        bundle.DEVICE: device_file(description),
+        bundle.DEVICE: strict_json.write(description) + b"\n",
         **{name: (_HERE / name).read_bytes() for name in COPIED},
         "count.sql": readme.count_sql(device.design).encode(),
         "vectors.json": vectors.text(vectors.vectors(description)).encode(),
@@ -150,11 +150,6 @@ def certificate_of(setting: Setting) -> Written | None:
     if setting.chosen_mechanism.delta > 0:
         return None
     return setting.written(setting.case)
-
-
-def device_file(description: Mapping[str, Any]) -> bytes:
-    """device.json."""
-    return strict_json.write(description) + b"\n"
 
 
 def device_size(kit: bytes) -> int:
