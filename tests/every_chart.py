@@ -10,7 +10,7 @@ from ldp_core.bounds.theorems import frequency
 from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
-from ldp_core.studies import asking, curves, outcomes, planning, simulate, sweep, theorems, trial_frames
+from ldp_core.studies import asking, curves, outcomes, planning, sweep, theorems
 
 N = 24
 MECHANISMS = (
@@ -178,9 +178,8 @@ def _simulated():
     )  # fmt: skip
     ranges = outcomes.compare({"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",))
     predicted = found.queries[found.queries["predicted"].notna()]
-    runs = {name: simulate.collect(one, workload, COUNTS, 5) for name, one in made.items()}
-    answers = trial_frames.simulated_answers(runs, workload, AGES)
-    three = trial_frames.releases(made["haar"], workload, COUNTS, AGES)
+    answers = found.queries[found.queries["estimator"] == "unbiased"]
+    three = outcomes.releases(made["haar"], workload, COUNTS, AGES)
 
     def one(frame, mechanism="haar", estimator="unbiased"):
         return frame[(frame["mechanism"] == mechanism) & (frame["estimator"] == estimator)]

@@ -7,7 +7,6 @@ import numpy as np
 from ldp_core import charts
 from ldp_core.papers import frame_of
 
-LOOKS = [charts.LIGHT, charts.DARK]
 NAN = math.nan
 FRAME = frame_of(
     [

@@ -6,8 +6,6 @@ import pytest
 from ldp_core import beliefs, charts
 from ldp_core.studies import curves as of_users
 
-LOOKS = pytest.mark.parametrize("look", [charts.LIGHT, charts.DARK], ids=["light", "dark"])
-
 
 def curves(epsilon, suspicion=0.5, n=25):
     return beliefs.over_epsilon(suspicion, None, n, np.union1d(of_users.epsilons(epsilon), epsilon))
@@ -15,14 +13,6 @@ def curves(epsilon, suspicion=0.5, n=25):
 
 def texts(figure):
     return [note.text for note in figure.layout.annotations]
-
-
-@LOOKS
-@pytest.mark.parametrize("epsilon", [0.05, 1.0, 5.0, 12.0])
-def test_the_chosen_epsilon_is_a_line(epsilon, look):
-    beside = charts.beliefs(curves(epsilon), epsilon, 0.5, "subset_selection", 0.7, 0.1, look)
-    assert [shape.x1 for shape in beside.layout.shapes if shape.x0 == shape.x1] == [epsilon]
-    assert beside.layout.xaxis.range[1] >= epsilon
 
 
 def test_marks_stand_on_their_lines_and_say_their_numbers():

@@ -1,7 +1,5 @@
 """Figures of simulated collections: they show the numbers of their tables, stay small, and name what they draw."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -9,15 +7,7 @@ from ldp_core import charts, mechanisms, workloads
 from ldp_core.charts.outcomes import FEW
 from ldp_core.studies import outcomes
 
-LOOKS = [charts.LIGHT, charts.DARK]
-LIMIT = 2_000_000  # bytes of JSON that reach the browser
 ESTIMATORS = ("unbiased", "wnnls", "norm_sub", "mle")
-
-
-def size(fig):
-    text = fig.to_json()
-    json.loads(text)
-    return len(text.encode())
 
 
 def run(kind="prefix", n=16, trials=12, names=("hadamard", "subset_selection"), estimators=ESTIMATORS):
@@ -37,20 +27,6 @@ def found():
 
 def one(table, mechanism="hadamard", estimator="wnnls"):
     return table[(table["mechanism"] == mechanism) & (table["estimator"] == estimator)]
-
-
-KINDS = ("histogram", "prefix", "all_range", "all_marginals", "parity")
-
-
-def test_group_errors_have_a_line_a_pair_with_two_standard_errors(found):
-    fig = charts.group_errors(found.groups, found.by)
-    assert len(fig.data) == 7  # subset selection has no likelihood
-    assert len({(trace.line.color, trace.line.dash) for trace in fig.data}) == 7
-    assert fig.data[0].y == pytest.approx(100 * one(found.groups, estimator="unbiased")["observed"])
-    error = fig.data[0].error_y
-    assert error.array == pytest.approx(200 * one(found.groups, estimator="unbiased")["standard_error"])
-    assert (np.array(fig.data[0].y) - error.arrayminus).min() >= 0
-    assert fig.layout.xaxis.title.text == "running total"
 
 
 def test_releases_are_nine_panels_with_the_truth_behind(found):
@@ -96,16 +72,6 @@ def test_distribution_shows_truth_one_collection_and_the_band(found):
     assert "<b>" not in drawn["true"].customdata[0]  # labels of the user's are no markup
 
 
-def test_quantile_errors_have_their_two_units(found):
-    fig = charts.quantile_errors(found.quantiles, "types")
-    assert len(fig.data) == 14
-    values, shares = (one(found.quantiles, estimator="unbiased")[c] for c in ("value_error", "quantile_error"))
-    assert fig.data[0].y == pytest.approx(values)
-    assert fig.data[7].y == pytest.approx(100 * shares)
-    assert fig.layout.yaxis.title.text == "value error (types)"
-    assert fig.layout.yaxis2.title.text == "quantile error (pp)"
-
-
 def test_intervals_are_told_apart_by_whether_they_hold_the_truth(found):
     rows = one(found.intervals, estimator="unbiased").assign(holds=[True] * 10 + [False] * 6)
     held, missed, truth = charts.intervals(rows).data
@@ -114,12 +80,3 @@ def test_intervals_are_told_apart_by_whether_they_hold_the_truth(found):
     assert missed.y[1] == pytest.approx(100 * rows["high"].iloc[10])
     assert truth.y == pytest.approx(100 * rows["true"])
     assert not charts.intervals(rows.assign(holds=True)).data[1].showlegend
-
-
-def test_predicted_against_observed_has_a_diagonal(found):
-    rows = found.queries[found.queries["predicted"].notna()]
-    diagonal, *points = charts.predicted(rows).data
-    assert tuple(diagonal.x) == tuple(diagonal.y)
-    assert [trace.name for trace in points] == ["Hadamard response", "Subset selection"]
-    assert points[0].x == pytest.approx(100 * one(rows, estimator="unbiased")["predicted"])
-    assert max(diagonal.x) >= max(max(trace.x) for trace in points)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ldp_core import analysis, bounds, verdicts
-from ldp_core.data import tables
+from ldp_core.data import columns, tables
 from ldp_core.designs import SampleData, WorkloadRecipe
 from ldp_core.people import people_of
 from sample_data import make
@@ -55,7 +55,7 @@ def test_the_treatment_offered_first_is_the_one_that_suits_the_column(entry):
     """Unless all of it is declared, such as the ends of a scale that people were asked to use."""
     table = tables.read((FOLDER / entry["file"]).read_bytes(), entry["file"])
     for recipe in SampleData(file=entry["file"], recipes=entry["recipes"]).recipes:
-        assert recipe.declared or recipe.kind == tables.suggest_recipe(table[recipe.column]).kind
+        assert recipe.declared or recipe.kind == tables.suggest_recipe(columns.parse(table[recipe.column])).kind
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])

@@ -5,7 +5,7 @@ By sets of attributes, by classes of pairs of types, or by types, merged where q
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import numpy as np
@@ -16,15 +16,16 @@ from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.question.search import question_certificate
 from ldp_core.bounds.strata import stratified_certificate
-from ldp_core.bounds.surveys.best import survey_certificate
+from ldp_core.bounds.surveys import singles
+from ldp_core.bounds.surveys.certificate import closed_form
 from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.bounds.triples import certificate as triples
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
 from ldp_core.workloads import Workload
-from ldp_core.workloads.merging import Merged, merged
 from ldp_core.workloads.problem import Kind, Problem
+from ldp_core.workloads.quotient import Quotient, quotient
 
 
 def certificate(
@@ -78,14 +79,14 @@ def _of_types(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
     return general_certificate(problem.asked, epsilon, problem.shares, budget)
 
 
-def merged_questions(workload: Workload, budget: Budget) -> Merged | None:
+def merged_questions(workload: Workload, budget: Budget) -> Quotient | None:
     """The questions about merged types, where they distinguish only few of many types, and proofs by types come first."""
     if workload.survey is not None and (workload.survey.symmetric or workload.n <= AT_ONCE_TYPES):
         return None
     if workload.n <= AT_ONCE_TYPES and (workload.symmetry_group.scheme is not None or not workload.distinguished):
         return None
     with suppress(Interrupted):
-        return merged(workload, MOST_MERGED, budget.check)
+        return quotient(workload, MOST_MERGED, budget.check)
     return None
 
 
@@ -95,60 +96,71 @@ def _of_merged(problem: Problem, epsilon: float, budget: Budget) -> MergedCertif
     merging = merged_questions(workload, budget)
     if merging is None:
         return None
-    unit = float(workload.n) / merging.queries.n
+    unit = float(workload.n) / merging.workload.n
 
     def tell(progress: Progress) -> None:
         budget.tell(bound=unit * (progress.bound or 0.0))
 
     types = general_certificate(
-        merging.queries, epsilon, merging.prior, Budget(budget.left(), None, budget.cancelled, tell)
+        merging.workload, epsilon, merging.even, Budget(budget.left(), None, budget.cancelled, tell)
     )
     return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 
 
-def _of_classes(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
-    """By classes of pairs of types, and where only low degrees are asked about by triples."""
-    workload = problem.asked
-
-    def stop() -> bool:
-        return budget.stopped() is not None
-
-    total = budget.left()
-
-    def half() -> bool:  # triples prove more in a second than classes do in several
-        return stop() or (
-            total is not None and triples.components(workload) is not None and (budget.left() or 0.0) < total / 2
-        )
-
-    plain = symmetric_certificate(workload, epsilon, half)
-    assert plain is not None  # of a kind that has classes
-    best = plain
+def _of_columns(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
+    """By sets of columns, by classes of pairs of types where columns or types are alike, and by triples or single columns where these prove more."""
+    workload, best = problem.asked, None
     with suppress(Interrupted):
-        for improved in triples.improved(plain, stop, budget.check):
-            best = improved if improved.value > best.value else best
+        for found in _by_columns(workload, epsilon, budget):
+            best = found if best is None or found.value > best.value else best
             budget.tell(bound=best.value)
+            if budget.stopped() is not None:
+                break
+    assert best is not None  # of a kind that has a first one
     return best
 
 
+def _by_columns(workload: Workload, epsilon: float, budget: Budget) -> Iterator[Certificate]:
+    """Certificates of every kind, from what takes no time on."""
+    survey, total, first = workload.survey, budget.left(), list[Certificate]()
+    if survey is not None:
+        first.append(closed_form(survey, epsilon))
+        yield first[0]
+        if not survey.symmetric:
+            return
+    bits = triples.components(workload) is not None
+
+    def half() -> bool:  # triples prove more in a second than classes do in several
+        over = bits and total is not None and (budget.left() or 0.0) < total / 2
+        return over or budget.stopped() is not None
+
+    if (classes := symmetric_certificate(workload, epsilon, half)) is not None:
+        first.append(classes)
+        yield classes
+    plain = max(first, key=lambda certificate: certificate.value)
+    yield from triples.improved(plain, lambda: budget.stopped() is not None, budget.check)
+    if survey is not None and singles.fits(survey):
+        yield from singles.SinglesSearch(survey, epsilon, budget.check).certificates(plain.value)
+
+
 def _of_survey(problem: Problem, epsilon: float, budget: Budget) -> Proof:
-    """By sets of attributes, and by types as well where these are few."""
+    """By sets of columns, and by types as well where these are few."""
     survey = problem.survey
     assert survey is not None
-
-    by_survey = survey_certificate(survey, epsilon, budget)
+    by_columns = _of_columns(problem, epsilon, budget)
     few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else MOST_MATRIX_TYPES)
     if not few or budget.stopped() is not None:
-        return by_survey
+        return by_columns
     by_types = general_certificate(survey, epsilon, check_prior(None, survey.n), budget)
-    return by_types if by_types.value > by_survey.value else by_survey
+    return by_types if by_types.value > by_columns.value else by_columns
 
 
 PROOFS: dict[Kind, Callable[[Problem, float, Budget], Proof]] = {
     "strata": _of_strata,
-    "alike": _of_classes,
+    "alike": _of_columns,
     "question": _of_question,
     "survey": _of_survey,
-    "hamming": _of_classes,
+    "hamming": _of_columns,
     "types": _of_types,
 }
 """The proof for each kind of problem."""

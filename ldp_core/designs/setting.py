@@ -427,7 +427,9 @@ class Setting(Proved):
         """The costs of a mechanism in every case, each with its own bound: see `frames.costs`."""
         pure = mechanism.delta == 0
         limits = {case: self.bounds(case) if pure else dict[str, float]() for case in self.cases}
-        return frames.costs(self.profile(mechanism), self.cases, limits, self.workload.squared_weights, self.alpha)
+        return frames.costs(
+            self.profiled(mechanism, self.workload), self.cases, limits, self.workload.squared_weights, self.alpha
+        )
 
     def compared(self, ready: Mapping[str, Mechanism], case: str) -> pd.DataFrame:
         """Costs of mechanisms by name (columns of `frames.summaries`), fewest users in the case first."""

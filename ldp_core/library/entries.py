@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ldp_core.library import matrix, optimized
-from ldp_core.library.specification import Choice, Delta, Number, Parameter, Shares, Spec, Whole
+from ldp_core.library.specification import DELTA, Number, Parameter, Shares, Spec
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import Mechanism, block_designs, fourier, hadamard, hrr, one_value, square_wave
 from ldp_core.mechanisms.local_hashing import LocalHashing
@@ -26,13 +26,13 @@ from ldp_core.workloads import Workload
 from ldp_core.workloads.problem import direction
 
 FIT = {
-    "max_rounds": Whole(1, optional=True),
-    "time_limit": Number(0, optional=True),
+    "max_rounds": Number(1, optional=True),
+    "time_limit": Number(0, whole=False, optional=True),
     "callback": Parameter(),
     "cancel": Parameter(),
 }
 """How long a fit may take, and how it is followed and ended."""
-UNARY = {"reconstruction": Choice(RECONSTRUCTIONS)}
+UNARY = {"reconstruction": Parameter(values=RECONSTRUCTIONS)}
 
 
 def _needs_entries(outputs: Callable[[int, float], float]) -> Callable[[int, float, Workload | None], str | None]:
@@ -93,7 +93,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="k draws",
             collector_cost="k counts per report",
             style=("#0072B2", "square"),
-            parameters={"size": Whole(1, optional=True, typed=True)},
+            parameters={"size": Number(1, optional=True, typed=True)},
         ),
         Spec(
             "rappor",
@@ -147,7 +147,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="one count per report, then a matrix product",
             domain_rule=_needs_entries(lambda n, epsilon: math.prod(hadamard.blocks_and_size(n, epsilon))),
             style=("#009E73", "triangle-up"),
-            parameters={"blocks": Whole(1, optional=True, typed=True)},
+            parameters={"blocks": Number(1, optional=True, typed=True)},
         ),
         Spec(
             "projective_geometry",
@@ -160,7 +160,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="one count per report, then a matrix product",
             domain_rule=_needs_entries(block_designs.outputs),
             style=("#0F8554", "triangle-se"),
-            parameters={"order": Whole(2, optional=True, typed=True), "kind": Choice(block_designs.KINDS)},
+            parameters={"order": Number(2, optional=True, typed=True), "kind": Parameter(values=block_designs.KINDS)},
         ),
         Spec(
             "hierarchical",
@@ -174,10 +174,10 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="as the oracle, then one pass over the tree",
             style=("#CC79A7", "pentagon"),
             parameters={
-                "branching": Whole(2, offered=(4, 2, 8, 16)),
-                "oracle": Choice(tuple(NODE_ORACLES), optional=True),
-                "reconstruction": Choice(hierarchical.RECONSTRUCTIONS, optional=True),
-                "consistent": Choice((False, True), offered=()),
+                "branching": Number(2, offered=(4, 2, 8, 16)),
+                "oracle": Parameter(values=tuple(NODE_ORACLES), optional=True),
+                "reconstruction": Parameter(values=hierarchical.RECONSTRUCTIONS, optional=True),
+                "consistent": Parameter(values=(False, True), offered=()),
                 "shares": Shares(),
             },
             may_use_workload=True,
@@ -198,9 +198,9 @@ REGISTRY: dict[str, Spec] = {
             style=("#997700", "star-diamond"),
             parameters={
                 "shape": Parameter(optional=True),
-                "branching": Whole(2, offered=(4, 2, 8, 16)),
-                "oracle": Choice(grid.ORACLES),
-                "reconstruction": Choice(grid.RECONSTRUCTIONS),
+                "branching": Number(2, offered=(4, 2, 8, 16)),
+                "oracle": Parameter(values=grid.ORACLES),
+                "reconstruction": Parameter(values=grid.RECONSTRUCTIONS),
             },
             legend="Hierarchical (2 attributes)",
         ),
@@ -216,7 +216,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="one parity and one draw",
             collector_cost="one count per report, then a fast transform (or a matrix product for the optimal one)",
             style=("#AA4499", "star-triangle-up"),
-            parameters={"reconstruction": Choice(hrr.RECONSTRUCTIONS, optional=True)},
+            parameters={"reconstruction": Parameter(values=hrr.RECONSTRUCTIONS, optional=True)},
         ),
         Spec(
             "haar",
@@ -240,7 +240,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="one count per report, then a matrix product",
             domain_rule=_needs_entries(square_wave.outputs),
             style=("#7A6A53", "circle-cross"),
-            parameters={"window": Whole(0, optional=True, typed=True)},
+            parameters={"window": Number(0, optional=True, typed=True)},
         ),
         Spec(
             "fourier",
@@ -254,7 +254,7 @@ REGISTRY: dict[str, Spec] = {
             may_use_workload=True,
             domain_rule=fourier.domain_rule,
             style=("#7F7F7F", "cross"),
-            parameters={"max_weight": Whole(1, optional=True, typed=True)},
+            parameters={"max_weight": Number(1, optional=True, typed=True)},
         ),
         *(
             Spec(
@@ -311,7 +311,7 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             domain_rule=lambda n, epsilon, workload: vectors_too_large(n),
             style=("#CC6677", "hexagram"),
-            parameters={"queries": Whole(1, optional=True, typed=True), "seed": Whole(0), **FIT},
+            parameters={"queries": Number(1, optional=True, typed=True), "seed": Number(0), **FIT},
             sweep_rounds={128: 300, 256: 30},
         ),
         Spec(
@@ -329,7 +329,7 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             domain_rule=lambda n, epsilon, workload: vectors_too_large(n),
             style=("#882255", "star-square"),
-            parameters={"delta": Delta(typed=True), **FIT},
+            parameters={"delta": DELTA, **FIT},
             sweep_rounds={1024: 100},
         ),
         Spec(
@@ -347,7 +347,7 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             domain_rule=lambda n, epsilon, workload: additive.too_large(n),
             style=("#6699CC", "diamond-tall"),
-            parameters={"delta": Delta(typed=True), "calibration": Choice(gaussian.CALIBRATIONS)},
+            parameters={"delta": DELTA, "calibration": Parameter(values=gaussian.CALIBRATIONS)},
         ),
         Spec(
             "rejection_gaussian",
@@ -364,7 +364,7 @@ REGISTRY: dict[str, Spec] = {
             epsilon_range=rejection.EPSILON_RANGE,
             domain_rule=lambda n, epsilon, workload: additive.too_large(n),
             style=("#661100", "x"),
-            parameters={"variant": Choice(rejection.VARIANTS), "users": Whole(2, optional=True)},
+            parameters={"variant": Parameter(values=rejection.VARIANTS), "users": Number(2, optional=True)},
         ),
         Spec(
             "ball_sampling",
@@ -422,8 +422,8 @@ REGISTRY: dict[str, Spec] = {
             surveys_only=True,
             style=("#77AADD", "octagon"),
             parameters={
-                "oracle": Choice(tuple(sampled.ORACLES)),
-                "shares": Choice(sampled.SHARES),
+                "oracle": Parameter(values=tuple(sampled.ORACLES)),
+                "shares": Parameter(values=sampled.SHARES),
             },
         ),
         Spec(
@@ -439,7 +439,7 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             surveys_only=True,
             style=("#3C7D93", "diamond-cross"),
-            parameters={"oracle": Choice(tuple(sampled.ORACLES)), "shares": Choice(sampled.SHARES)},
+            parameters={"oracle": Parameter(values=tuple(sampled.ORACLES)), "shares": Parameter(values=sampled.SHARES)},
         ),
         Spec(
             "optimized_gradient",
@@ -455,10 +455,10 @@ REGISTRY: dict[str, Spec] = {
             domain_rule=lambda n, epsilon, workload: too_large(n),
             style=("#999933", "diamond"),
             parameters={
-                "seed": Whole(0),
-                "rows": Whole(1, optional=True, typed=True),
-                "start": Choice(optimized.STARTS),
-                "algorithm": Choice(ALGORITHMS),
+                "seed": Number(0),
+                "rows": Number(1, optional=True, typed=True),
+                "start": Parameter(values=optimized.STARTS),
+                "algorithm": Parameter(values=ALGORITHMS),
                 **FIT,
             },
             sweep_rounds={128: 300, 512: 100},
@@ -480,8 +480,8 @@ REGISTRY: dict[str, Spec] = {
             domain_rule=optimized.domain_rule,
             style=("#D55E00", "star"),
             parameters={
-                "seed": Whole(0),
-                "target": Choice(optimized.TARGETS, offered=()),
+                "seed": Number(0),
+                "target": Parameter(values=optimized.TARGETS, offered=()),
                 "prior": Parameter(),
                 **FIT,
             },

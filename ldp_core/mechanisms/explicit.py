@@ -28,6 +28,7 @@ from ldp_core.mechanisms.base import (
     Mechanism,
     QuadraticForm,
     Reports,
+    below,
     check_counts,
     check_reports,
     check_values,
@@ -251,6 +252,13 @@ class ExplicitMechanism(Mechanism):
         passed += np.arange(self.n)[:, None] * (steps + 1)
         counted = np.bincount(passed.ravel(), minlength=self.n * (steps + 1)).reshape(self.n, steps + 1)
         return np.cumsum(counted, axis=1)[:, :-1].astype(np.int32).ravel()
+
+    @property
+    def outcomes(self) -> float:
+        return self.strategy.shape[0]
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows, self.strategy.shape[0])
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports from output indices: how often each output was sent."""

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import Estimate, Reports, check_counts, check_reports, check_values
+from ldp_core.mechanisms.base import Estimate, Reports, below, check_counts, check_reports, check_values, everybody
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.people import Counts
@@ -73,12 +73,7 @@ def simulate_signs(counts: np.ndarray, coefficients: range, epsilon: float, rng:
     users = int(counts.sum())
     if users < present.size * choices:
         tally = np.zeros(2 * choices, dtype=np.int64)
-        owner = np.cumsum(counts[present])
-        for start in range(0, users, _USERS_AT_ONCE):
-            stop = min(start + _USERS_AT_ONCE, users)
-            # The users numbered start to stop, types in order: what each type has of them.
-            batch = np.diff(np.clip(owner, start, stop), prepend=start)
-            values = np.repeat(present, batch)
+        for values in everybody(counts, _USERS_AT_ONCE):
             tally += np.bincount(privatize_signs(values, coefficients, epsilon, rng), minlength=2 * choices)
         return tally
     true = np.zeros((choices, 2), dtype=np.int64)  # users by coefficient and true sign
@@ -150,6 +145,9 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         """(users,) one output per user, see the module. Simulation only: a client needs a secure random source."""
         return privatize_signs(check_values(values, self.n), self.coefficients, self.epsilon, rng)
 
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows, self._outputs())
+
     def aggregate(self, raw: np.ndarray) -> Reports:
         raw = check_values(raw, self._outputs())
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=self._outputs()))
@@ -186,6 +184,10 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
 
     def _outputs(self) -> int:
         return 2 * (self.order - 1)
+
+    @property
+    def outcomes(self) -> float:
+        return self._outputs()
 
     def written_out(self) -> np.ndarray:
         minus = np.bitwise_count(np.array(self.coefficients)[:, None] & np.arange(self.n)) & 1

@@ -2,7 +2,7 @@
 
 A person's type becomes its class first, and a mechanism for the classes draws the report. Answers to
 these questions, their variances and the guarantee are those of that mechanism: see
-`ldp_core.workloads.distinguished`. Reports say nothing about the types within a class.
+`ldp_core.workloads.quotient`. Reports say nothing about the types within a class.
 """
 
 from __future__ import annotations
@@ -211,6 +211,13 @@ class OnClasses(Mechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One report per user, about the class of their type. Simulation only."""
         return self.drawn.privatize(self.classes[check_values(values, self.n)], rng)
+
+    @property
+    def outcomes(self) -> float:
+        return self.drawn.outcomes
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return self.drawn.possible(rows)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         return replace(self.drawn.aggregate(raw), mechanism_digest=self.digest)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core.mechanisms.base import Reports, check_counts, check_values
+from ldp_core.mechanisms.base import Reports, below, check_counts, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.people import Counts
 from ldp_core.privacy import exp_epsilon, probability_within
@@ -37,6 +37,10 @@ class RandomizedResponse(ExchangeableMechanism):
         return self.n
 
     @property
+    def outcomes(self) -> float:
+        return self.n
+
+    @property
     def channel(self) -> LinearOperator:
         """(n, n) the strategy."""
         return direct_channel(self.n, self.p, self.q)
@@ -58,6 +62,9 @@ class RandomizedResponse(ExchangeableMechanism):
         values = check_values(values, self.n)
         truthful = rng.random(values.size) < self.truthful
         return np.where(truthful, values, rng.integers(self.n, size=values.size))
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows, self.n)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         raw = check_values(raw, self.n)

@@ -24,11 +24,11 @@ from ldp_core.mechanisms.base import (
     Mechanism,
     Reports,
     check_counts,
-    check_reports,
     check_values,
 )
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import MechanismFile
+from ldp_core.mechanisms.parts import Parts
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Representatives, Workload
@@ -57,15 +57,13 @@ class StratifiedMechanism(Mechanism):
         losses = [made.lost for made in self.drawn_by_design if made.lost is not None]
         self.lost = max(losses, default=None)
         super().__init__(self.types.size, max(made.epsilon for made in self.drawn_by_design), parameters or {})
+        self.strata = tuple(self.drawn_by_design[i] for i in self.which)
+        """(K,) the mechanism of each stratum."""
+        self._parts = Parts(self.strata, "a group", filler=0)
         self.stratum = np.empty(self.n, dtype=np.int64)
         self.secret = np.empty(self.n, dtype=np.int64)
         for z, own in enumerate(self.types):
             self.stratum[own], self.secret[own] = z, np.arange(len(own))
-
-    @property
-    def strata(self) -> tuple[Mechanism, ...]:
-        """(K,) the mechanism of each stratum."""
-        return tuple(self.drawn_by_design[i] for i in self.which)
 
     def _identity(self) -> dict[str, Any]:
         return {"drawn": [made.digest for made in self.strata]}
@@ -251,65 +249,36 @@ class StratifiedMechanism(Mechanism):
 
     # --- reports ----------------------------------------------------------------------------------------
 
-    @cached_property
-    def widths(self) -> list[tuple[int, ...]]:
-        """(K,) the shape of one report of each stratum."""
-        nobody, rng = np.zeros(0, dtype=np.int64), np.random.default_rng(0)
-        own = [made.privatize(nobody, rng).shape[1:] for made in self.drawn_by_design]
-        return [own[i] for i in self.which]
-
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + k) one report per user: the stratum in the clear, a report of its mechanism, and zeros. Simulation only."""
         values = check_values(values, self.n)
-        strata = self.stratum[values]
-        sent = [made.privatize(self.secret[values[strata == z]], rng) for z, made in enumerate(self.strata)]
-        rows = [part.reshape(len(part), math.prod(part.shape[1:])) for part in sent]
-        kind = np.result_type(*rows)
-        raw = np.zeros((len(values), 1 + max(part.shape[1] for part in rows)), np.int64 if kind.kind == "b" else kind)
-        raw[:, 0] = strata
-        for z, part in enumerate(rows):
-            raw[np.flatnonzero(strata == z)[:, None], np.arange(1, 1 + part.shape[1])] = part
-        return raw
+        return self._parts.privatize(self.stratum[values], lambda z, own: self.secret[values[own]], rng)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a report after that of its stratum."""
+        return self._parts.width
+
+    @property
+    def outcomes(self) -> float:
+        return self._parts.outcomes
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return self._parts.possible(rows)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """What the collector keeps: the reports of each stratum."""
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or not np.isin(raw[:, 0], np.arange(len(self.types))).all():
-            raise ValueError("Each report must begin with the number of its group.")
-        kept = []
-        for z, (made, shape) in enumerate(zip(self.strata, self.widths, strict=True)):
-            few = raw[raw[:, 0] == z, 1 : 1 + math.prod(shape)]
-            kept.append(made.aggregate(few.reshape(len(few), *shape)))
-        return self.joined(kept)
-
-    def joined(self, parts: Sequence[Reports]) -> Reports:
-        """The reports of all strata, from those of each: how many people each has, and then what is kept of these."""
-        users = np.array([part.users for part in parts], dtype=np.int64)
-        return Reports(self.digest, int(users.sum()), (users, *(array for part in parts for array in part.arrays)))
+        return self._parts.joined(self.digest, self._parts.aggregate(raw))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """The reports of a collection. Simulation only."""
         whole = check_counts(counts, self.n)
-        return self.joined([made.simulate(users, rng) for made, _, users in self._in_strata(whole)])
-
-    @cached_property
-    def _arrays(self) -> list[int | None]:
-        """(K,) how many arrays each stratum's reports are; None where they are one and no tuple."""
-        nobody, rng = np.zeros(self.types.shape[1], dtype=np.int64), np.random.default_rng(0)
-        own = [made.simulate(nobody, rng).data for made in self.drawn_by_design]
-        counts = [len(data) if isinstance(data, tuple) else None for data in own]
-        return [counts[i] for i in self.which]
+        reports = [made.simulate(users, rng) for made, _, users in self._in_strata(whole)]
+        return self._parts.joined(self.digest, reports)
 
     def reports_of(self, reports: Reports) -> list[Reports]:
         """(K,) the reports of each stratum."""
-        check_reports(reports, self.digest)
-        users, *arrays = reports.arrays
-        parts, start = [], 0
-        for made, many, count in zip(self.strata, users, self._arrays, strict=True):
-            own = arrays[start] if count is None else tuple(arrays[start : start + count])
-            parts.append(Reports(made.digest, int(many), own))
-            start += 1 if count is None else count
-        return parts
+        return self._parts.apart(self.digest, reports)
 
     def tally(self, reports: Reports) -> np.ndarray:
         parts = zip(self.strata, self.reports_of(reports), strict=True)
@@ -321,12 +290,10 @@ class StratifiedMechanism(Mechanism):
 
     def audit(self) -> Audit:
         """The largest of the strata: two types of one stratum, since the stratum itself is no secret."""
-        audits = [made.audit() for made in self.drawn_by_design]
-        worst = max(range(len(audits)), key=lambda d: (audits[d].epsilon, audits[d].delta))
-        own = self.types[np.flatnonzero(self.which == worst)[0]]
-        one, other = (int(own[k]) for k in audits[worst].worst_pair)
-        method = f"{audits[worst].method}, within each group that the collector knows"
-        return replace(audits[worst], delta=max(a.delta for a in audits), method=method, worst_pair=(one, other))
+        z, worst = self._parts.audit()
+        one, other = (int(self.types[z, k]) for k in worst.worst_pair)
+        method = f"{worst.method}, within each group that the collector knows"
+        return replace(worst, method=method, worst_pair=(one, other))
 
     def explain(self) -> str:
         own = (

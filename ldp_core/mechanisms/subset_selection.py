@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_DRAWN_TYPES, MOST_TABLE_ENTRIES, SAMPLED_REPORTS
-from ldp_core.mechanisms.base import Reports, check_counts, check_rows, check_values
+from ldp_core.mechanisms.base import Reports, below, check_counts, check_rows, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.people import Counts
@@ -108,6 +108,13 @@ class SubsetSelection(ExchangeableMechanism):
             keys[np.arange(own.size), own] = np.where(rng.random(own.size) < self.p, -1.0, 2.0)
             sets[start : start + chunk] = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
         return sets
+
+    @property
+    def outcomes(self) -> float:
+        return float(math.perm(self.n, self.size)) if self.n < 64 else math.inf
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows, self.n) & (np.diff(np.sort(rows, axis=1), axis=1) != 0).all(axis=1)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         raw = check_rows(raw, self.size, f"{self.size} types")

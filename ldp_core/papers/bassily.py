@@ -96,12 +96,12 @@ def theorem_3_2() -> pd.DataFrame:
         return {titles[name]: found for name, found in errors.items()}
 
     def lines(users: int) -> Mapping[str, float]:
-        sizes = QUERIES, TYPES, users, EPSILON, DELTA, math.sqrt(QUERIES)
-        bound = few_users.gaussian(*sizes)
+        sizes = "gaussian", QUERIES, TYPES, users, EPSILON, math.sqrt(QUERIES)
+        bound = few_users.bound(*sizes, delta=DELTA)
         return {
             "Theorem 3.2, not projected": bound.unprojected,
             "Theorem 3.2, projected": bound.projected,
-            "Projected, corrected proof": few_users.gaussian(*sizes, "sharp").projected,
+            "Projected, corrected proof": few_users.bound(*sizes, "sharp", DELTA).projected,
             "Answering 0": bound.trivial,
         }
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ldp_core import analysis, bounds
 from ldp_core.bounds.theorems import few_users
-from ldp_core.bounds.theorems.scope import DELTA, histogram_of
+from ldp_core.bounds.theorems.scope import enough_for_rejection, histogram_of, noise_of
 from ldp_core.bounds.theorems.statements import STATEMENTS, WORST_FROM_AVERAGE, Setting, Statement
 from ldp_core.limits import MOST_THEOREM_USERS
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
@@ -208,37 +208,27 @@ class Switch:
 
 def switches(setting: Setting) -> list[Switch]:
     """Those of the algorithms of Bassily 2019 that are about a workload like this."""
-    workload, epsilon, users, mechanism = setting.workload, setting.epsilon, setting.users, setting.mechanism
-    d, n, r = workload.num_queries, workload.n, workload.radius
-    delta = mechanism.delta if mechanism is not None and mechanism.delta > 0 else DELTA
-    scale = noise = None
-    drawn = getattr(mechanism, "drawn", None)
+    workload, users = setting.workload, setting.users
+    n, epsilon, r = workload.n, setting.epsilon, workload.radius
+    delta, drawn = noise_of(setting, "paper")[0], getattr(setting.mechanism, "drawn", None)
+    own: dict[str, float] = {}
     if isinstance(drawn, AdditiveMechanism) and drawn.name == "gaussian":
-        scale, noise = math.sqrt(drawn.noise.variance), drawn.noise.variance / r**2
-    form = "paper" if scale is None else "sharp"
-    rows = [
-        Switch(
-            "gaussian",
-            few_users.gaussian(d, n, users, epsilon, delta, r, form, scale),
-            few_users.project_below("gaussian", d, n, epsilon, delta, noise=noise),
-            users,
-            scale is not None,
-        )
-    ]
-    if users >= few_users.LEAST_USERS and epsilon <= few_users.LARGEST_EPSILON:
-        own = drawn.acceptance.variance if isinstance(drawn, RejectionMechanism) else None
-        rows.append(
-            Switch(
-                "rejection",
-                few_users.rejection(d, n, users, epsilon, r),
-                few_users.project_below("rejection", d, n, epsilon, users=users, noise=own),
-                users if own is not None else users / 2,
-                own is not None,
-            )
-        )
-    if histogram_of(workload) == (workload.n, 1.0):
-        bound = few_users.histogram(n, users, epsilon)
-        rows.append(Switch("histogram", bound, few_users.project_below("histogram", n, n, epsilon), users, False))
+        own["gaussian"] = drawn.noise.variance / r**2
+    if isinstance(drawn, RejectionMechanism):
+        own["rejection"] = drawn.acceptance.variance
+    rows = []
+    for algorithm in ("gaussian", "rejection", "histogram"):
+        if algorithm == "rejection" and not enough_for_rejection(setting):
+            continue
+        if algorithm == "histogram" and histogram_of(workload) != (n, 1.0):
+            continue
+        noise, form = own.get(algorithm), "paper" if algorithm not in own or algorithm == "rejection" else "sharp"
+        d = n if algorithm == "histogram" else workload.num_queries
+        given = noise if algorithm == "gaussian" else None  # the theorem about rejection sampling has its own
+        bound = few_users.bound(algorithm, d, n, users, epsilon, r, form, delta, given)
+        below = few_users.project_below(d, n, noise or few_users.noise_of(algorithm, users, epsilon, delta))
+        kept = users / 2 if algorithm == "rejection" and noise is None else users
+        rows.append(Switch(algorithm, bound, below, kept, noise is not None))
     return rows
 
 
@@ -262,11 +252,10 @@ def over_epsilon(
         suffix = f", B = {branching}" if name == "raw_tree_average" else ""
         for epsilon in epsilons:
             setting = Setting(workload, epsilon, 1, branching=branching)
-            if statement.applies(workload, epsilon, 1, branching=branching):
+            if statement.reason(setting):
                 break
-            rows.append(
-                (statement.title + suffix, epsilon, _users_needed(statement, setting, statement.number(setting), alpha))
-            )
+            needed = _users_needed(statement, setting, statement.number(setting), alpha)
+            rows.append((statement.title + suffix, epsilon, needed))
     for epsilon, average in sorted((averages or {}).items()):
         limit = bounds.worst_from_average(average, workload, epsilon)
         rows.append((WORST_FROM_AVERAGE.title, epsilon, analysis.users_for(limit, workload.squared_weights, alpha)))
@@ -275,4 +264,4 @@ def over_epsilon(
 
 def predicts_ranges(workload: Workload, epsilon: float) -> bool:
     """True if Theorem 4.5 of Cormode et al. says something of these questions: ranges along an order, of one column or all types."""
-    return not STATEMENTS["raw_tree_average"].applies(workload, epsilon, 1)
+    return not STATEMENTS["raw_tree_average"].reason(Setting(workload, epsilon, 1))

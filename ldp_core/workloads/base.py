@@ -16,6 +16,7 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,14 +25,14 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core import pictures
-from ldp_core.limits import MOST_MATRIX_TYPES, MOST_SPREAD, MOST_WORKLOAD_ENTRIES
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_SPREAD, MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Tables, dense
 from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.distinguished import Distinguished, distinguished
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup, deviation_from_exchangeable
 
 if TYPE_CHECKING:
     from ldp_core.workloads.means import Unit
+    from ldp_core.workloads.quotient import Quotient
     from ldp_core.workloads.strata import Strata
     from ldp_core.workloads.surveys import Survey
 
@@ -55,6 +56,8 @@ class Workload(ABC):
     kind: ClassVar[str]
     title: str
     meaning: str
+    recipe: ClassVar[tuple[str, ...]] = ("n",)
+    """What it is made of again, by the names of its constructor's parameters; names of attributes and queries are no part of it."""
 
     def __init__(self, n: int, axes: Sequence[Axis] | None = None):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
@@ -133,17 +136,14 @@ class Workload(ABC):
 
     @property
     def spec(self) -> dict[str, Any]:
-        """A serialisable recipe; `from_spec` rebuilds the queries. Names of attributes and queries are not part of
-        it."""
-        return {"kind": self.kind, "n": self.n}
+        """A serialisable recipe; `from_spec` rebuilds the queries."""
+        return {"kind": self.kind, **{name: _written(getattr(self, name), _recipe_of) for name in self.recipe}}
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of what the queries are: equal for equal ones, quick even for large ones. Names do not count."""
-        return hashlib.sha256(repr(self._identity()).encode()).hexdigest()
-
-    def _identity(self) -> Any:
-        return self.spec
+        own = [_written(getattr(self, name), _digest_of) for name in self.recipe]
+        return hashlib.sha256(repr([self.kind, *own]).encode()).hexdigest()
 
     @cached_property
     def symmetry_group(self) -> SymmetryGroup:
@@ -158,12 +158,14 @@ class Workload(ABC):
         return SymmetryGroup("exchangeable", tuple((size, True) for size, _ in known.shifts), apart)
 
     @cached_property
-    def distinguished(self) -> Distinguished | None:
-        """The classes of types that the questions distinguish, see `ldp_core.workloads.distinguished`.
+    def distinguished(self) -> Quotient | None:
+        """The classes of types that the questions distinguish, see `ldp_core.workloads.quotient`.
 
         None if these are all the types, a single one, or if there are too many types to compare.
         """
-        return distinguished(self)
+        from ldp_core.workloads.quotient import quotient  # builds on this module
+
+        return quotient(self) if self.n <= (MOST_MATRIX_TYPES if self.survey else MOST_TABLE_CELLS) else None
 
     @property
     def _known_symmetry(self) -> SymmetryGroup:
@@ -383,6 +385,25 @@ class Workload(ABC):
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+def _written(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """A value of a recipe in lists, tables of fields, and what ``leaf`` makes of workloads and arrays."""
+    if isinstance(value, Workload | np.ndarray):
+        return leaf(value)
+    if is_dataclass(value):
+        return {field.name: _written(getattr(value, field.name), leaf) for field in fields(value)}
+    return [_written(item, leaf) for item in value] if isinstance(value, tuple) else value
+
+
+def _recipe_of(value: Workload | np.ndarray) -> Any:
+    return value.spec if isinstance(value, Workload) else value.tolist()
+
+
+def _digest_of(value: Workload | np.ndarray) -> Any:
+    if isinstance(value, Workload):
+        return value.digest
+    return [value.shape, hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()]
 
 
 def root_of(gram: np.ndarray) -> np.ndarray:

@@ -118,9 +118,6 @@ class _NumberPart(Part):
     def _check(self, axis: Axis) -> None:
         """ValueError where the question does not fit."""
 
-    def build(self, attributes: Any) -> Workload:
-        return self._build(axes_of(attributes))  # a group's people are not those of the others: see below
-
     def _build(self, axes: Sequence[Axis]) -> Workload:
         axis = self._axis(axes)
         self._check(axis)
@@ -190,11 +187,6 @@ class MeanPart(_NumberPart):
                 "not known; ask for its total, where they count as 0, or leave them out on the Data page."
             )
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
-        own = self.sides(axes)
-        return self._build(axes) if own is None else own.asked(axes)
-
     def summed(self, axes: Sequence[Axis], groups: int) -> tuple[Workload, Ratio]:
         if self.by:
             raise ValueError("An average within groups is not divided once more; compare averages of all instead.")
@@ -218,6 +210,9 @@ class TotalPart(_NumberPart):
     kind: Literal["total"] = "total"
     _what = "total"
     _total = True
+
+    def build(self, attributes: Any) -> Workload:
+        return self._build(axes_of(attributes))  # who is in another group counts as well: as 0
 
     def _check(self, axis: Axis) -> None:
         pass

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class OnAttributes(Workload):
     kind = "on_attributes"
     title = "On some attributes"
     meaning = "Queries about some of the attributes, whatever the others are."
+    recipe = ("shape", "kept", "used", "base")
 
     def __init__(
         self, shape: Sequence[int], kept: Sequence[int], base: Workload, used: Sequence[int] | None = None
@@ -59,11 +60,6 @@ class OnAttributes(Workload):
             return self.base
         used = [size for i, size in zip(self.kept, self.used, strict=True) if i in attributes]
         return OnAttributes(shape, [attributes.index(i) for i in kept], self.base, used)
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        placed = {"shape": list(self.shape), "kept": list(self.kept), "used": list(self.used)}
-        return {"kind": self.kind, **placed, "base": self.base.spec}
 
     @property
     def num_queries(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -33,6 +32,7 @@ class Predicates(Workload):
     kind = "predicates"
     title = "Predicates"
     meaning = "How many people fulfil each of these conditions?"
+    recipe = ("shape", "predicates")
 
     def __init__(
         self,
@@ -60,15 +60,6 @@ class Predicates(Workload):
         if table.size != math.prod(sizes) or not table.any():
             raise ValueError(f"A predicate over {sizes} values needs as many entries, at least one of them true.")
         return attributes, table.reshape(sizes)
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        predicates = [[[list(on), table.ravel().astype(int).tolist()] for on, table in p] for p in self.predicates]
-        return {"kind": self.kind, "shape": list(self.shape), "predicates": predicates}
-
-    def _identity(self) -> Any:
-        identity = lambda table: [table.shape, hashlib.sha256(np.packbits(table).tobytes()).hexdigest()]  # noqa: E731
-        return [self.kind, self.shape, [[(on, identity(table)) for on, table in p] for p in self.predicates]]
 
     @property
     def num_queries(self) -> int:

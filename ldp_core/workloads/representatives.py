@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ class Representatives(Workload):
     kind = "representatives"
     title = "On representatives"
     meaning = "Queries about one type of each class."
+    recipe: ClassVar[tuple[str, ...]] = ("base", "first")
 
     def __init__(self, base: Workload, first: Sequence[int] | np.ndarray):
         self.base, self.first = base, np.asarray(first, dtype=np.int64)
@@ -28,13 +29,6 @@ class Representatives(Workload):
         if self.first.min() < 0 or self.first.max() >= base.n or (np.diff(self.first) <= 0).any():
             raise ValueError(f"Representatives must be types from 0 to {base.n - 1:,}, in increasing order.")
         self.title, self.meaning = base.title, base.meaning
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        return {"kind": self.kind, "base": self.base.spec, "first": self.first.tolist()}
-
-    def _identity(self) -> Any:
-        return [self.kind, self.base.digest, self.first.tolist()]
 
     def _placed(self, x: np.ndarray) -> np.ndarray:
         """(..., n) with ``x`` (..., c) at the representatives."""

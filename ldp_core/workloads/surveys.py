@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,15 +32,14 @@ from ldp_core.limits import (
     MOST_TABLE_CELLS,
     MOST_WORKLOAD_ENTRIES,
 )
-from ldp_core.people import Counted, Tables, check_cells
+from ldp_core.people import Tables, check_cells
 from ldp_core.wording import magnitude, shortened
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
+from ldp_core.workloads.composite import Together
+from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.symmetry import SymmetryGroup
-
-if TYPE_CHECKING:
-    from ldp_core.workloads.means import Unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +62,13 @@ class Components:
     constant: float
 
 
-class Survey(Workload):
+class Survey(Together):
     """Groups of queries about some of the attributes, of the sizes ``shape``, each on the table of its own."""
 
     kind = "survey"
     title = "Survey"
     meaning = "Questions about a few attributes at a time, however many there are in all."
+    recipe = ("shape", "groups")
 
     def __init__(self, shape: Sequence[int], groups: Sequence[Group], axes: Sequence[Axis] | None = None):
         self.shape = _checked_sizes(shape)
@@ -92,7 +92,7 @@ class Survey(Workload):
                 raise ValueError(
                     f"A weight must be a positive number; got {group.weight}: leave out what does not count."
                 )
-        self.groups = tuple(groups)
+        self.groups, self.weights = tuple(groups), tuple(group.weight for group in groups)
         if sum(math.prod(self.shape[i] for i in group.attributes) for group in self.groups) > MOST_WORKLOAD_ENTRIES:
             raise ValueError(
                 f"The tables asked for have more than {MOST_WORKLOAD_ENTRIES:,} cells together: ask about fewer sets, or use coarser values."
@@ -184,50 +184,26 @@ class Survey(Workload):
 
     # --- queries ------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _starts(self) -> np.ndarray:
-        return np.concatenate([[0], np.cumsum([group.base.num_queries for group in self.groups], dtype=np.int64)])
-
     @property
-    def num_queries(self) -> int:
-        return int(self._starts[-1])
-
-    def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        if queries is None:
-            return np.concatenate([group.weight * group.base.query_weights() for group in self.groups])
-        weights = np.empty(len(queries))
-        for k, here, local in self.located(np.asarray(queries)):
-            weights[here] = self.groups[k].weight * self.groups[k].base.query_weights(local)
-        return weights
+    def members(self) -> Sequence[Workload]:
+        return [group.base for group in self.groups]
 
     @cached_property
-    def extent(self) -> tuple[float, float]:
-        ends = [(g.weight * least, g.weight * most) for g in self.groups for least, most in [g.base.extent]]
-        return min(least for least, _ in ends), max(most for _, most in ends)
-
-    @cached_property
-    def squared_weights(self) -> float:
-        return math.fsum(group.weight**2 * group.base.squared_weights for group in self.groups)
-
-    def located(self, queries: np.ndarray) -> Iterable[tuple[int, np.ndarray, np.ndarray]]:
-        """(number of the group, places of its queries in ``queries``, their numbers within the
-        group) for every group in ``queries`` (q,)."""
-        owner = np.searchsorted(self._starts, queries, side="right") - 1
-        for k in np.unique(owner):
-            here = np.flatnonzero(owner == k)
-            yield int(k), here, queries[here] - self._starts[k]
+    def parts(self) -> tuple[Workload, ...]:
+        if self.n > MOST_TABLE_CELLS:
+            raise ValueError(
+                f"The survey has {magnitude(self.n)} possible combinations of values; vectors over them are formed for at most "
+                f"{MOST_TABLE_CELLS:,}. Use a mechanism made for surveys."
+            )
+        return tuple(OnAttributes(self.shape, group.attributes, group.base) for group in self.groups)
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        k = int(np.searchsorted(self._starts, query, side="right")) - 1
+        ((k, _, (own,)),) = self.located(np.array([query]))
         group = self.groups[k]
         if self.axes is not None or not isinstance(group.base, Histogram):
-            return group.base.query_name(query - int(self._starts[k]))
-        values = np.unravel_index(query - int(self._starts[k]), [self.shape[i] for i in group.attributes])
+            return group.base.query_name(int(own))
+        values = np.unravel_index(own, [self.shape[i] for i in group.attributes])
         return ", ".join(f"x{i + 1} = {value}" for i, value in zip(group.attributes, values, strict=True))
-
-    def unit(self, query: int) -> Unit | None:
-        k = int(np.searchsorted(self._starts, query, side="right")) - 1
-        return self.groups[k].base.unit(query - int(self._starts[k]))
 
     def answers(self, x: np.ndarray | Tables, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         """W x: (p,) answers, or those of the given query indices, for counts by attribute set, or (..., n) for counts ``x`` (..., n).
@@ -254,66 +230,12 @@ class Survey(Workload):
 
     # --- vectors over all types, where there are few enough -----------------------------------------------------
 
-    def _check_dense(self) -> None:
-        if self.n > MOST_TABLE_CELLS:
-            raise ValueError(
-                f"The survey has {magnitude(self.n)} possible combinations of values; vectors over them are formed for at most "
-                f"{MOST_TABLE_CELLS:,}. Use a mechanism made for surveys."
-            )
-
-    def _spread(self, group: Group, cells: np.ndarray) -> np.ndarray:
-        """(..., cells) of a group's table to (..., n): every type takes the number of its cell."""
-        batch = cells.shape[:-1]
-        sizes = [size if i in group.attributes else 1 for i, size in enumerate(self.shape)]
-        return np.broadcast_to(cells.reshape(*batch, *sizes), (*batch, *self.shape)).reshape(*batch, self.n)
-
-    def _folded(self, group: Group, x: np.ndarray) -> np.ndarray:
-        """(..., n) to (..., cells) of a group's table."""
-        batch = x.ndim - 1
-        others = tuple(batch + i for i in range(len(self.shape)) if i not in group.attributes)
-        return x.reshape(*x.shape[:-1], *self.shape).sum(axis=others).reshape(*x.shape[:-1], -1)
-
-    def apply_gram(self, x: np.ndarray) -> np.ndarray:
-        self._check_dense()
-        x = np.asarray(x, dtype=float)
-        image = np.zeros_like(x)
-        for group in self.groups:
-            image += group.weight**2 * self._spread(group, group.base.apply_gram(self._folded(group, x)))
-        return image
-
-    @property
-    def gram_diag(self) -> np.ndarray:
-        self._check_dense()
-        return np.sum([g.weight**2 * self._spread(g, g.base.gram_diag) for g in self.groups], axis=0)
-
     @property
     def gram_roundings(self) -> int:
         return len(self.groups) + 2 + max(group.base.gram_roundings for group in self.groups)
 
-    def rows(self, queries: np.ndarray) -> np.ndarray:
-        self._check_dense()
-        rows = np.empty((len(queries), self.n))
-        for k, here, local in self.located(np.asarray(queries)):
-            group = self.groups[k]
-            rows[here] = group.weight * self._spread(group, group.base.rows(local))
-        return rows
-
-    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
-        self._check_dense()
-        if x.ndim == 1:
-            return self.answers(Counted(x, self.shape), queries)
-        return np.stack([self._answers(vector, queries) for vector in x])
-
-    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        self._check_dense()
-        parts = []
-        for group in self.groups:
-            folded = self._folded(group, self._folded(group, np.asarray(covariance, dtype=float)).T)
-            parts.append(group.weight**2 * group.base.query_variances(folded))
-        return np.concatenate(parts)
-
     def singular_values(self) -> np.ndarray:
-        self._check_dense()
+        _ = self.parts  # for as many types only
         if not self.symmetric:
             if self.n > MOST_EXACT_TYPES:
                 raise ValueError(
@@ -336,20 +258,6 @@ class Survey(Workload):
         if not self.symmetric:
             return super().rank
         return round(math.fsum(self.components.dims)) + (self.components.constant > 0)
-
-    # --- recipes ------------------------------------------------------------------------------------------------
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        groups = [
-            {"attributes": list(group.attributes), "weight": group.weight, "base": group.base.spec}
-            for group in self.groups
-        ]
-        return {"kind": self.kind, "shape": list(self.shape), "groups": groups}
-
-    def _identity(self) -> Any:
-        groups = [(group.attributes, group.weight, group.base.digest) for group in self.groups]
-        return [self.kind, self.shape, groups]
 
     def __repr__(self) -> str:
         return f"<survey workload: {self.num_queries:,} queries on {len(self.groups):,} sets of {len(self.shape)} attributes>"

@@ -13,8 +13,7 @@ from ldp_core import beliefs, charts, library, shuffled, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
-from ldp_core.studies import curves, trial_frames
-from ldp_core.studies.outcomes.groups_of_queries import counts_people
+from ldp_core.studies import curves, outcomes
 from pages.ui import layout
 from pages.ui.controls import control, pick
 from pages.ui.session.state import Session
@@ -226,7 +225,7 @@ def _releases(state: Session, design: Setting, mechanism: Mechanism) -> None:
             key,
             "simulating three collections",
             design.working_types <= QUICK_TYPES,
-            lambda cancel: trial_frames.releases(mechanism, workload, design.counts, design.labels),
+            lambda cancel: outcomes.releases(mechanism, workload, design.counts, design.labels),
         )
     except ValueError as error:
         st.caption(plain(str(error)))
@@ -235,7 +234,9 @@ def _releases(state: Session, design: Setting, mechanism: Mechanism) -> None:
         st.caption("Three collections are being simulated.")
         return
     layout.chart(
-        lambda look: charts.releases(released, workload.kind in ("histogram", "prefix"), look, counts_people(workload)),
+        lambda look: charts.releases(
+            released, workload.kind in ("histogram", "prefix"), look, outcomes.counts_people(workload)
+        ),
         f"Three simulated collections of {wording.plural(design.users, 'user')} by {library.spec(name).title} at epsilon "
         f"{state.configuration.epsilon}, each as likely as the others to be yours: what would be published, and behind it the truth.",
         "sides-releases",

@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core.data import tables
+from ldp_core.data.columns import Column, parse
 from ldp_core.data.tables import ReadOptions
 from ldp_core.limits import MOST_UPLOAD_BYTES
 
@@ -76,13 +77,13 @@ class Source:
         """Drop the rows for good, even if other objects still hold this source."""
         self.table, self.content = pd.DataFrame(), b""
 
-    def column(self, name: str, counts: str | None = None) -> tuple[pd.Series, Any]:
-        """The values of a column, and the people each stands for (None: one each)."""
+    def column(self, name: str, counts: str | None = None) -> Column:
+        """A column, with the people that each of its rows stands for."""
         if isinstance(self.table, tables.LocalTable):
             needed = [name] if counts in (None, name) else [name, counts]
             frame, rows = self.table.counts(needed)
-            return frame[name], rows * tables.checked_weights(frame, counts)
-        return self.table[name], None if counts is None else tables.checked_weights(self.table, counts)
+            return parse(frame[name], rows * tables.checked_weights(frame, counts))
+        return parse(self.table[name], None if counts is None else tables.checked_weights(self.table, counts))
 
 
 @dataclass(frozen=True)

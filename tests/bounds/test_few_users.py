@@ -22,12 +22,12 @@ def population_errors(mechanism, workload, population, users, runs, estimator):
 )
 def test_theorem_3_2(d, n, users, projected, unprojected):
     r = math.sqrt(d)  # queries of +1 and -1
-    found = few_users.gaussian(d, n, users, 1.0, 1e-6, r)
+    found = few_users.bound("gaussian", d, n, users, 1.0, r)
     assert found.projected == pytest.approx(projected, abs=0.005)
     assert found.unprojected == pytest.approx(unprojected, abs=0.005)
     assert found.trivial == r
     assert found.value == min(found.projected, found.unprojected, r)
-    sharp = few_users.gaussian(d, n, users, 1.0, 1e-6, r, "sharp")
+    sharp = few_users.bound("gaussian", d, n, users, 1.0, r, "sharp")
     assert (sharp.projected, sharp.unprojected) <= (found.projected, found.unprojected)
     expected = r * (16 * math.log(2 * n) * math.log(2e6) / users) ** 0.25
     assert sharp.projected == pytest.approx(expected)
@@ -48,27 +48,28 @@ def test_simulated_errors_of_gaussian_noise_lie_below(d, n, users, estimator, ex
     assert exact.drawn.noise.scale > printed.drawn.noise.scale
     for mechanism in (printed, exact):
         errors = population_errors(mechanism, workload, even, users, 60, estimator)
-        bound = few_users.gaussian(d, n, users, 1.0, 1e-6, r, "sharp", mechanism.drawn.noise.scale).value
+        noise = mechanism.drawn.noise.variance / r**2
+        bound = few_users.bound("gaussian", d, n, users, 1.0, r, "sharp", noise=noise).value
         # Without a projection the bound is attained but for a few per cent.
         assert errors.mean() - 2 * errors.std() / math.sqrt(60) < bound
         if mechanism is printed:
             assert errors.mean() == pytest.approx(expected, rel=0.15)
-            assert bound <= few_users.gaussian(d, n, users, 1.0, 1e-6, r).value * (1 + 1e-12)
+            assert bound <= few_users.bound("gaussian", d, n, users, 1.0, r).value * (1 + 1e-12)
 
 
 def test_theorem_3_4():
-    found = few_users.rejection(8, 64, 5000, 0.5, 2.0)
+    found = few_users.bound("rejection", 8, 64, 5000, 0.5, 2.0)
     assert found.projected == pytest.approx(2 * (280 * math.log(64) * math.log(5000) / (5000 * 0.25)) ** 0.25)
     assert found.unprojected == pytest.approx(2 * math.sqrt(80 * math.log(5000) / (5000 * 0.25)))
     assert found.value == found.unprojected < found.trivial == 2
     for users, epsilon in ((119, 0.5), (1000, 1.01)):
         with pytest.raises(ValueError, match="at least 120 users and epsilon up to 1"):
-            few_users.rejection(8, 64, users, epsilon, 2.0)
+            few_users.bound("rejection", 8, 64, users, epsilon, 2.0)
 
 
 def test_theorem_4_2():
-    assert few_users.histogram(1024, 10**5, 1.0).value == pytest.approx(0.438, abs=0.0005)
-    paper, sharp = (few_users.histogram(64, 1000, 1.0, form) for form in ("paper", "sharp"))
+    assert few_users.bound("histogram", 1024, 1024, 10**5, 1.0).value == pytest.approx(0.438, abs=0.0005)
+    paper, sharp = (few_users.bound("histogram", 64, 64, 1000, 1.0, form=form) for form in ("paper", "sharp"))
     assert (paper.unprojected, sharp.unprojected) == pytest.approx((1.095, 0.547), abs=0.0005)
     assert sharp.projected == pytest.approx((8 * math.log(128) / math.tanh(0.5) ** 2 / 1000) ** 0.25)
     assert sharp.projected < paper.projected
@@ -107,17 +108,15 @@ def test_lower_orders():
 def test_where_the_projection_is_worth_it():
     d, n, epsilon, delta = 64, 32, 0.8, 1e-6
     paper = d**2 * math.log(2 / delta) / (8 * epsilon**2 * math.log(n))
-    assert few_users.project_below("gaussian", d, n, epsilon, delta) == pytest.approx(paper)
+    noise = few_users.noise_of("gaussian", 1, epsilon, delta)
+    assert few_users.project_below(d, n, noise) == pytest.approx(paper)
     # The point where the two bounds of Theorem 3.2 meet.
-    below, above = (few_users.gaussian(d, n, round(paper * factor), epsilon, delta, 8.0) for factor in (0.99, 1.01))
+    below, above = (few_users.bound("gaussian", d, n, round(paper * f), epsilon, 8.0) for f in (0.99, 1.01))
     assert below.projected < below.unprojected
     assert above.projected > above.unprojected
-    noise = 2 * math.log(2 / delta) / epsilon**2
-    assert few_users.project_below("gaussian", d, n, epsilon, noise=3 * noise) == pytest.approx(3 * paper)
     expected = d**2 * math.log(7000) / (4 * epsilon**2 * math.log(n))
-    assert few_users.project_below("rejection", d, n, epsilon, users=7000) == pytest.approx(expected)
-    c = 1 / math.tanh(epsilon / 2)
-    assert few_users.project_below("histogram", d, n, epsilon) == pytest.approx(c**2 * n**2 / (16 * math.log(n)))
+    assert few_users.project_below(d, n, few_users.noise_of("rejection", 7000, epsilon)) == pytest.approx(expected)
+    assert few_users.noise_of("histogram", 1, epsilon) == pytest.approx(1 / math.tanh(epsilon / 2) ** 2)
 
 
 @pytest.mark.parametrize(("n", "mean", "printed"), [(10, 1.88, 1.52), (1000, 3.44, 2.63)])
@@ -149,13 +148,14 @@ def test_the_projection_costs_two_and_not_four():
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        (lambda: few_users.gaussian(0, 4, 10, 1.0, 1e-6, 1.0), "number of queries"),
-        (lambda: few_users.gaussian(3, 4, 10, 0.0, 1e-6, 1.0), "Epsilon"),
-        (lambda: few_users.gaussian(3, 4, 10, 1.0, 0.0, 1.0), "Delta must lie between 0 and 1"),
-        (lambda: few_users.gaussian(3, 4, 10, 1.0, 1e-6, 0.0), "radius must be a number above 0"),
-        (lambda: few_users.gaussian(3, 4, 10, 1.0, 1e-6, 1.0, "printed"), "Unknown form"),
+        (lambda: few_users.bound("gaussian", 0, 4, 10, 1.0), "number of queries"),
+        (lambda: few_users.bound("gaussian", 3, 4, 10, 0.0), "Epsilon"),
+        (lambda: few_users.bound("gaussian", 3, 4, 10, 1.0, delta=0.0), "Delta must lie between 0 and 1"),
+        (lambda: few_users.bound("gaussian", 3, 4, 10, 1.0, 0.0), "radius must be a number above 0"),
+        (lambda: few_users.bound("gaussian", 3, 4, 10, 1.0, form="printed"), "Unknown form"),
+        (lambda: few_users.bound("laplace", 3, 4, 10, 1.0), "Unknown algorithm"),
         (lambda: few_users.lower_order("laplace", 3, 4, 10, 1.0), "Unknown algorithm"),
-        (lambda: few_users.project_below("rejection", 3, 4, 1.0), "give it as users"),
+        (lambda: few_users.project_below(3, 4, 0.0), "noise must be a number above 0"),
     ],
 )
 def test_bad_arguments_are_refused(call, reason):

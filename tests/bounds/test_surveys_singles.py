@@ -65,7 +65,7 @@ def test_the_bound_is_attained_by_a_value_of_each_column(sizes, chosen):
 @pytest.mark.parametrize(("epsilon", "gap"), [(3.0, 0.07), pytest.param(4.0, 0.12, marks=pytest.mark.slow)])
 def test_first_weights_for_a_real_survey(epsilon, gap):
     survey = workloads.survey(ADULT, 1)
-    *_, proof = singles.SinglesSearch(survey, epsilon).starts()
+    *_, proof = singles.SinglesSearch(survey, epsilon).certificates(math.inf)
     design = optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=8, seed=0)
     assert proof.verify()
     assert proof.variance > 0
@@ -83,14 +83,14 @@ def test_the_search_for_weights_halves_what_is_left():
 
 def test_weighted_columns_and_columns_of_many_values():
     survey = workloads.survey((2, 3, 40, 7), 1, weights=[3.0, 1.0, 2.0, 1.0])
-    *_, proof = singles.SinglesSearch(survey, 4.0).starts()
+    *_, proof = singles.SinglesSearch(survey, 4.0).certificates(math.inf)
     design = optimize.design(survey, epsilon=4.0, time_limit=None, max_rounds=8, seed=0)
     assert bounds.centred_svd(survey, 4.0) * 1.1 < proof.value <= design.objective
 
 
 def test_forged_certificates_are_refused():
     survey = workloads.survey((2, 3, 4, 5), 1)
-    *_, proof = singles.SinglesSearch(survey, 3.0).rounds()
+    *_, proof = singles.SinglesSearch(survey, 3.0).certificates(0.0)
     assert proof.verify()
     assert not replace(proof, value=np.nextafter(proof.proven(), np.inf)).verify()
     assert not replace(proof, epsilon=3.1).verify()

@@ -6,6 +6,7 @@ import pytest
 
 from ldp_core import limits
 from ldp_core.data import tables
+from ldp_core.data.columns import parse
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.limits import MOST_VALUES
 from ldp_core.people import Records
@@ -35,7 +36,7 @@ def table():
 
 
 def suggestions(table, weights=None):
-    return {name: tables.suggest_for_survey(table[name], weights) for name in table}
+    return {name: tables.suggest_for_survey(parse(table[name], weights)) for name in table}
 
 
 def test_columns_that_say_nothing_or_too_much_are_left_out_with_a_sentence(table):
@@ -45,7 +46,7 @@ def test_columns_that_say_nothing_or_too_much_are_left_out_with_a_sentence(table
     assert found["same"].note == "same has the same value for everyone."
     assert found["empty"].note == "empty is empty."
     many = pd.Series([f"v{i // 2}" for i in range(2_000)], name="code")
-    assert "merge them into groups first" in tables.suggest_for_survey(many).note
+    assert "merge them into groups first" in tables.suggest_for_survey(parse(many)).note
     said = tables.told_of(found)
     assert said[0] == "13 of 16 columns are chosen."
     assert all(one.note in " ".join(said) for one in found.values())
@@ -53,13 +54,14 @@ def test_columns_that_say_nothing_or_too_much_are_left_out_with_a_sentence(table
 
 def test_amounts_that_hardly_two_people_share_are_said_to_go_in_bins():
     amounts = np.random.default_rng(0).choice(100_000, 3000, replace=False)
-    one = tables.suggest_for_survey(pd.Series(amounts, name="salary"))
+    salary = parse(pd.Series(amounts, name="salary"))
+    one = tables.suggest_for_survey(salary)
     assert one.recipe is None
     assert "salary has 3,000 different whole numbers" in one.note
     assert "choose it under Attributes, and it is counted in bins" in one.note
-    assert isinstance(tables.suggest_recipe(pd.Series(amounts, name="salary")), tables.NumericRecipe), "as is promised"
+    assert isinstance(tables.suggest_recipe(salary), tables.NumericRecipe), "as is promised"
     for ids in (pd.Series(amounts, name="person id"), pd.Series(np.arange(3000), name="person")):
-        assert "identifies people instead of describing" in tables.suggest_for_survey(ids).note
+        assert "identifies people instead of describing" in tables.suggest_for_survey(parse(ids)).note
 
 
 def test_everybody_stays_whatever_is_missing(table):
@@ -83,7 +85,7 @@ def test_everybody_stays_whatever_is_missing(table):
 
 
 def test_of_many_categories_the_most_common_are_kept(table):
-    one = tables.suggest_for_survey(table["city"])
+    one = tables.suggest_for_survey(parse(table["city"]))
     users = table["city"].value_counts()
     least = one.recipe.rare_below
     kept = int((users >= least).sum())

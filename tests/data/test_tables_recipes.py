@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from ldp_core.data import tables
-from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.data.columns import parse
+from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions, build_domain
 from tests.declared import categories, numbers
 
@@ -185,7 +186,7 @@ def test_recipes_are_frozen_strict_and_travel_as_json():
 )
 def test_a_recipe_is_suggested_that_works(values, kind):
     table = pd.DataFrame({"x": values})
-    recipe = tables.suggest_recipe(table["x"])
+    recipe = tables.suggest_recipe(parse(table["x"]))
     assert recipe.kind == kind
     assert tables.tally(table, build_domain(recipe, table)).users == table["x"].notna().sum()
 
@@ -379,8 +380,7 @@ def test_suggestions_do_what_they_promise(kinds, limit, data):
             attributes.append(numbers(name, 0, 1, size))
         else:
             attributes.append(
-                tables.date_attribute(
-                    None,
+                DateAttribute(
                     name=name,
                     unit="day",
                     first="2026-01-15",

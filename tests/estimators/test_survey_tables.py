@@ -191,19 +191,3 @@ def test_large_epsilon_has_intervals_for_the_people_there_are():
     rare = exact < 4000 * largest / 2
     assert rare.any()
     assert ((ends[:, 1] - ends[:, 0])[rare] < 2 * 1.96 * np.sqrt(4000 * largest)[rare]).all()
-
-
-def test_simulations_take_records(mechanism, records):
-    asked = PAIRS
-    frame = ldp.simulate.run(
-        mechanism, asked, records, trials=30, seed=1, estimators=["unbiased", "wnnls", "wnnls_total", "norm_sub"]
-    )
-    errors = frame.groupby("estimator")["total_squared_error"].agg(["mean", "std"])
-    assert (frame["users"] == 3000).all()
-    expected = ldp.analysis.variance_on_data(mechanism, asked, Records(records, SIZES))
-    assert expected == pytest.approx(3000 * mechanism.variance_profile(asked)[0])
-    assert abs(errors.loc["unbiased", "mean"] - expected) < 4 * errors.loc["unbiased", "std"] / math.sqrt(30)
-    assert errors.loc["wnnls_total", "mean"] < errors.loc["unbiased", "mean"]
-    again = ldp.simulate.run(mechanism, asked, records, trials=30, seed=1)
-    first = frame[frame["estimator"] == "unbiased"]["total_squared_error"].to_numpy()
-    np.testing.assert_array_equal(again["total_squared_error"], first)

@@ -106,7 +106,7 @@ def test_what_does_not_fit_is_refused():
         SampledSets(PAIRS, 1.0, shares="evn")
     with pytest.raises(ValueError, match="positive share for each of the 3 sets"):
         SampledSets(PAIRS, 1.0, shares=[0.5, 0.5])
-    with pytest.raises(ValueError, match="numbered from 0 to 2"):
+    with pytest.raises(ValueError, match="from 0 to 2"):
         mechanism.aggregate(np.array([[3, 0, 1, 2]]))
     other = SampledSets(PAIRS, 1.0, shares=[0.5, 0.3, 0.2])
     assert other.digest != mechanism.digest

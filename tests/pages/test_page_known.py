@@ -10,7 +10,7 @@ import pytest
 
 from ldp_core import analysis, designs, mechanisms
 from ldp_core.bounds import verify
-from ldp_core.bounds.theorems.statements import STATEMENTS
+from ldp_core.bounds.theorems.statements import STATEMENTS, Setting
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
 from ldp_core.deploy import collector
 from ldp_core.deploy.kit import client
@@ -200,5 +200,5 @@ def test_answers_are_for_whom_one_says(arms):
 def test_theorems_about_secret_columns_say_nothing_of_known_ones(arms):
     asked(arms).go("data").enter("toggle", SWITCH, True)
     for statement in STATEMENTS.values():
-        reason = statement.applies(arms.workload, 1.0, 5000)
+        reason = statement.reason(Setting(arms.workload, 1.0, 5000))
         assert ("keep every column secret" in reason) == (statement.kind != "impossible"), statement.name

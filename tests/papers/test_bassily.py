@@ -57,12 +57,12 @@ def test_errors_lie_below_the_bounds(frames, key):
 def test_stored_bounds_are_those_of_the_theorems(frames):
     for users in bassily.USERS:
         if users >= few_users.LEAST_USERS:
-            bound = few_users.rejection(64, 32, users, 1.0, 8.0)
+            bound = few_users.bound("rejection", 64, 32, users, 1.0, 8.0)
             assert line(frames["theorem-3-4"], "Theorem 3.4, projected")[0][users] == pytest.approx(bound.projected)
             assert line(frames["theorem-3-4"], "Theorem 3.4, not projected")[0][users] == pytest.approx(
                 bound.unprojected
             )
-        paper, sharp = (few_users.histogram(1024, users, 1.0, form) for form in few_users.FORMS)
+        paper, sharp = (few_users.bound("histogram", 1024, 1024, users, 1.0, form=form) for form in few_users.FORMS)
         assert line(frames["theorem-4-2"], "Theorem 4.2, projected")[0][users] == pytest.approx(paper.projected)
         assert line(frames["theorem-4-2"], "Projected, better constants")[0][users] == pytest.approx(sharp.projected)
     assert 100 not in line(frames["theorem-3-4"], "Theorem 3.4, projected")[0].index
@@ -102,8 +102,9 @@ def test_numbers_of_the_notes_and_remarks(frames):
     ):
         plain = line(frames[key], "Not projected")[0][users]
         assert 1 - line(frames[key], projected)[0][users] / plain == pytest.approx(gain, abs=0.005)
-    assert f"{few_users.project_below('gaussian', 64, 32, 1.0, 1e-6):,.0f}" in PANELS["theorem-3-2"].remark
-    assert f"{few_users.project_below('histogram', 1024, 1024, 1.0):,.0f}" in PANELS["theorem-4-2"].remark
+    for key, algorithm, d, n in (("theorem-3-2", "gaussian", 64, 32), ("theorem-4-2", "histogram", 1024, 1024)):
+        below = few_users.project_below(d, n, few_users.noise_of(algorithm, 1, 1.0, 1e-6))
+        assert f"{below:,.0f}" in PANELS[key].remark
 
 
 def test_bounds_for_adaptive_queries_are_drawn_where_they_say_something(frames):
@@ -119,12 +120,12 @@ def test_table_1(frames):
 
     def offline(n):
         before = math.sqrt(256 / n)
-        theorem = few_users.rejection(256, 32, n, 1.0, 16.0).value / 16
+        theorem = few_users.bound("rejection", 256, 32, n, 1.0, 16.0).value / 16
         return theorem, min((math.log(32) * math.log(n) / n) ** 0.25, before), before, min(n**-0.25, before)
 
     def distribution(n):
         before = math.sqrt(1024 / n)
-        theorem = few_users.histogram(1024, n, 1.0).value
+        theorem = few_users.bound("histogram", 1024, 1024, n, 1.0).value
         return theorem, min((math.log(1024) / n) ** 0.25, before), before, min(n**-0.25, before)
 
     def adaptive(n):

@@ -37,16 +37,6 @@ prefix 32 1.0 58.575498 1262.2271 7291.3210 22.9446 71.7019 660.4806
 ROWS = [line.split() for line in FIGURES.strip().splitlines()]
 
 
-@pytest.mark.parametrize(("kind", "n"), [("all_range", 512), ("prefix", 32), ("prefix", 300)])
-def test_the_centred_bound_is_not_raised_by_rounding(kind, n):
-    """Singular values of a root of the Gram matrix are exact to its last digits, square roots of its eigenvalues only to half of them."""
-    workload = MAKERS[kind](n)
-    root = np.linalg.cholesky(workload.gram_dense()).T
-    nuclear = np.linalg.svd(root - root.mean(axis=1, keepdims=True), compute_uv=False)[:-1].sum()
-    total = workload.gram_dense().sum() / n
-    assert bounds.centred_svd(workload, 1.0) == pytest.approx(total + (nuclear / math.sinh(0.5)) ** 2, rel=1e-12)
-
-
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join(row[:3]))
 def test_figures_of_the_singular_value_bounds(row):
     workload, epsilon = MAKERS[row[0]](int(row[1])), float(row[2])
@@ -59,18 +49,6 @@ def test_figures_of_the_singular_value_bounds(row):
     assert analysis.users_from_objective(bounds.svd(workload, epsilon), workload) == pytest.approx(users, abs=half)
     found = analysis.users_from_objective(bounds.centred_svd(workload, epsilon), workload)
     assert found == pytest.approx(centred_users, rel=1e-11, abs=half)
-
-
-@pytest.mark.parametrize(("n", "epsilon", "users"), [(32, 1.0, 1162.7183), (512, 0.5, 121731.7214)])
-def test_examples_3_7_and_5_5(n, epsilon, users):
-    """Randomized response on the histogram, and Corollary 5.4."""
-    mechanism, histogram = mechanisms.create("randomized_response", n=n, epsilon=epsilon), workloads.histogram(n)
-    E = math.exp(epsilon)
-    formula = (n - 1) * (n / (E - 1) ** 2 + 2 / (E - 1))
-    worst = analysis.worst_case_variance(mechanism, histogram)
-    assert worst == pytest.approx(formula, rel=1e-12)
-    assert analysis.sample_complexity(mechanism, histogram, 0.01) == pytest.approx(users, abs=0.51e-4)
-    assert analysis.sample_complexity(mechanism, histogram, 0.01) == pytest.approx(worst / (n * 0.01), rel=1e-12)
 
 
 @pytest.mark.crossed

@@ -62,15 +62,6 @@ def test_large_samples_and_how_loose_they_are():
         assert found[name].ratio == pytest.approx((17.50704 if "distribution" in name else 16.70704) / value, rel=1e-5)
 
 
-def test_costly_numbers_wait_until_they_are_known_and_say_why_not():
-    found = read(HISTOGRAM, created("hadamard", HISTOGRAM))
-    assert not found["certificate"].reason
-    assert found["certificate"].variance is None
-    assert found["certificate"].ratio is None
-    prefix = read(workloads.prefix(8), created("hadamard", workloads.prefix(8)))
-    assert "about the histogram" in prefix["corollary_frequency"].reason
-
-
 def test_a_mechanism_with_a_delta_is_not_bound():
     workload = workloads.prefix(16)
     found = read(workload, created("gaussian", workload))
@@ -116,17 +107,6 @@ def test_theorems_over_epsilon_are_those_on_record():
     assert theorems.over_epsilon(workloads.all_marginals(3), 0.01, [1.0]).empty
 
 
-def test_formulas_of_even_levels_are_not_for_other_shares():
-    workload = workloads.all_range(64)
-    for reconstruction, name in (("raw", "raw_tree_bound"), ("consistent", "consistent_tree")):
-        tree = created(
-            "hierarchical", workload, branching=4, oracle="oue", reconstruction=reconstruction, shares="5 3 2"
-        )
-        entries = read(workload, tree)
-        assert "picked evenly" in entries[name].reason
-        assert [holds for _, holds in entries["raw_tree_average"].assumptions][2] is False
-
-
 def test_assumptions_are_checked_where_they_can_be():
     workload = workloads.all_range(64)
     held = {}
@@ -162,7 +142,7 @@ def test_users_needed_are_the_least_where_numbers_change_with_them():
     ):
         needed = found[name].users_needed
         for users, enough in ((int(needed), True), (int(needed) - 1, False)):
-            error = STATEMENTS[name].value(HISTOGRAM, 1.0, users) / users / 5
+            error = STATEMENTS[name].number(Setting(HISTOGRAM, 1.0, users)) / users / 5
             assert (error <= 1e-4) is enough
     # At 120 users Theorem 3.4 begins, and answering 0 is enough for so large a target.
     assert read(HISTOGRAM, alpha=0.5)["rejection_projected"].users_needed == 120
@@ -210,7 +190,7 @@ def test_ranges_of_one_column_and_of_any_weight_are_ranges():
     for weight in (1.0, 3.0):
         workload = workloads.over_attributes([workloads.RangesPart(attribute="age", weight=weight)], axes)
         assert theorems.predicts_ranges(workload, 1.1)
-        found = STATEMENTS["raw_tree_average"].value(workload, 1.1, 1, branching=2)
+        found = STATEMENTS["raw_tree_average"].number(Setting(workload, 1.1, 1, branching=2))
         assert found / workload.squared_weights == pytest.approx(410.80, abs=0.006)
         assert theorems.over_epsilon(workload, 0.01, [1.1], 2)["users_needed"].item() == pytest.approx(41_080, rel=2e-5)
     assert not theorems.predicts_ranges(HISTOGRAM, 1.0)

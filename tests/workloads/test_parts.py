@@ -193,27 +193,6 @@ def test_every_recipe_asks_what_it_says(data):
     np.testing.assert_array_equal(again.matrix, w.matrix)
 
 
-@settings(max_examples=80)
-@given(st.data())
-def test_declared_symmetries_hold(data):
-    axes = data.draw(some_axes())
-    w = over_attributes(data.draw(st.lists(some_part(axes), min_size=1, max_size=2)), axes)
-    G, types = w.gram_dense(), np.arange(w.n)
-    if w.symmetry == "none":
-        return
-    if w.symmetry == "exchangeable":
-        moves = [np.random.default_rng(0).permutation(w.n)]
-    else:
-        table = types.reshape([axis.size for axis in axes])
-        moves = [np.roll(table, 1, axis=i).ravel() for i in range(len(axes))]
-    if w.symmetry == "hamming":
-        d = w.n.bit_length() - 1
-        cube = types.reshape([2] * d)
-        moves = [types ^ 1, *(np.moveaxis(cube, i, 0).ravel() for i in range(d))]
-    for moved in moves:
-        np.testing.assert_allclose(G[np.ix_(moved, moved)], G, atol=1e-9 * G.max())
-
-
 NAMES = st.text(min_size=1, max_size=6)
 
 
@@ -335,44 +314,6 @@ def test_queries_have_readable_names():
     assert all_names(ParityPart()) == ["everybody", "parity of sex male"]
     asked = [Predicate(expression=" age <  40\nand sex = male"), Predicate(expression="sex = male", name="men")]
     assert all_names(PredicatesPart(predicates=asked)) == ["age < 40 and sex = male", "men"]
-
-
-def test_recipes_in_a_few_words():
-    groups = [["age", "sex"], ["age"], ["sex"], ["weight"], ["weight", "age"]]
-    assert [
-        part.summary
-        for part in (
-            HistogramPart(attribute="age"),
-            JointHistogramPart(),
-            PrefixPart(attribute="age", by=["sex", "education"]),
-            RangesPart(attribute="age"),
-            RangesPart(attribute="age", width=5, by=["sex"]),
-            MarginalsPart(groups=groups),
-            KWayMarginalsPart(k=1),
-            KWayMarginalsPart(k=3),
-            AllMarginalsPart(),
-            ParityPart(),
-            ParityPart(attributes=["sex"], max_weight=2),
-            PredicatesPart(predicates=[Predicate(expression="age < 40", name="young people")]),
-            PredicatesPart(predicates=[Predicate(expression="age < 40")] * 2),
-            MatrixPart.of(np.eye(3)),
-        )
-    ] == [
-        "Histogram of age",
-        "Joint histogram of all attributes",
-        "Running totals along age, within each sex x education",
-        "All ranges along age",
-        "Ranges of at most 5 types along age, within each sex",
-        "Joint counts of age x sex, age, sex and 2 more groups",
-        "Histograms of every attribute",
-        "Joint counts of every 3 attributes",
-        "Joint counts of every group of attributes",
-        "Parities of all attributes of two types",
-        "Parities of sex, at most 2 at once",
-        "young people",
-        "2 conditions",
-        "Uploaded matrix of 3 queries",
-    ]
 
 
 def test_dates_and_negative_numbers_have_names_too():

@@ -99,15 +99,15 @@ class SinglesSearch:
             min(max(5 * (math.exp(epsilon) + 1), 100), most, _MOST_STEPS / 2) / 2
         )  # finer ones are twice as many
 
-    def starts(self) -> Iterator[SinglesCertificate]:
-        """Better and better certificates. Attributes of few values are harder to ask about, and weigh more."""
+    def certificates(self, beyond: float) -> Iterator[SinglesCertificate]:
+        """Better and better certificates: attributes of few values are harder to ask about, and weigh more; then, if one of these says more than
+        ``beyond``, for weights near the best ones."""
         for more in (0.0, 3.0, 6.0, 9.0, 12.0):
             certificate = self._tried(1 + more / self._sizes)
             if certificate is not None:
                 yield certificate
-
-    def rounds(self) -> Iterator[SinglesCertificate]:
-        """Better and better certificates for weights near the best ones."""
+        if self._value <= beyond:
+            return
         rng, length = np.random.default_rng(0), 0.1
         for _ in range(80 if len(self._weights) > 1 else 0):
             certificate = self._tried(self._weights * np.exp(length * rng.standard_normal(len(self._weights))))

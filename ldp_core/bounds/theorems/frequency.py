@@ -1,14 +1,13 @@
 """How well any estimator can do on histograms as the number of users grows (Lopuhaä-Zwakenberg et al. 2020, Section 4).
 
-Every figure here is **N times a mean squared error, summed over the n types, of shares**: divided by N users it is the squared
-error expected of the whole histogram. Two errors:
+Every figure here is **N times a mean squared error, summed over the n types, of shares**. Two errors:
 
     distribution    |estimate - P|^2, P the distribution that people are drawn from
     frequency       |estimate - F|^2, F the shares among the N people who report; smaller, as no sampling is in it
 
 P is random with a continuous prior: ``concentration`` alpha stands for the symmetric Dirichlet (1/2 is Jeffreys' prior, 1 the
-uniform one), None for the limit of priors that gather at the even population. Estimators may be biased. All
-hold as N grows and not for a given N: the exact error of the best estimator lies below for long (a panel on the Papers page shows how long).
+uniform one), None for the limit of priors that gather at the even population. Estimators may be biased. All hold as N grows, not for a
+given N: the exact error of the best estimator lies below for long (see the Papers page).
 
 Notation: Q (m, n) strategy, pi = Q P, M_P = Q' diag(1/pi) Q; dropping one type, I_P is the Fisher information, with det I_P =
 det M_P, its inverse is ``M_P^-1 - P P'``, and Sigma_P = diag P - P P'.
@@ -17,7 +16,7 @@ det M_P, its inverse is ``M_P^-1 - P P'``, and Sigma_P = diag P - P P'.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,15 +24,14 @@ import numpy as np
 from scipy.special import psi
 
 from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
+from ldp_core.bounds.theorems.few_users import FORMS
 from ldp_core.limits import MOST_LIKELIHOOD_OUTPUTS, MOST_LIKELIHOOD_STEPS, MOST_MATRIX_TYPES
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel
 
 ERRORS = ("distribution", "frequency")
-FORMS = ("paper", "sharp")
 HALF_CORRELATED = 2 * math.atanh(math.sqrt(0.5))
 """Up to this epsilon no squared correlation of type and report exceeds 1/2, so that log(1/lambda - 1) is convex."""
-_ENTRIES_AT_ONCE = 2**22
 
 
 class Reporting(Protocol):
@@ -79,11 +77,10 @@ def large_sample(
     if form == "paper":
         return n / math.expm1(epsilon) ** 2 * (1 if error == "distribution" else math.exp(-epsilon))
     single, together = math.tanh(epsilon / 2) ** 2, math.sinh(epsilon / 2) ** 2 / (n - 1)
-    exp_epsilon_minus_one = n * math.exp(logs / (n - 1))
+    scale, largest = n * math.exp(logs / (n - 1)), min(single, together)
     if error == "distribution":
-        return exp_epsilon_minus_one / min(single, together)
-    largest = min(single, together) if epsilon <= HALF_CORRELATED else single
-    return exp_epsilon_minus_one * (1 / largest - 1)
+        return scale / largest
+    return scale * (1 / (largest if epsilon <= HALF_CORRELATED else single) - 1)
 
 
 def mean_log_shares(n: int, concentration: float | None) -> float:
@@ -109,17 +106,7 @@ def large_sample_of(
     draws: int = 4000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """(lower bound on N x MSE of every estimator from the reports of ``mechanism`` as N grows, its
-    standard error).
-
-    Corollary 4.3, with the expectation over the prior by Monte Carlo over ``draws`` populations.
-    The standard error is 0 for the even population, where the value is exact. The frequency form is
-    theirs, written with I^-1 Sigma^-1 B = I^-1 - Sigma (Louis' identity):
-
-        distribution  n exp(E log det I_P^-1 / (n - 1))
-        frequency     n exp(E log det(I_P^-1 - Sigma_P) / (n - 1))
-
-    ValueError if the likelihood is not available (see `why_not`).
+    """(lower bound on N x MSE of every estimator from the reports of ``mechanism`` as N grows, its standard error): Corollary 4.3, see `figures_of`.
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=5, epsilon=1.0)
     >>> round(ldp.bounds.large_sample_of(mechanism)[0], 5)
@@ -136,11 +123,8 @@ def efficient_of(
     draws: int = 4000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """(N x MSE of an efficient estimator from the reports of ``mechanism`` as N grows, its standard
-    error).
-
-    Maximum likelihood attains it: the mean over the prior of tr M_P^-1 - |P|^2 for the distribution and tr M_P^-1 - 1 for the
-    frequencies, never below `large_sample_of` (by the inequality of the means and Hadamard's inequality).
+    """(N x MSE of an efficient estimator from the reports of ``mechanism`` as N grows, its standard error), which maximum likelihood attains and
+    which is never below `large_sample_of` (by the inequality of the means and Hadamard's inequality).
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=5, epsilon=1.0)
     >>> round(ldp.bounds.efficient_of(mechanism)[0], 5)
@@ -158,9 +142,14 @@ def figures_of(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> dict[str, tuple[float, float]]:
-    """`large_sample_of` ("corollary_distribution", "corollary_frequency") and `efficient_of` ("efficient_distribution",
-    "efficient_frequency") from the same populations. Rounds are populations; once cancelled (see `ldp_core.run`), from those
-    there are by then, a batch at least.
+    """Figures of the likelihood of a mechanism's reports, with their standard errors, over ``draws`` populations of the prior:
+
+        corollary_distribution  n exp(E log det I_P^-1 / (n - 1))               efficient_distribution  E tr M_P^-1 - E |P|^2
+        corollary_frequency     n exp(E log det(I_P^-1 - Sigma_P) / (n - 1))    efficient_frequency     E tr M_P^-1 - 1
+
+    Errors are 0 for the even population, where values are exact. The frequency form is that of Corollary 4.3, written with
+    I^-1 Sigma^-1 B = I^-1 - Sigma (Louis' identity). Rounds are populations; once cancelled (see `ldp_core.run`), from those there
+    are by then, a batch at least. ValueError if the likelihood is not available (see `why_not`).
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=5, epsilon=1.0)
     >>> round(ldp.bounds.frequency.figures_of(mechanism)["efficient_frequency"][0], 5)
@@ -200,32 +189,35 @@ def why_not(mechanism: Reporting, concentration: float | None = None) -> str:
         )
     if concentration is None and hasattr(mechanism, "information"):
         return ""
-    strategy = _strategy_or_reason(mechanism)
-    return strategy if isinstance(strategy, str) else ""
+    try:
+        _strategy_of(mechanism)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
-def _strategy_or_reason(mechanism: Reporting) -> np.ndarray | str:
-    """(m, n) probabilities of all outputs, or the reason why they are not available."""
-    few = getattr(mechanism, "bits_per_report", 0) <= math.log2(
-        MOST_LIKELIHOOD_OUTPUTS
-    )  # asked first, as 2^n outputs take long
+def _strategy_of(mechanism: Reporting) -> np.ndarray:
+    """(m, n) probabilities of all outputs; ValueError with the reason why they are not available."""
+    if getattr(mechanism, "sends_numbers", False):
+        raise ValueError(
+            "It sends numbers with noise, not one of a list of reports, and its likelihood is not worked out here. Choose a "
+            "mechanism whose reports can be listed, such as randomized_response or haar."
+        )
+    few = (
+        2.0 ** min(getattr(mechanism, "bits_per_report", 0), 64) <= MOST_LIKELIHOOD_OUTPUTS
+    )  # before 2^n of them are listed
     strategy: np.ndarray | None = getattr(mechanism, "strategy", None) if few else None
     channel = getattr(mechanism, "channel", None) if few else None
     if strategy is None and channel is not None:  # trees and wavelets, whose reports keep what was sent
         few = channel.shape[0] <= MOST_LIKELIHOOD_OUTPUTS
         strategy = np.asarray(channel @ np.eye(mechanism.n)) if few else None
-    if getattr(mechanism, "sends_numbers", False):
-        return (
-            "It sends numbers with noise, not one of a list of reports, and its likelihood is not worked out here. Choose a "
-            "mechanism whose reports can be listed, such as randomized_response or haar."
-        )
     if not few or (strategy is not None and len(strategy) > MOST_LIKELIHOOD_OUTPUTS):
-        return (
+        raise ValueError(
             f"The likelihood of its reports needs the probability of every possible report, worked out for at most "
             f"{MOST_LIKELIHOOD_OUTPUTS:,} of them; choose fewer types, or the even population."
         )
     if strategy is None:
-        return (
+        raise ValueError(
             "The probability of every possible report is not written out for this mechanism. Choose one with a list of "
             "reports, such as randomized_response or haar."
         )
@@ -282,14 +274,13 @@ class _DirectInverses:
 
 def _inverses(
     mechanism: Reporting, concentration: float | None, draws: int, seed: int
-) -> Iterator[_Inverses | _DirectInverses]:
+) -> Iterable[_Inverses | _DirectInverses]:
     """Those of the populations of a prior, in batches."""
     if concentration is None:
-        return iter([_even(mechanism)])
+        return [_even(mechanism)]
     draws, alpha = check_whole("number of draws", draws, 2), check_positive("concentration", concentration)
-    strategy = _strategy_of(mechanism)
     populations = np.random.default_rng(seed).dirichlet(np.full(mechanism.n, alpha), size=draws)
-    return _drawn(strategy, populations)
+    return _drawn(_strategy_of(mechanism), populations)
 
 
 def _even(mechanism: Reporting) -> _Inverses:
@@ -306,13 +297,6 @@ def _even(mechanism: Reporting) -> _Inverses:
     return _Inverses(np.linalg.inv(M)[None], np.full((1, n), 1 / n))
 
 
-def _strategy_of(mechanism: Reporting) -> np.ndarray:
-    strategy = _strategy_or_reason(mechanism)
-    if isinstance(strategy, str):
-        raise ValueError(strategy)
-    return strategy
-
-
 def _drawn(Q: np.ndarray, populations: np.ndarray) -> Iterator[_Inverses | _DirectInverses]:
     m, n = Q.shape
     if _direct(Q):
@@ -325,7 +309,7 @@ def _drawn(Q: np.ndarray, populations: np.ndarray) -> Iterator[_Inverses | _Dire
             f"{max(2, int(MOST_LIKELIHOOD_STEPS / _steps(Q))):,}, or choose fewer types."
         )
     _check_identified(Q.T @ (Q / Q.mean(axis=1, keepdims=True)))
-    size = max(1, _ENTRIES_AT_ONCE // (m * n))
+    size = max(1, 2**22 // (m * n))
     for start in range(0, len(populations), size):
         batch = populations[start : start + size]
         scaled = Q / np.sqrt(batch @ Q.T)[:, :, None]

@@ -10,8 +10,8 @@ import numpy as np
 
 from ldp_core.bounds.best import certificate
 from ldp_core.bounds.closed_form import worst_from_average
-from ldp_core.bounds.theorems import few_users, frequency, ranges
-from ldp_core.bounds.theorems.statement import Assumption, Setting
+from ldp_core.bounds.theorems import few_users, frequency
+from ldp_core.bounds.theorems.statement import Setting
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.wording import magnitude
 from ldp_core.workloads import AllRange, OnAttributes, Prefix, Union, WidthRange, Workload
@@ -20,7 +20,16 @@ DELTA = 1e-6
 """The delta of Gaussian noise where the design has none."""
 FLAT = ("oue", "olh", "hrr")
 """Mechanisms whose counts have the variance V_F where few people are."""
-IMPURE = "It is for pure epsilon, and this mechanism has a delta."
+
+
+def named(setting: Setting, *names: str) -> bool | None:
+    """True if the mechanism has one of these names; None without a mechanism."""
+    return None if setting.mechanism is None else setting.mechanism.name in names
+
+
+def told(setting: Setting, name: str, otherwise: Any = None) -> Any:
+    """A parameter of the mechanism, None without a mechanism."""
+    return None if setting.mechanism is None else setting.mechanism.parameters.get(name, otherwise)
 
 
 def is_pure(setting: Setting) -> bool:
@@ -30,23 +39,25 @@ def is_pure(setting: Setting) -> bool:
 
 def impure(setting: Setting) -> str:
     """Why a theorem for pure privacy says nothing here."""
-    return "" if is_pure(setting) else IMPURE
-
-
-PURE = Assumption("Privacy is pure: no delta.", is_pure)
+    return "" if is_pure(setting) else "It is for pure epsilon, and this mechanism has a delta."
 
 
 # --- every unbiased mechanism (McKenna et al.) -------------------------------------------------------------------------
 
 
-def variance(objective: float, setting: Setting) -> float:
-    """The average variance per user that an objective L stands for."""
-    return max(0.0, (objective - setting.workload.trace) / setting.workload.n)
+def variance(bound: Callable[[Workload, float], float]) -> Callable[[Setting], float]:
+    """The average variance per user that a ``bound`` on the objective L stands for."""
+
+    def number(setting: Setting) -> float:
+        workload = setting.workload
+        return max(0.0, (bound(workload, setting.epsilon) - workload.trace) / workload.n)
+
+    return number
 
 
-def certified(setting: Setting) -> float:
-    """That of a certificate."""
-    return variance(certificate(setting.workload, setting.epsilon).value, setting)
+def certified(workload: Workload, epsilon: float) -> float:
+    """The bound of a certificate."""
+    return certificate(workload, epsilon).value
 
 
 def too_many_types(setting: Setting) -> str:
@@ -88,7 +99,7 @@ def histogram_of(workload: Workload) -> tuple[int, float] | None:
     if isinstance(workload, Union) and len(workload.parts) == 1:
         histogram = histogram_of(workload.parts[0])
         return None if histogram is None else (histogram[0], histogram[1] * workload.weights[0] ** 2)
-    base = workload.base if isinstance(workload, OnAttributes) else workload
+    base = ordered(workload)
     if isinstance(workload, OnAttributes) and math.prod(workload.shape[i] for i in workload.kept) != base.n:
         return None
     if base.symmetry != "exchangeable" or base.gram_sums[0] != base.gram_diag[0] or not base.gram_diag[0] > 0:
@@ -131,9 +142,10 @@ def protocol_free(setting: Setting, error: str, form: str) -> float:
     return weight * frequency.large_sample(n, setting.epsilon, error, form, setting.concentration)
 
 
-def of_mechanism(setting: Setting, error: str, figure: Callable[..., tuple[float, float]]) -> float:
-    """A figure of the mechanism's likelihood."""
-    return _histogram(setting)[1] * figure(setting.mechanism, error, setting.concentration)[0]
+def of_mechanism(setting: Setting, name: str) -> float:
+    """A figure of the mechanism's likelihood, see `frequency.figures_of`."""
+    assert setting.mechanism is not None, "see `no_likelihood`"
+    return _histogram(setting)[1] * frequency.figures_of(setting.mechanism, setting.concentration)[name][0]
 
 
 # --- ranges (Cormode et al.) -------------------------------------------------------------------------------------------
@@ -155,18 +167,7 @@ def is_power(n: int, base: int) -> bool:
 
 def tree_branching(setting: Setting) -> int:
     """The branching factor of the mechanism's tree; the one that was chosen where it is no tree."""
-    parameters = {} if setting.mechanism is None else setting.mechanism.parameters
-    return int(parameters.get("branching", setting.branching))
-
-
-def told(setting: Setting, name: str, otherwise: Any = None) -> Any:
-    """A parameter of the mechanism, None without a mechanism."""
-    return None if setting.mechanism is None else setting.mechanism.parameters.get(name, otherwise)
-
-
-def is_one_of(setting: Setting, *names: str) -> bool | None:
-    """True if the mechanism has one of these names."""
-    return None if setting.mechanism is None else setting.mechanism.name in names
+    return int(told(setting, "branching") or setting.branching)
 
 
 def counts_hold(setting: Setting) -> bool | None:
@@ -175,106 +176,87 @@ def counts_hold(setting: Setting) -> bool | None:
     return None if oracle is None else oracle in ("oue", "olh")
 
 
-def _lengths(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths of the ranges of a workload, and how many there are of each, times the square of their weight."""
-    workload = ordered(setting.workload)
-    weight = setting.workload.squared_weights / workload.num_queries
-    if isinstance(workload, Prefix):
-        return np.arange(1, workload.n + 1), np.full(workload.n, weight)
-    if isinstance(workload, (AllRange, WidthRange)):
-        longest = workload.width if isinstance(workload, WidthRange) else workload.n
+def over_ranges(
+    formula: Callable[[int, float, int, np.ndarray], Any], about: Callable[[Setting], str] = lambda setting: ""
+) -> Callable[[Setting], float]:
+    """The sum over the ranges asked of what a ``formula`` of n, epsilon, B and their lengths (k,) says of each. ``about`` says why it is about
+    another mechanism, where it is about one."""
+
+    def number(setting: Setting) -> float:
+        if reason := about(setting):
+            raise ValueError(reason)
+        workload = ordered(setting.workload)
+        longest = getattr(workload, "width", workload.n)
+        if not isinstance(workload, (Prefix, AllRange, WidthRange)):
+            raise ValueError("It is about ranges of ordered types; this workload asks something else.")
         lengths = np.arange(1, longest + 1)
-        return lengths, weight * (workload.n - lengths + 1.0)
-    raise ValueError("It is about ranges of ordered types; this workload asks something else.")
+        many = np.ones(longest) if isinstance(workload, Prefix) else workload.n - lengths + 1.0
+        each = formula(workload.n, setting.epsilon, tree_branching(setting), lengths)
+        return float((many * each).sum()) * setting.workload.squared_weights / workload.num_queries
+
+    return number
 
 
-def averaged(setting: Setting, average: Callable[[int, float, int], float]) -> float:
-    """An average over ranges for as many questions as there are."""
-    _lengths(setting)  # refuses other questions
-    n = ordered(setting.workload).n
-    return setting.workload.squared_weights * average(n, setting.epsilon, tree_branching(setting))
+def of_design(names: tuple[str, ...], what: str) -> Callable[[Setting], str]:
+    """Why a formula about ranges says nothing of the mechanism, where it is about those of these names."""
+
+    def reason(setting: Setting) -> str:
+        if not named(setting, *names):
+            return f"It is about {what}; this design has another mechanism."
+        if ordered(setting.workload).n != setting.workload.n:
+            return "It is about ranges of all types, and these are along one attribute."
+        return ""
+
+    return reason
 
 
-def _parameters(setting: Setting, names: tuple[str, ...], what: str) -> Any:
-    if setting.mechanism is None or setting.mechanism.name not in names:
-        raise ValueError(f"It is about {what}; this design has another mechanism.")
-    return setting.mechanism.parameters
+def of_tree(reconstruction: str) -> Callable[[Setting], str]:
+    """The same of trees with a ``reconstruction``."""
+    hierarchical = of_design(("hierarchical",), "the hierarchical mechanism")
 
+    def reason(setting: Setting) -> str:
+        if other := hierarchical(setting):
+            return other
+        if (own := told(setting, "reconstruction")) != reconstruction:
+            return f"It is about the reconstruction {reconstruction!r}; this design has {own!r}."
+        if (oracle := told(setting, "oracle")) not in FLAT:
+            return f"It is about trees whose nodes are reported by OUE, OLH or HRR; this one has {oracle!r}."
+        even = not told(setting, "shares")
+        return "" if even else "It is about trees whose levels are picked evenly; this one has other shares."
 
-def _branching(setting: Setting, reconstruction: str) -> int:
-    parameters = _parameters(setting, ("hierarchical",), "the hierarchical mechanism")
-    if parameters.get("reconstruction") != reconstruction:
-        raise ValueError(
-            f"It is about the reconstruction {reconstruction!r}; this design has {parameters.get('reconstruction')!r}."
-        )
-    if parameters.get("oracle") not in FLAT:
-        raise ValueError(
-            f"It is about trees whose nodes are reported by OUE, OLH or HRR; this one has {parameters.get('oracle')!r}."
-        )
-    if parameters.get("shares"):
-        raise ValueError("It is about trees whose levels are picked evenly; this one has other shares.")
-    return int(parameters["branching"])
-
-
-def flat(setting: Setting) -> float:
-    """Fact 1."""
-    _parameters(setting, FLAT, "ranges summed from the counts of OUE, OLH or HRR")
-    lengths, counts = _lengths(setting)
-    return float(counts @ lengths) * ranges.flat_error(setting.epsilon, 1)  # it is proportional to the length
-
-
-def raw_bound(setting: Setting) -> float:
-    """Theorem 4.3."""
-    B, (lengths, counts) = _branching(setting, "raw"), _lengths(setting)
-    total, low, reach = 0.0, 0, 1
-    while low < len(lengths):  # it is the same for all lengths that reach as many levels
-        high = min(reach, len(lengths))
-        total += float(counts[low:high].sum()) * ranges.raw_bound(setting.workload.n, setting.epsilon, B, high)
-        low, reach = high, reach * B
-    return total
-
-
-def consistent(setting: Setting) -> float:
-    """Equation (2)."""
-    B, (lengths, counts) = _branching(setting, "consistent"), _lengths(setting)
-    logarithms = float(counts @ np.log(lengths)) / math.log(B)  # it is proportional to log_B r
-    return logarithms * ranges.consistent_error(setting.workload.n, setting.epsilon, B, B)
-
-
-def haar(setting: Setting) -> float:
-    """Equation (3)."""
-    _parameters(setting, ("haar",), "HaarHRR")
-    return float(_lengths(setting)[1].sum()) * ranges.haar_bound(setting.workload.n, setting.epsilon)
+    return reason
 
 
 # --- few users (Bassily), where N times the square of an error of shares is on the scale of the others -----------------
 
 
-def gaussian(setting: Setting, form: str) -> float:
-    """Theorem 3.2; the corrected form with the design's own noise where it has any."""
+def few(algorithm: str, form: str = "paper") -> Callable[[Setting], float]:
+    """The bound of an ``algorithm`` (see `few_users`) or, of the ``form`` "order", the order that nothing beats. Those of the largest
+    error count as if all errors were the largest."""
+
+    def number(setting: Setting) -> float:
+        workload, largest = setting.workload, algorithm == "adaptive"
+        if algorithm == "histogram" and histogram_of(workload) != (workload.n, 1.0):
+            raise ValueError("It is about the histogram, one query for each type; this workload asks something else.")
+        d, N, r = workload.num_queries, setting.users, workload.largest_entry if largest else workload.radius
+        if form == "order":
+            error = few_users.lower_order(algorithm, d, workload.n, N, setting.epsilon, r)
+        elif largest:
+            error = few_users.adaptive(d, N, setting.epsilon, r, form)
+        else:
+            delta, noise = noise_of(setting, form)
+            error = few_users.bound(algorithm, d, workload.n, N, setting.epsilon, r, form, delta, noise).value
+        return (d if largest else 1) * N * error**2
+
+    return number
+
+
+def noise_of(setting: Setting, form: str) -> tuple[float, float | None]:
+    """The delta, and the variance of the design's own Gaussian noise as a multiple of r^2: None where it has none, and for the printed form."""
     mechanism = setting.mechanism
     delta = mechanism.delta if mechanism is not None and mechanism.delta > 0 else DELTA
-    noise = getattr(mechanism, "noise", None) if mechanism is not None and mechanism.name == "gaussian" else None
-    scale = noise.scale if form == "sharp" and noise is not None else None
-    bound = few_users.gaussian(*setting.sizes, delta, setting.workload.radius, form, scale)
-    return setting.users * bound.value**2
-
-
-def rejection(setting: Setting) -> float:
-    """Theorem 3.4."""
-    return setting.users * few_users.rejection(*setting.sizes, setting.workload.radius).value ** 2
-
-
-def projected(setting: Setting, form: str) -> float:
-    """Theorem 4.2."""
-    _check_histogram(setting)
-    return setting.users * few_users.histogram(setting.workload.n, setting.users, setting.epsilon, form).value ** 2
-
-
-def adaptive(setting: Setting, form: str) -> float:
-    """Theorem 5.2, as if all errors were the largest."""
-    d, largest = setting.workload.num_queries, setting.workload.largest_entry
-    return d * setting.users * few_users.adaptive(d, setting.users, setting.epsilon, largest, form) ** 2
+    own = getattr(mechanism, "noise", None) if named(setting, "gaussian") and form == "sharp" else None
+    return delta, None if own is None else (own.scale / setting.workload.radius) ** 2
 
 
 def enough_for_adaptive(setting: Setting) -> bool:
@@ -286,18 +268,3 @@ def enough_for_adaptive(setting: Setting) -> bool:
 def enough_for_rejection(setting: Setting) -> bool:
     """The same of Theorem 3.4."""
     return setting.users >= few_users.LEAST_USERS and setting.epsilon <= few_users.LARGEST_EPSILON
-
-
-def lower_order(setting: Setting, algorithm: str) -> float:
-    """An order of Table 1."""
-    if algorithm == "histogram":
-        _check_histogram(setting)
-    largest = algorithm == "adaptive"
-    radius = setting.workload.largest_entry if largest else setting.workload.radius
-    order = few_users.lower_order(algorithm, *setting.sizes, radius)
-    return (setting.workload.num_queries if largest else 1) * setting.users * order**2
-
-
-def _check_histogram(setting: Setting) -> None:
-    if histogram_of(setting.workload) != (setting.workload.n, 1.0):
-        raise ValueError("It is about the histogram, one query for each type; this workload asks something else.")

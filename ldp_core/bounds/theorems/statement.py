@@ -63,17 +63,11 @@ class Setting:
         if self.mechanism is not None and self.mechanism.n != self.workload.n:
             raise ValueError(f"The mechanism has {self.mechanism.n} types, the workload {self.workload.n}.")
 
-    @property
-    def sizes(self) -> tuple[int, int, int, float]:
-        """d, n, N and epsilon, in the order of `ldp_core.bounds.few_users`."""
-        return self.workload.num_queries, self.workload.n, self.users, self.epsilon
-
 
 @dataclass(frozen=True)
 class Assumption:
-    """An assumption of a statement, in a sentence (formulas between dollars). ``holds`` says
-    whether it is met in a setting; None if the setting cannot tell and the reader must bear it in
-    mind."""
+    """An assumption of a statement, in a sentence (formulas between dollars). ``holds`` says whether it is met in a setting; None if the
+    setting cannot tell and the reader must bear it in mind."""
 
     words: str
     holds: Callable[[Setting], bool | None] = lambda setting: None
@@ -82,7 +76,7 @@ class Assumption:
 @dataclass(frozen=True)
 class Statement:
     """A bound or a prediction. ``latex`` is its formula, ``source`` where it is from; ``costly`` ones take seconds or minutes to
-    work out, and say in ``why_not`` where they say nothing; others may refuse while computing. ``name`` never changes."""
+    work out, and say in ``silent`` where they say nothing; others may refuse while computing. ``name`` never changes."""
 
     name: str
     title: str
@@ -92,7 +86,7 @@ class Statement:
     source: str
     compute: Callable[[Setting], float]
     assumptions: tuple[Assumption, ...]
-    why_not: Callable[[Setting], str] = lambda setting: ""
+    silent: Callable[[Setting], str] = lambda setting: ""
     costly: bool = False
     of_population: bool = False
     """True if its error is that of answers about the population that people are drawn from, not
@@ -100,30 +94,24 @@ class Statement:
     order_only: bool = False
     """True if its number lacks an unknown constant."""
 
-    def applies(self, *fields: Any, **more: Any) -> str:
-        """Why this says nothing in the `Setting` of these fields, in a sentence; empty where it does."""
-        setting = Setting(*fields, **more)
+    def why_not(self, setting: Setting) -> str:
+        """Why this says nothing in a setting, in a sentence, as far as is known before it is worked out; empty where it may."""
+        if setting.workload.strata is not None and self.kind != "impossible":
+            return "It is about mechanisms that keep every column secret, and here the collector knows one."
+        return self.silent(setting)
+
+    def number(self, setting: Setting) -> float:
+        """Its total squared error per user (see the module). ValueError with a sentence where it says nothing."""
+        if reason := self.why_not(setting):
+            raise ValueError(reason)
+        return self.compute(setting)
+
+    def reason(self, setting: Setting) -> str:
+        """Why this says nothing in a setting; empty where it does, as far as is known of a costly one."""
         if self.costly:
-            return self._silent(setting)
+            return self.why_not(setting)
         try:
             self.number(setting)
         except ValueError as error:
             return str(error)
         return ""
-
-    def value(self, *fields: Any, **more: Any) -> float:
-        """Its total squared error per user (see the module) in the `Setting` of these fields. ValueError with the sentence of
-        `applies` where it says nothing."""
-        return self.number(Setting(*fields, **more))
-
-    def number(self, setting: Setting) -> float:
-        """`value` in a setting."""
-        if reason := self._silent(setting):
-            raise ValueError(reason)
-        return self.compute(setting)
-
-    def _silent(self, setting: Setting) -> str:
-        """Why it says nothing in a setting; empty where it may."""
-        if setting.workload.strata is not None and self.kind != "impossible":
-            return "It is about mechanisms that keep every column secret, and here the collector knows one."
-        return self.why_not(setting)

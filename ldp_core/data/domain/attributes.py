@@ -130,15 +130,17 @@ class BaseAttribute(BaseModel):
         ]
         return [labels[i] for i in position.tolist()]
 
-    def encode(self, series: pd.Series, weights: np.ndarray | None = None) -> Encoding:
-        """Type index of each value of a column (any dtype, or a list); refusals count people by the (rows,) weights.
+    def encode(self, values: pd.Series | columns.Column, weights: np.ndarray | None = None) -> Encoding:
+        """Type index of each value of a column (any dtype, a list, or one that has been parsed); refusals count people by the (rows,)
+        weights.
 
         An attribute's own labels are accepted as values, so that decoded records encode to themselves.
 
         Raises:
             ValueError: a missing, unreadable or outside value where the attribute says "refuse".
         """
-        column = columns.parse(pd.Series(series, name=self.name), weights)
+        parsed = isinstance(values, columns.Column)
+        column = values if parsed else columns.parse(pd.Series(values, name=self.name), weights)
         places = self._place(column)
         types, outside = places.types, places.outside
         specials = self._special_labels()

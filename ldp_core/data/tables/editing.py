@@ -20,13 +20,13 @@ from ldp_core.data.domain import (
     check_size,
     whole_ends,
 )
+from ldp_core.data.tables.attributes import build_attribute
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
     DateRecipe,
     Merge,
     NumericRecipe,
-    build_attribute,
 )
 from ldp_core.limits import MOST_CATEGORY_NAME, MOST_CATEGORY_TEXT, MOST_EDITED_ROWS
 from ldp_core.wording import quote_examples, quoted
@@ -37,8 +37,7 @@ _LARGEST_EDGE = 1e300
 def category_table(
     recipe: CategoricalRecipe,
     attribute: CategoricalAttribute,
-    series: pd.Series | None = None,
-    weights: np.ndarray | None = None,
+    column: columns.Column | None = None,
 ) -> pd.DataFrame:
     """The categories of a column with the texts that count in each, to be edited for `recipe_of_categories`.
 
@@ -48,8 +47,7 @@ def category_table(
 
     Args:
         recipe: what `attribute` was built from.
-        series: the column; without it only what the attribute says is listed.
-        weights: (rows,) people each row of the column stands for; one each by default.
+        column: without it only what the attribute says is listed.
 
     Returns:
         Columns `value` (the text), `people` (int64; absent without a column), `category` (what it counts in; for a text
@@ -57,14 +55,13 @@ def category_table(
         outside). At most `MOST_EDITED_ROWS` rows; `attrs["left_out"]` is how many more there were.
     """
     known = _known(attribute)
-    if series is None:
+    if column is None:
         people, listed, outside = {}, list(known), []
     else:
-        column = columns.parse(series, weights)
         people = dict(zip(column.texts.tolist(), column.rows_per_text.tolist(), strict=True))
         named = {category for text, category in attribute.merged if text in people}
         listed = [text for text in known if text in people or text not in named]
-        is_other = _lenient(attribute).encode(column.texts).codes == len(attribute.values)
+        is_other = _lenient(attribute).encode(pd.Series(column.texts)).codes == len(attribute.values)
         short = (text for text in column.texts[is_other] if len(text) <= MOST_CATEGORY_TEXT)  # a page shows them all
         outside = sorted(short, key=lambda text: -people[text])
     order = {category: place for place, category in enumerate(attribute.values, 1)}
@@ -72,7 +69,7 @@ def category_table(
     rows = [*((text, known[text], order[known[text]]) for text in listed), *((text, other, pd.NA) for text in outside)]
     frame = pd.DataFrame(rows[:MOST_EDITED_ROWS], columns=["value", "category", "order"], dtype=object)
     frame["order"] = frame["order"].astype("Int64")
-    if series is not None:
+    if column is not None:
         frame.insert(1, "people", np.array([people.get(text, 0) for text in frame["value"]], dtype=np.int64))
     frame.attrs["left_out"] = max(0, len(rows) - MOST_EDITED_ROWS)
     return frame
@@ -164,9 +161,7 @@ def recipe_of_categories(
     return edited
 
 
-def edge_table(
-    attribute: NumericAttribute | RangeAttribute, series: pd.Series | None = None, weights: np.ndarray | None = None
-) -> pd.DataFrame:
+def edge_table(attribute: NumericAttribute | RangeAttribute, column: columns.Column | None = None) -> pd.DataFrame:
     """The edges of bins as a person would type them, to be edited for `recipe_of_edges`.
 
     Bins of whole numbers show the first number of each, and at the end the last number included, as
@@ -174,8 +169,7 @@ def edge_table(
     ends at k + 0.5, since edges must differ.
 
     Args:
-        series: the column; people are counted where there is one.
-        weights: (rows,) people each row of the column stands for; one each by default.
+        column: people are counted where there is one.
 
     Returns:
         A row per edge: `edge` (float64) and `people` (Int64; absent without a column) from it to the next, NA in the
@@ -192,8 +186,8 @@ def edge_table(
         low, high = whole_ends(edges)
         edges = np.array([*low, high[-1] if high[-1] > low[-1] else low[-1] + 0.5], dtype=float)
     frame = pd.DataFrame({"edge": edges})
-    if series is not None:
-        codes = _lenient(attribute).encode(series).codes
+    if column is not None:
+        codes, weights = _lenient(attribute).encode(column).codes, column.weights
         inside = (codes >= 0) & (codes < bins)
         people = np.bincount(codes[inside], None if weights is None else weights[inside], minlength=bins)
         frame["people"] = pd.array([*people.astype(np.int64).tolist(), pd.NA], dtype="Int64")

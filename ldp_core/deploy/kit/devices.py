@@ -37,7 +37,6 @@ from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.mechanisms.trees.haar import Haar
-from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.mechanisms.unary import UnaryEncoding
@@ -156,7 +155,7 @@ def _stratified(mechanism: StratifiedMechanism) -> Sampler:
         "sizes": list(mechanism.types.shape),
         "draws": [sampler(made) for made in mechanism.drawn_by_design],
         "which": mechanism.which.tolist(),
-        "width": 1 + max(math.prod(shape) for shape in mechanism.widths),
+        "width": 1 + mechanism.width,
     }
 
 
@@ -257,8 +256,6 @@ def _haar(mechanism: Haar) -> Sampler:
 @sampler.register
 def _tree(mechanism: HierarchicalTree) -> Sampler:
     tree = mechanism.tree
-    if not isinstance(tree, (Tree, Grid)):
-        raise NoDevice("No device can draw reports on this tree: its sampler is not known.")
     nodes = _cells(tree) if isinstance(tree, Grid) else [[[0, tree.n, width, 1]] for width in tree.widths]
     parts = [(terms, sampler(oracle)) for terms, oracle in zip(nodes, mechanism.oracles, strict=True)]
     shares = None if isinstance(tree, Grid) or tree.level_shares is None else np.array(tree.level_shares)

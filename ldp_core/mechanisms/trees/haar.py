@@ -22,6 +22,7 @@ from ldp_core.mechanisms.base import (
     Contributions,
     Mechanism,
     Reports,
+    below,
     check_counts,
     check_reports,
     check_rows,
@@ -37,6 +38,7 @@ from ldp_core.mechanisms.hrr import (
     simulate_signs,
 )
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
+from ldp_core.mechanisms.trees.node_reports import channel
 from ldp_core.people import Counts
 from ldp_core.privacy import log_ratio
 from ldp_core.wording import significant
@@ -77,6 +79,15 @@ class Haar(Mechanism):
             raw[own, 1] = privatize_signs(types, range(m, 2 * m), self.epsilon, rng)
         return raw
 
+    @property
+    def outcomes(self) -> float:
+        return 2 * sum(self.blocks)
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        known = below(rows[:, :1], len(self.blocks))
+        blocks = np.array(self.blocks)[np.where(known, rows[:, 0], 0)]
+        return known & below(rows[:, 1:], 2 * blocks[:, None])
+
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Tallies of the outputs of each level."""
         raw = check_rows(raw, 2, "a level and an output")
@@ -99,7 +110,7 @@ class Haar(Mechanism):
     @property
     def channel(self) -> LinearOperator:
         """(outputs of all levels, n) the strategy, by fast transforms."""
-        padded = self.tree.channel([self._level_channel(m) for m in self.blocks])
+        padded = channel(self.tree, [self._level_channel(m) for m in self.blocks])
 
         def forward(x: np.ndarray) -> np.ndarray:
             return padded @ np.pad(np.ravel(x), (0, self.tree.n - self.n))

@@ -96,9 +96,9 @@ def recommend(
     if floor is None:
         limit = sweep.computed(SweepPoint(default_bound(workload), workload, epsilon), results, cancel)
         floor = limit.worst_case if limit is not None else 0.0
-    rows, recipe, parameters, fitted = [], sweep.recipe_of(workload), parameters or {}, fitted or {}
+    rows, parameters, fitted = [], parameters or {}, fitted or {}
     for name in library.names() if candidates is None else candidates:
-        point = SweepPoint(name, workload, epsilon, parameters.get(name, {}), recipe)
+        point = SweepPoint(name, workload, epsilon, parameters.get(name, {}))
         outcome = given(fitted.get(name), point) or _computed(point, results, cancel)
         if outcome is None:
             break

@@ -21,7 +21,7 @@ from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, U
 from ldp_core.limits import MOST_ATTRIBUTES
 from pages.ui import sources
 from pages.ui.controls import guarded
-from pages.ui.data.background_read import look, looking, values
+from pages.ui.data.background_read import column_of, look, looking
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 from pages.ui.words import plain
@@ -283,7 +283,7 @@ def _first_to_count(state: Session, source: Source) -> str:
     countable = []
     for name in source.columns[:-1]:
         try:
-            if not tables.identifies(*values(state, source, name, None)):
+            if not tables.identifies(column_of(state, source, name, None)):
                 return name
             countable.append(name)
         except tables.TooManyRows:
@@ -293,7 +293,7 @@ def _first_to_count(state: Session, source: Source) -> str:
 
 def _first_telling(state: Session, source: Source, names: list[str], counts: str | None) -> str:
     """The first column that says something about people rather than telling them apart: their numbers often come first."""
-    telling = (name for name in names if not tables.identifies(*values(state, source, name, counts)))
+    telling = (name for name in names if not tables.identifies(column_of(state, source, name, counts)))
     return next(telling, names[0])
 
 
@@ -301,7 +301,7 @@ def suggested(state: Session, source: Source, column: str, counts: str | None = 
     """The treatment to offer first; a million different texts take a second to read, so they are read once."""
     return state.results.cached(
         ("suggested", source.id, column, counts),
-        lambda: tables.suggest_recipe(*values(state, source, column, counts)),
+        lambda: tables.suggest_recipe(column_of(state, source, column, counts)),
     )
 
 
@@ -343,7 +343,7 @@ def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
 def _in_a_survey(state: Session, source: Source, name: str, counts: str | None) -> tables.Suggestion:
     def look() -> tables.Suggestion:
         try:
-            return tables.suggest_for_survey(*values(state, source, name, counts))
+            return tables.suggest_for_survey(column_of(state, source, name, counts))
         except tables.TooManyRows:
             return tables.too_different(name)
 

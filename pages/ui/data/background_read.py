@@ -20,7 +20,8 @@ from pydantic import BaseModel
 
 from ldp_core import wording
 from ldp_core.data import tables
-from ldp_core.data.tables import AttributeRecipe, NumericRecipe
+from ldp_core.data.columns import Column, parse
+from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import DataChoice
 from ldp_core.limits import MOST_SHOWN_CHARACTERS
 from pages.ui import layout
@@ -81,9 +82,7 @@ def _look_ahead(state: Session) -> None:
             can_count(state, source, name)
         for recipe in choice.recipes[:DOUBTED_COLUMNS]:
             with suppress(ValueError, KeyError):
-                readings(state, source, recipe)
-                if isinstance(recipe, NumericRecipe):
-                    crowd(state, source, recipe)
+                doubts(state, source, recipe)
 
 
 def looking(
@@ -152,15 +151,11 @@ def progress(state: Session) -> None:
     st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=job.cancel)
 
 
-def values(state: Session, source: Source, column: str, counts: str | None) -> tuple[pd.Series, Any]:
-    """The values of a column, and the people each stands for."""
-    return state.results.cached(("values", source.id, column, counts), lambda: source.column(column, counts), _size)
-
-
-def _size(series_and_people: tuple[pd.Series, Any]) -> int:
-    """Bytes of values that are a local file's; those of other tables are there anyway."""
-    series, people = series_and_people
-    return 0 if people is None else int(series.memory_usage()) + people.nbytes
+def column_of(state: Session, source: Source, name: str, counts: str | None) -> Column:
+    """A column, with the people each of its rows stands for."""
+    return state.results.cached(
+        ("column", source.id, name, counts), lambda: source.column(name, counts), lambda c: c.nbytes
+    )
 
 
 def beginning(state: Session, source: Source) -> pd.DataFrame:
@@ -182,36 +177,25 @@ def beginning(state: Session, source: Source) -> pd.DataFrame:
 def edit_table(
     state: Session, source: Source, column: str, make: Callable[..., pd.DataFrame], *about: BaseModel
 ) -> pd.DataFrame:
-    """The table that a column of the choice on screen is edited in, ``make(*about, values, people)``: kept, as it is small."""
+    """The table that a column of the choice on screen is edited in, ``make(*about, column)``: kept, as it is small."""
     counts = counts_column(state.choice)
     key = ("edit table", source.id, column, make.__name__, [part.model_dump_json() for part in about], counts)
-    return state.results.cached(key, lambda: make(*about, *values(state, source, column, counts)))
+    return state.results.cached(key, lambda: make(*about, column_of(state, source, column, counts)))
 
 
-def crowd(state: Session, source: Source, recipe: NumericRecipe) -> tables.Crowd | None:
-    """What to do where a few numbers of a column take most of its bins."""
+def doubts(state: Session, source: Source, recipe: AttributeRecipe) -> tuple[tables.Doubt, ...]:
+    """What may be doubted about a column under its recipe."""
     counts = counts_column(state.choice)
-    key = ("crowd", source.id, recipe.model_dump_json(), counts)
-    found = state.results.cached(key, lambda: (tables.crowd(recipe, *values(state, source, recipe.column, counts)),))
-    return found[0]  # also that there is none is looked for once
-
-
-def readings(state: Session, source: Source, recipe: AttributeRecipe) -> tuple[tables.Reading, ...]:
-    """The other ways to read a column."""
-    counts = counts_column(state.choice)
-    key = ("readings", source.id, recipe.model_dump_json(), counts)
-    return state.results.cached(key, lambda: tables.readings(recipe, *values(state, source, recipe.column, counts)))
+    key = ("doubts", source.id, recipe.model_dump_json(), counts)
+    return state.results.cached(key, lambda: tables.doubts_of(recipe, column_of(state, source, recipe.column, counts)))
 
 
 def can_count(state: Session, source: Source, column: str) -> bool:
     """True if a column can say how many people each row stands for; of a local file only the first rows are asked."""
     first = beginning(state, source)
-    if column not in first or not tables.can_count(first[column]):
+    if column not in first or not tables.can_count(parse(first[column])):
         return False
-    table = source.table
-    if isinstance(table, tables.LocalTable):
-        return True
-    return state.results.cached(("can count", source.id, column), lambda: tables.can_count(table[column]))
+    return isinstance(source.table, tables.LocalTable) or tables.can_count(column_of(state, source, column, None))
 
 
 def _end(state: Session, pending: Pending) -> None:

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 NAMED = 12
 """Most attributes whose sizes are listed."""
+_ENDS = (
+    "These ends come from the data, rounded. Ends that are public knowledge, such as 0 and 120 for an age, would reveal nothing: "
+    "give them yourself."
+)
 _MOST_SPELLINGS = 4
 """Most spellings of one value that are listed."""
 
@@ -118,36 +122,9 @@ def along_one(state: Session, design: Setting) -> None:
         lambda: _types(design),
         title=f"People by {plain(attribute.name)}",
     )
-    _crowded(state, design, attribute)
-    _otherwise(state)
+    _doubts(state)
     if attribute.origin == "data":
         st.caption(f"The types of {plain(attribute.name)} come from the data, so exported designs reveal them.")
-
-
-def _crowded(state: Session, design: Setting, attribute: Attribute) -> None:
-    """A button that leaves out a few extreme numbers if they take most of the bins."""
-    choice, source = state.choice, state.source_shown
-    if choice is None or choice.source == "declared" or source is None or state.draft is not None:
-        return
-    recipe = choice.recipes[design.domain.attributes.index(attribute)]
-    if recipe.kind != "numeric" or recipe.column != attribute.name:
-        return
-    crowd = background_read.crowd(state, source, recipe)
-    if crowd is None:
-        return
-    held = f"only {crowd.held:,}" if crowd.held > 1 else "one"
-    st.info(
-        f"A few values of {plain(attribute.name)} lie far from all others: at least 98 % of users are in {held} of its {crowd.bins:,} bins."
-    )
-    st.button(
-        plain(f"Bins {crowd.ends}"),
-        key="data-crowd",
-        icon=":material/compress:",
-        on_click=guarded,
-        args=(state, data_actions.set_recipe, state, source.id, crowd.recipe),
-        help=f"{plain(crowd.told)} These ends come from the data, rounded. Ends that are public knowledge, such as 0 and 120 for "
-        "an age, would reveal nothing: give them yourself.",
-    )
 
 
 def spellings(state: Session, design: Setting) -> None:
@@ -181,23 +158,24 @@ def _merge(
     data_actions.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
 
 
-def _otherwise(state: Session) -> None:
-    """A sentence on each column that can be read in two ways, and buttons for the other readings."""
+def _doubts(state: Session) -> None:
+    """A sentence on each column that can be read in two ways or has numbers far from all others, and buttons for what to do instead."""
     choice, source = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or source is None or state.draft is not None:
         return
     for place, recipe in enumerate(choice.recipes[: background_read.DOUBTED_COLUMNS]):
         if recipe.column not in source.columns:
             continue
-        for i, reading in enumerate(background_read.readings(state, source, recipe)):
-            st.info(plain(reading.said))
+        for i, doubt in enumerate(background_read.doubts(state, source, recipe)):
+            st.info(plain(doubt.said))
             with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
-                for j, (label, other) in enumerate(reading.ways):
+                for j, (label, other) in enumerate(doubt.ways):
                     st.button(
                         plain(label),
                         key=f"data-reading-{place}-{i}-{j}",
                         on_click=guarded,
                         args=(state, data_actions.set_recipe, state, source.id, other),
+                        help=plain(f"{doubt.told} {_ENDS}") if doubt.told else None,
                     )
 
 

@@ -74,10 +74,3 @@ def test_single_queries_are_groups_with_their_names():
     custom = outcomes.query_groups(workloads.custom(np.eye(3)))
     assert (custom.by, len(custom.names)) == ("query", 3)
     assert len(outcomes.query_groups(workloads.histogram(1000)).names) == 400
-
-
-def test_means_are_over_the_queries_of_each_group():
-    found = outcomes.query_groups(workloads.all_range(6))
-    values = np.random.default_rng(0).normal(size=(4, len(found.queries)))
-    expected = np.stack([values[:, found.of == i].mean(axis=1) for i in range(6)], axis=1)
-    assert found.means(values) == pytest.approx(expected)

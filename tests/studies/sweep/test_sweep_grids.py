@@ -7,7 +7,6 @@ import pytest
 
 from ldp_core import analysis, bounds, library, mechanisms, workloads
 from ldp_core.studies import sweep
-from ldp_core.studies.sweep import points as points_module
 
 NAMES = ["randomized_response", "subset_selection"]
 
@@ -58,24 +57,6 @@ def test_points_that_cannot_be_computed_are_left_out_with_a_reason():
     assert row.reason == "It works for epsilon from 0.001 to 1.39."
 
 
-def test_certificates_are_made_for_more_types_where_neighbours_are_alike():
-    most, rng = points_module.CERTIFIED_BY_BLOCKS, np.random.default_rng(0)
-    n = points_module.CERTIFIED_TYPES + 1
-    assert sweep.certified(workloads.prefix(most))
-    assert not sweep.certified(workloads.prefix(most + 1))
-    assert not sweep.certified(workloads.custom(rng.standard_normal((n, n))))
-    found = sweep.evaluate(sweep.SweepPoint("certificate", workloads.prefix(300), 1.0))
-    closed = sweep.evaluate(sweep.SweepPoint("centred_svd", workloads.prefix(300), 1.0))
-    assert found.average > 1.01 * closed.average
-
-
-def test_an_optimum_known_in_closed_form_needs_no_rounds():
-    workload = workloads.histogram(4096)
-    fitted = sweep.evaluate(sweep.SweepPoint("optimized", workload, 1.0, {"max_rounds": 5}))
-    known = sweep.evaluate(sweep.SweepPoint("subset_selection", workload, 1.0))
-    assert (fitted.worst_case, fitted.stopped, fitted.rounds) == (known.worst_case, "converged", 0)
-
-
 def test_what_will_be_left_out_is_known_before():
     names, sizes, workload = ["randomized_response", "haar", "fourier"], (6, 8, 12), workloads.prefix(8)
     foreseen = sweep.without_figures(names, workload, 1.0, sizes)
@@ -109,22 +90,6 @@ def test_sizes_that_a_family_does_not_have_are_left_out():
 )
 def test_families_are_resized(workload, expected):
     assert sweep.resized(workload, 16) == expected
-
-
-def test_workloads_of_particular_attributes_have_no_other_size():
-    with pytest.raises(ValueError, match="exist for their own types only"):
-        sweep.resized(workloads.all_marginals([2, 3]), 16)
-
-
-def test_users_needed_fall_with_epsilon_for_all_but_hadamard_response():
-    kinds = [library.spec(name) for name in mechanisms.names() if name != "hadamard"]
-    names = [s.name for s in kinds if not s.fitted and not s.unsuitable(8, 1.0, workloads.histogram(8))]
-    parameters = {"hierarchical": {"oracle": "oue"}}  # its default oracle is Hadamard response
-    found = sweep.epsilons(names, workloads.histogram(8), (0.25, 0.5, 1.0, 2.0, 4.0), parameters=parameters).points
-    assert set(found["name"]) == {*names, *sweep.BOUNDS}
-    for name, rows in found.groupby("name"):
-        users = rows.sort_values("epsilon")["users_needed"].to_numpy()
-        assert (np.diff(users) < 0).all() or name == "svd", name  # the SVD bound ends at zero
 
 
 def test_a_cached_sweep_computes_nothing_and_another_alpha_costs_nothing():
@@ -171,20 +136,6 @@ def test_the_key_holds_everything_that_matters_and_no_more():
     ]
     assert {each.key for each in same} == {point.key}
     assert len({each.key for each in [point, *different]}) == 1 + len(different)
-
-
-def test_a_time_limit_does_not_reach_the_fit():
-    point = sweep.SweepPoint("optimized_gradient", workloads.prefix(8), 1.0, {"time_limit": 1e-9, "max_rounds": 6})
-    found = sweep.evaluate(point)
-    assert (found.rounds, found.stopped) == (6, "rounds")
-
-
-def test_cancelling_between_points_leaves_the_rest_out():
-    seen = []
-    found = sweep.epsilons(NAMES, workloads.prefix(4), callback=seen.append, cancel=lambda: len(seen) >= 3)
-    whole = sweep.epsilons(NAMES, workloads.prefix(4))
-    assert found.points.equals(whole.points[:3])
-    assert found.left_out.empty
 
 
 def test_variances_are_those_of_the_mechanism():

@@ -88,13 +88,6 @@ def test_cancelling_reaches_into_fits_and_returns_what_there_is(where, request):
     assert len(small_sweep(**how).points)
 
 
-def test_an_address_without_a_scheduler_is_refused_at_once():
-    pytest.importorskip("distributed")
-    address = "tcp://127.0.0.1:1"
-    with pytest.raises(ValueError, match=f"No Dask scheduler answers at {address}"):
-        small_sweep(scheduler=address)
-
-
 def test_a_cluster_without_workers_is_refused():
     distributed = pytest.importorskip("distributed")
     with (
