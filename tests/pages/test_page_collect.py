@@ -24,11 +24,6 @@ def collect(ages):
     return ages.go("design").enter("selectbox", "mechanism", "subset_selection").go("collect")
 
 
-def design_id(app):
-    mechanism = app.session.setting.mechanism(app.configuration.mechanism.name)
-    return collecting.identity(app.session, mechanism).result
-
-
 def reports(app, seed=0, **columns):
     """A CSV file of reports of everybody, drawn by the mechanism itself, and what `aggregate` makes of them."""
     mechanism = app.session.setting.mechanism(app.configuration.mechanism.name)
@@ -63,11 +58,7 @@ def held(app):
 
 
 def subject(app):
-    c, design = app.configuration, app.session.design()
-    mechanism = app.session.setting.mechanism(c.mechanism.name)
-    return collecting.Subject(
-        c, c.domain, design.workload, mechanism, design_id(app), design.users_needed(mechanism, design.case)
-    )
+    return collecting.own(app.session, app.session.setting.chosen_mechanism).result
 
 
 def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(another, collect):
