@@ -25,7 +25,7 @@ from ldp_core.limits import (
     MOST_TRANSFORMED_TYPES,
 )
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
-from pages.ui import layout
+from pages.ui import layout, proving
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -267,23 +267,7 @@ def _proving(state: Session, case: str) -> None:
     if proof is not None and proof.finished:
         return
     work.prove_unasked(state, [case])
-    task = work.certificate(state, case)
-    if (job := task.running) is not None:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption("A sharper bound is being proved.")
-            st.button("Stop", on_click=job.stop, key="stop-proof", icon=":material/stop_circle:", type="tertiary")
-        return
-    if task.error:
-        st.caption(plain(task.error))
-        return
-    st.button(
-        "Prove a sharper bound",
-        on_click=work.start_certificate,
-        args=(state, case),
-        key="prove",
-        icon=":material/verified:",
-        help=f"Searches in the background for up to {wording.duration(state.setting.search_seconds)}.",
-    )
+    proving.controls(state, case)
 
 
 def singular_values(state: Session, design: Setting) -> None:
