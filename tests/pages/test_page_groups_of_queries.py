@@ -85,18 +85,3 @@ def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
     assert (
         len(chart(app.open("outcome-tabs", "Predicted"), "simulated-predicted")["data"]) == 2
     )  # errors of single queries are predicted all the same
-
-
-def test_ranges_over_two_orders_are_asked_and_trees_over_both_answer_them_best(app):
-    app.declare_table(16, 16).go("workload").enter("selectbox", "group-0-questions", "rectangles")
-    assert "All ranges over x and y together" in app.words
-    assert app.session.design().workload.num_queries == 136**2
-    app.session.change(compared=("oue", "hierarchical_2d"))
-    app.go("compare")
-    (table,) = [found.value for found in app.at.dataframe if "users_needed" in found.value]
-    users = dict(zip(table["name"], table["users_needed"], strict=True))
-    assert users["Hierarchical over two attributes"] < 0.8 * users["Optimised unary encoding"]
-    for page in ("design", "bounds", "simulate", "export"):
-        app.go(page)
-    app.go("workload").enter("selectbox", "group-0-second", "x")
-    assert "named twice" in app.errors[0]
