@@ -5,6 +5,7 @@ import streamlit as st
 from ldp_core import library, wording
 from pages.ui import layout, manipulation
 from pages.ui.collect import incoming, results
+from pages.ui.controls import button
 from pages.ui.formulas import COLLECT
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting, work
@@ -55,7 +56,7 @@ with controls:
     running, found = task.running, collecting.collection(state, subject)
     if running is not None:
         with layout.actions():
-            st.button("Cancel", on_click=running.cancel, key="cancel", icon=":material/stop_circle:")
+            button("Cancel", "cancel", "stop_circle", running.cancel)
     else:
         incoming.bring(state, subject, own)
         if task.error:
@@ -83,12 +84,13 @@ with shown:
                 "application/octet-stream",
                 "download-collection",
             )
-            st.button(
+            button(
                 "Begin again",
-                key="forget-collection",
-                on_click=collecting.forget,
-                args=(state, subject),
-                icon=":material/restart_alt:",
+                "forget-collection",
+                "restart_alt",
+                collecting.forget,
+                state,
+                subject,
                 help="Forgets what was counted of this design. Your files stay with you.",
                 disabled=running is not None,
             )

@@ -108,16 +108,7 @@ def read(written: Written, workload: Workload, epsilon: str, checked: bool = Fal
             raise ValueError("it is about other questions than those of the design, or was changed")
         if not checked and not _holds(certificate, document, given, value):
             raise ValueError("its numbers do not prove the bound that it claims")
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        ArithmeticError,
-        RuntimeError,
-        zipfile.BadZipFile,
-        EOFError,
-    ):
+    except verify.DAMAGED:
         raise ValueError("The proof in the file cannot be used: it is damaged. Prove it again.") from None
     except ValueError as error:
         raise ValueError(f"The proof in the file cannot be used: {str(error).rstrip('.')}. Prove it again.") from None

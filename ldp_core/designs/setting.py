@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,9 @@ from ldp_core.optimize.base import too_large
 from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.people import dense
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
+
+TRADE_OFF = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""The epsilons at which a design is fitted and proved for its main picture, besides its own."""
 
 
 class NotFitted(ValueError):
@@ -48,6 +51,12 @@ class Fit(NamedTuple):
 class Setting(Proved):
     """All that follows from a configuration, its people and its questions; what needs the questions refuses in a sentence while they
     have not been computed. Mechanisms go by their name in the design, each with its parameters."""
+
+    @cached_property
+    def at_other_epsilons(self) -> tuple[Setting, ...]:
+        """The same design at the epsilons of `TRADE_OFF` but for its own, with results in the same place."""
+        others = [f"{epsilon:g}" for epsilon in TRADE_OFF if not math.isclose(epsilon, self.epsilon)]
+        return tuple(replace(self, configuration=self.configuration.with_(epsilon=epsilon)) for epsilon in others)
 
     # --- priors ---------------------------------------------------------------------------------
 
@@ -418,7 +427,9 @@ class Setting(Proved):
         """The costs of a mechanism in every case, each with its own bound: see `frames.costs`."""
         pure = mechanism.delta == 0
         limits = {case: self.bounds(case) if pure else dict[str, float]() for case in self.cases}
-        return frames.costs(self.profile(mechanism), self.cases, limits, self.workload.squared_weights, self.alpha)
+        return frames.costs(
+            self.profiled(mechanism, self.workload), self.cases, limits, self.workload.squared_weights, self.alpha
+        )
 
     def compared(self, ready: Mapping[str, Mechanism], case: str) -> pd.DataFrame:
         """Costs of mechanisms by name (columns of `frames.summaries`), fewest users in the case first."""

@@ -2,7 +2,7 @@
 
 A person's type becomes its class first, and a mechanism for the classes draws the report. Answers to
 these questions, their variances and the guarantee are those of that mechanism: see
-`ldp_core.workloads.distinguished`. Reports say nothing about the types within a class.
+`ldp_core.workloads.quotient`. Reports say nothing about the types within a class.
 """
 
 from __future__ import annotations

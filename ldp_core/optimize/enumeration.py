@@ -1,6 +1,6 @@
 """The exact optimum for few types: all 2^n two-valued rows at once, by semidefinite programming.
 
-The best strategy is a measure over the rows v in {1, E}^n (see `ldp_core.optimize.certified`), so
+The best strategy is a measure over the rows v in {1, E}^n (see `ldp_core.optimize.columns.search`), so
 with all of them available the design problem is a finite convex program. Coordinates that are well
 scaled at every epsilon: let ``r = n p``, m_v the probability of output v under the prior p,
 ``v = r'v/n a_v``, and B (n, n-1) an orthonormal basis of the differences between types,

@@ -57,62 +57,6 @@ def of_strategy(strategy: np.ndarray, workload: Workload, prior: np.ndarray | No
     return float(np.trace(linalg.solve(M, workload.gram_dense(), assume_a="pos")))
 
 
-def slopes(transposed: np.ndarray, at: Evaluation, check: Check = unchecked) -> tuple[np.ndarray, np.ndarray]:
-    """``(X P, a)`` with ``X = M^-1 G M^-1`` and ``a_y = q_y' X q_y / d_y`` (m,), from which all derivatives follow.
-
-    The gradient is ``dL/dQ[y, u] = a_y / d_y - 2 (X q_y)_u / d_y``, and stretching row y changes L at the rate
-    ``-a_y``.
-    """
-    curved = blas.dsyrk(1.0, at.solved, lower=1)
-    n, m = transposed.shape
-    product = np.empty((n, m))
-    for part in blocks(m, n):
-        check()
-        product[:, part] = blas.dsymm(1.0, curved, transposed[:, part].T, side=1, lower=1).T
-    return product, np.einsum("ij,ij->j", transposed, product) / at.outputs
-
-
-def types_to_outputs(transposed: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """``Q v`` (m,) for a vector over types (n,)."""
-    return blas.dgemv(1.0, transposed.T, vector)
-
-
-def outputs_to_types(transposed: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """``Q' w`` (n,) for a vector over outputs (m,)."""
-    return blas.dgemv(1.0, transposed.T, vector, trans=1)
-
-
-def multipliers(
-    transposed: np.ndarray, curvature: np.ndarray, at: Evaluation, start: np.ndarray, steps: int
-) -> np.ndarray:
-    """Multipliers mu (n,) of the column sums for moves that stretch rows: ``(Q' diag(1/a) Q) mu = 1``.
-
-    The stretches ``1 + t (1 - mu'q_y / a_y)`` then keep every column sum, and L falls at the rate
-    ``sum_y a_y (1 - mu'q_y / a_y)^2``. A few conjugate gradient steps from ``start``,
-    preconditioned by M^-1: near the optimum a is proportional to d for the symmetric workloads, and
-    the matrix to M.
-    """
-    mu = start.copy()
-
-    def image_of(vector: np.ndarray) -> np.ndarray:
-        return outputs_to_types(transposed, types_to_outputs(transposed, vector) / curvature)
-
-    residual = 1 - image_of(mu)
-    direction, old = np.zeros_like(mu), 1.0
-    for _ in range(steps):
-        conditioned, _ = lapack.dpotrs(at.cholesky, residual, lower=1)
-        new = residual @ conditioned
-        direction = conditioned + (new / old) * direction
-        image = image_of(direction)
-        bend = direction @ image
-        if not bend > 0:
-            break
-        mu += (new / bend) * direction
-        residual -= (new / bend) * image
-        old = new
-    return mu
-
-
 def blocks(k: int, n: int) -> list[slice]:
     """``k`` rows of ``n`` entries in parts whose products with an n x n matrix take little time."""
     size = max(1, BLOCK // n**2)

@@ -18,8 +18,6 @@ from ldp_core.workloads.comparisons import quoted as quoted
 from ldp_core.workloads.composite import Custom as Custom
 from ldp_core.workloads.composite import Product as Product
 from ldp_core.workloads.composite import Union as Union
-from ldp_core.workloads.distinguished import Distinguished as Distinguished
-from ldp_core.workloads.distinguished import classes_of as classes_of
 from ldp_core.workloads.expressions import PredicateError as PredicateError
 from ldp_core.workloads.expressions import parse as parse
 from ldp_core.workloads.marginals import AllMarginals as AllMarginals
@@ -58,6 +56,8 @@ from ldp_core.workloads.predicates import Predicates as Predicates
 from ldp_core.workloads.pricing import Price as Price
 from ldp_core.workloads.pricing import price as price
 from ldp_core.workloads.pricing import work_out as work_out
+from ldp_core.workloads.quotient import Quotient as Quotient
+from ldp_core.workloads.quotient import classes_of as classes_of
 from ldp_core.workloads.ratios import AVERAGES_COUNTED as AVERAGES_COUNTED
 from ldp_core.workloads.ratios import SHARES_COUNTED as SHARES_COUNTED
 from ldp_core.workloads.ratios import Ratios as Ratios

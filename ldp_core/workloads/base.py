@@ -25,14 +25,14 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core import pictures
-from ldp_core.limits import MOST_MATRIX_TYPES, MOST_SPREAD, MOST_WORKLOAD_ENTRIES
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_SPREAD, MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Tables, dense
 from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.distinguished import Distinguished, distinguished
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup, deviation_from_exchangeable
 
 if TYPE_CHECKING:
     from ldp_core.workloads.means import Unit
+    from ldp_core.workloads.quotient import Quotient
     from ldp_core.workloads.strata import Strata
     from ldp_core.workloads.surveys import Survey
 
@@ -158,12 +158,14 @@ class Workload(ABC):
         return SymmetryGroup("exchangeable", tuple((size, True) for size, _ in known.shifts), apart)
 
     @cached_property
-    def distinguished(self) -> Distinguished | None:
-        """The classes of types that the questions distinguish, see `ldp_core.workloads.distinguished`.
+    def distinguished(self) -> Quotient | None:
+        """The classes of types that the questions distinguish, see `ldp_core.workloads.quotient`.
 
         None if these are all the types, a single one, or if there are too many types to compare.
         """
-        return distinguished(self)
+        from ldp_core.workloads.quotient import quotient  # builds on this module
+
+        return quotient(self) if self.n <= (MOST_MATRIX_TYPES if self.survey else MOST_TABLE_CELLS) else None
 
     @property
     def _known_symmetry(self) -> SymmetryGroup:

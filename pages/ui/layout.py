@@ -15,11 +15,12 @@ import streamlit as st
 from ldp_core import charts, designs, frames, library, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
-from ldp_core.run import Progress
+from ldp_core.run import Cancel, Progress
 from pages.ui import listing
+from pages.ui.controls import button
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, Stopped, jobs, poll
+from pages.ui.tasks.jobs import Job, Stopped, ask, jobs, poll
 from pages.ui.words import plain, spoken
 
 if TYPE_CHECKING:
@@ -108,9 +109,7 @@ def _offer_fit(state: Session, setting: Setting, name: str) -> None:
     """A button that fits a mechanism whose fit a loaded file lacked."""
     lacked = state.view.get("offer_optimise") == setting.fitted_key(name)
     if lacked and setting.unfit(name) is None and work.fit(state, name).running is None:
-        st.button(
-            "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
-        )
+        button("Optimise again", "offer", "play_arrow", work.start_fit, state, name)
 
 
 def _head(title: str, purpose: str) -> None:
@@ -227,6 +226,32 @@ def instead(error: ValueError, what: str = "", known: str = "", mild: bool = Fal
         st.error(plain(f"{what} {error}"))
 
 
+def once_known(
+    state: Session,
+    key: object,
+    title: str,
+    quick: bool,
+    compute: Callable[[Cancel], T],
+    waiting: str = "",
+    what: str = "",
+    small: bool = False,
+    size: int = 0,
+) -> T | None:
+    """The value of `ask`. While there is none, None, and the page says in its place that it is ``waiting``, or why it cannot be had
+    after ``what`` that means; ``small`` says so in small print."""
+    try:
+        value = ask(state, key, title, quick, compute, size)
+    except ValueError as error:
+        if small:
+            st.caption(plain(f"{what} {error}"))
+        else:
+            instead(error, what)
+        return None
+    if value is None and waiting:
+        (st.caption if small else st.info)(waiting)
+    return value
+
+
 def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
     """Exact errors that take seconds are computed in the background; until then the page ends here."""
     try:
@@ -246,7 +271,7 @@ def need_questions(state: Session, design: Setting) -> None:
     task = work.questions(state)
     if (job := task.running) is not None:
         st.info("The questions of this design are being worked out.")
-        st.button("Cancel", on_click=job.stop, key="cancel-questions", icon=":material/stop:")
+        button("Cancel", "cancel-questions", "stop", job.stop)
         end()
     if task.error:
         st.error(plain(task.error))
@@ -254,7 +279,7 @@ def need_questions(state: Session, design: Setting) -> None:
         f"The questions of this design take about {wording.duration(design.price.seconds)} and "
         f"{wording.significant(design.price.bytes / 1e6, 2)} MB to work out, so this is not done unasked."
     )
-    st.button("Work them out", on_click=task.start, key="questions", icon=":material/play_arrow:")
+    button("Work them out", "questions", "play_arrow", task.start)
     end()
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from ldp_core import bounds, workloads
 from ldp_core.optimize import design, exact
-from ldp_core.optimize.columns import first_rows, folded
+from ldp_core.optimize.columns.rows import sized_rows
+from ldp_core.optimize.columns.search import FoldedMixture
 
 
 def objective_of(strategy, workload):
@@ -47,7 +48,7 @@ def test_what_is_told_on_the_way_is_a_strategy_with_that_objective(n):
 
 def test_rows_that_are_the_same_turned_round_are_written_out_once():
     high = np.array([[1, 0, 0, 1], [1, 0, 0, 0]], dtype=bool)
-    mixture = folded.FoldedMixture(high, np.array([0.3, 0.2]), 2.0, 1.0)
+    mixture = FoldedMixture(high, np.array([0.3, 0.2]), 2.0, 1.0)
     assert mixture.strategy.tolist() == [[0.6, 0.3, 0.3, 0.6], [0.2, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.2]]
 
 
@@ -58,7 +59,7 @@ def test_rows_that_are_the_same_turned_round_are_written_out_once():
 def test_rows_are_larger_than_the_closed_form_says_where_epsilon_is(epsilon, low, high):
     """As those of the best strategies known are: 1.04 and 1.7 times as large for running totals over 128 types."""
     workload, ratio = workloads.prefix(128), math.exp(epsilon)
-    rows = first_rows.sized_rows(workload.gram_dense(), ratio, 500, np.random.default_rng(0))
+    rows = sized_rows(workload.gram_dense(), ratio, 500, np.random.default_rng(0))
     assert rows.shape == (500, 128)
     assert low <= rows.mean() * (ratio + 1) <= high
 

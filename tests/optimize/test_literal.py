@@ -5,9 +5,10 @@ import pytest
 
 from ldp_core import bounds, mechanisms, workloads
 from ldp_core.optimize import projected_gradient
+from ldp_core.optimize.gradient.descent import slopes
 from ldp_core.optimize.gradient.literal import slope_of_lower
 from ldp_core.optimize.gradient.projection import project
-from ldp_core.optimize.objective import evaluate, slopes
+from ldp_core.optimize.objective import evaluate
 
 
 def objective(strategy, root):

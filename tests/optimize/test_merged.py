@@ -11,7 +11,7 @@ from ldp_core.optimize.surveys.split_design import mixed
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.workloads import Custom
-from ldp_core.workloads.distinguished import alike
+from ldp_core.workloads.quotient import alike
 
 SHAPE, EPSILON = (5, 4), 1.2
 ALIKE = np.repeat((np.random.default_rng(0).random((3, 10)) < 0.5).astype(float), 2, axis=1)

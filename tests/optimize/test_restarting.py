@@ -9,9 +9,9 @@ from ldp_core import workloads
 from ldp_core.optimize import SearchLimits, design, worst_case_design
 from ldp_core.optimize.closed_form import best_closed_form
 from ldp_core.optimize.columns import generation
-from ldp_core.optimize.columns.folded import FoldedSearch
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.columns.reweighting import WorstCaseSearch
+from ldp_core.optimize.columns.search import FoldedSearch
 from ldp_core.optimize.columns.weights import Singular, update
 
 RANDOM = np.random.default_rng(0).random((12, 12))

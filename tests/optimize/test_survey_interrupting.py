@@ -8,7 +8,7 @@ from ldp_core import workloads
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.optimize import SearchLimits
-from ldp_core.optimize.certified import design_strategy
+from ldp_core.optimize.columns.search import design_strategy
 from ldp_core.optimize.surveys import split_design as splitting
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import GRACE, LEAST_GRACE

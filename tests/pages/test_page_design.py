@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from ldp_core import analysis, bounds, library, mechanisms, wording, workloads
+from ldp_core import library, mechanisms, wording
 from ldp_core.designs import Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import PrefixPart
@@ -76,20 +76,6 @@ def test_reports_add_up(ages):
     ages.go("design").enter("text_input", "epsilon-text", "0.3").enter("number_input", "reports", 5)
     assert "In total epsilon 1.5 per person: 5 reports of 0.3 each." in ages.words
     assert f"at most {100 / (1 + math.exp(-1.5)):.0f} % sure" in ages.words
-
-
-def test_figures_are_those_of_the_core(ages):
-    ages.go("design").enter("selectbox", "mechanism", "subset_selection")
-    workload = workloads.prefix(25)
-    mechanism = mechanisms.create("subset_selection", n=25, epsilon=1.0)
-    assert metric(ages, "needed") == wording.needed(
-        analysis.sample_complexity(mechanism, workload, ages.session.setting.alpha)
-    )
-    assert metric(ages, "audited") == "1"
-    # Like with like: the worst type against a bound for the worst type.
-    gap = analysis.worst_case_variance(mechanism, workload) / bounds.worst_case_variance(workload, 1.0) - 1
-    assert gap > 1
-    assert metric(ages, "gap") == wording.gap(gap)
 
 
 def test_optimising_ends_in_a_result_and_export_follows(small):

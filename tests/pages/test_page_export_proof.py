@@ -8,7 +8,6 @@ import zipfile
 import numpy as np
 import pytest
 
-from ldp_core import designs
 from ldp_core.bounds import verify
 from ldp_core.designs import certificate_file
 from pages.ui.session import exchange
@@ -88,12 +87,3 @@ def test_forged_proofs_are_refused_and_the_design_is_loaded_all_the_same(proved,
         assert "The proof in the file cannot be used" in other.words
         assert "it holds" not in other.words
         assert other.configuration == proved.configuration
-
-
-def test_a_proof_too_large_to_check_is_not_taken(proved, another, monkeypatch):
-    content = exchange.export(proved.session)
-    assert designs.load(content).certificate is not None
-    monkeypatch.setattr(exchange, "MOST_EXACT_TYPES", 1)
-    other = another()
-    other.load(content)
-    assert "too large to be checked while it is loaded" in other.words

@@ -47,15 +47,6 @@ def chart(app, name):
     return app.charts[place]
 
 
-def test_every_page_says_what_weights_do(groups):
-    for page in set(PAGES) - {"simulate"}:
-        assert "a query of weight 2 counts like four of weight 1" in groups.go(page).words
-    plain = tuple(part.model_copy(update={"weight": 1.0}) for part in GROUPS)
-    groups.session.change(workload=WorkloadRecipe(parts=plain))
-    for page in PAGES:
-        assert "weight 2" not in groups.go(page).words
-
-
 def test_simulated_answers_are_shares_under_their_names(groups):
     groups.go("simulate").press("run").finish()
     assert "a query of weight 2 counts like four of weight 1" in groups.words

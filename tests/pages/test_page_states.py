@@ -116,12 +116,6 @@ def test_two_sessions_do_not_see_each_other(ages, another):
     assert "diagnosis" in ages.words
 
 
-@given(number=st.integers(1, 10**9))
-@settings(max_examples=50)
-def test_whole_numbers_are_read_as_shown(number):
-    assert whole_number(f" {number:,} ", "it", 1, 10**9) == number
-
-
 @given(text=st.text(max_size=30))
 @settings(max_examples=200)
 def test_texts_are_whole_numbers_or_refused_with_the_range(text):

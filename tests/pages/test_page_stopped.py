@@ -61,17 +61,6 @@ def test_costs_stopped_by_hand_stay_stopped_until_a_page_that_shows_them_is_open
     assert any(metric.label == "People needed" for metric in stopped.at.metric)
 
 
-def test_a_changed_design_begins_its_own_and_the_earlier_one_is_still_stopped(stopped):
-    stopped.session.change(epsilon="2")
-    stopped.finish()
-    assert [job.state for job in found(stopped)] == ["cancelled", "done"]
-    assert any(metric.label == "People needed" for metric in stopped.at.metric)
-    stopped.session.change(epsilon="1")
-    stopped.finish()
-    assert len(found(stopped)) == 2
-    assert "You stopped" in stopped.words
-
-
 def test_what_the_program_cancels_is_not_stopped(slow, busy):
     (job,) = found(slow)
     slow.session.change(epsilon="2")

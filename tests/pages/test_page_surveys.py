@@ -1,6 +1,5 @@
 """The pages after the questions, for surveys: nothing is asked of the joint domain, and every number is the core's."""
 
-import math
 import re
 
 import pytest
@@ -75,51 +74,6 @@ def test_users_needed_and_the_bound_are_those_of_the_core(lives):
     assert sum(drawn["data"][0]["x"]) <= 100
     lives.go("export")
     assert "All queries in the order of their numbers" in lives.words
-
-
-def test_rivals_for_surveys_stand_side_by_side(lives):
-    lives.go("compare")
-    names = library.USUAL_FOR_SURVEYS[:-1]
-    workload, alpha = lives.workload, lives.session.setting.alpha
-    table = next(frame for frame in lives.dataframes if "users_needed" in frame.columns)
-    needed = {
-        name: analysis.sample_complexity(library.create(name, epsilon=1.0, workload=workload), workload, alpha)
-        for name in names
-    }
-    shown = dict(zip(table["name"], table["users_needed"], strict=True))
-    titles = {library.spec(name).title: users for name, users in needed.items()}
-    assert {title: shown[title] for title in titles} == pytest.approx(titles)
-    assert set(shown) - set(titles) <= {library.spec("optimized").title}
-    assert "standard_error_average" not in table
-    assert lives.words.count(ALIKE) == 1
-    assert not lives.has("selectbox", "case")
-    lives.open("compare-tabs", "Patterns")
-    assert lives.words.count("What reports tell, by the columns that it is about") >= 3
-
-
-def test_plan_solves_for_each_of_the_three(app):
-    load(app, [13, 14, 15])
-    workload, alpha = app.workload, app.session.setting.alpha
-
-    def variance(epsilon):
-        mechanism = library.create("sampled_sets", epsilon=epsilon, workload=workload)
-        return analysis.worst_case_variance(mechanism, workload) / workload.squared_weights
-
-    def shown(solved):
-        app.finish()
-        assert not app.errors
-        assert app.words.count(ALIKE) == 1
-        table = next(frame for frame in app.dataframes if solved in frame.columns)
-        return table[solved][table["name"] == "One random set of columns"].item()
-
-    app.solve_for("users")
-    assert shown("users") == pytest.approx(variance(1.0) / alpha)
-    app.enter("segmented_control", "solved", "standard_error").enter("text_input", "plan-users", "200,000")
-    assert shown("standard_error") == pytest.approx(100 * math.sqrt(variance(1.0) / 200_000))
-    app.enter("segmented_control", "solved", "epsilon").enter("text_input", "plan-users", "200,000")
-    found = shown("epsilon")
-    assert variance(found) <= alpha * 200_000 * (1 + 1e-9)
-    assert variance(found * 0.999) > alpha * 200_000
 
 
 def test_what_a_survey_cannot_have_is_said_in_a_sentence(lives):

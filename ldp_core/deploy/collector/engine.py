@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -20,9 +19,8 @@ from ldp_core.limits import MOST_DATABASE_MIB
 from ldp_core.run import Interrupted
 from ldp_core.wording import quoted
 
-HASHES = 40_000_000
-"""Hashes of ids compared at once: 320 MB."""
-_BATCH = 2**18
+HASHES = 10_000_000
+"""Hashes of ids compared at once: about 400 MB."""
 _LOOKED_AT = 64
 """Columns that are not ours and may hold counts; a table of counts has few."""
 _POLL = 0.1  # seconds between looks at whether somebody has cancelled
@@ -132,28 +130,22 @@ class Engine:
         are compared themselves.
         """
         earlier = [f"read_parquet({literal(path)})" for path in self.kept]
-        columns = [f"SELECT hash(id) AS h FROM {self.source.query()} WHERE {usable}"]
-        columns += [f"SELECT hash(id) AS h FROM {table}" for table in earlier]
-        hashes = " UNION ALL ".join(columns)
-        rows = self.source.rows + sum(pa.parquet.read_metadata(path).num_rows for path in self.kept)
-        portions = rows // HASHES + 1
-        connection.execute("CREATE TABLE several (h UBIGINT)")
-        writer = connection.cursor()  # of its own: the results of the other are still being read
-        repetitions = 0
-        for portion in range(portions):
-            some = f"SELECT h FROM ({hashes}) WHERE h % {portions} = {portion}" if portions > 1 else hashes
-            reader = connection.sql(some).to_arrow_reader(_BATCH)
-            batches = (batch.column(0).to_numpy() for batch in self._checked(reader))
-            for repeated in several(batches, min(rows, HASHES * 5 // 4)):
-                repetitions += len(repeated)
-                writer.register("found", pa.table({"h": repeated}))
-                writer.execute("INSERT INTO several SELECT h FROM found")
-                writer.unregister("found")
-        writer.close()
-        if not repetitions:
-            return False
         # The rows are numbered before any are left out.
         numbered = f"SELECT id, number FROM {self.source.query(numbered=True)} WHERE {usable}"
+        tables = [
+            f"SELECT id FROM {self.source.query()} WHERE {usable}",
+            *(f"SELECT id FROM {table}" for table in earlier),
+        ]
+        portions = (self.source.rows + sum(pa.parquet.read_metadata(path).num_rows for path in self.kept)) // HASHES + 1
+        connection.execute("CREATE TABLE several (h UBIGINT)")
+        for portion in range(portions):
+            connection.execute(
+                f"INSERT INTO several SELECT h FROM (SELECT hash(id) AS h FROM ({' UNION ALL '.join(tables)})) "
+                f"WHERE h % {portions} = {portion} GROUP BY h HAVING count(*) > 1"
+            )
+        ((repetitions,),) = connection.execute("SELECT count(*) FROM several").fetchall()
+        if not repetitions:
+            return False
         candidates = [numbered, *(f"SELECT id, -1 AS number FROM {table}" for table in earlier)]
         connection.execute(
             f"CREATE TABLE twice AS SELECT id, min(number) AS number FROM ({' UNION ALL '.join(candidates)}) "
@@ -183,37 +175,3 @@ class Engine:
             if alike:
                 return name, rows
         return None
-
-    def _checked(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-        for batch in reader:
-            self.check()
-            yield batch
-
-
-def several(batches: Iterator[np.ndarray], room: int) -> Iterator[np.ndarray]:
-    """The values that occur more than once in ``batches`` of uint64, some of them several times, with memory for ``room``
-    different values, and more only where there are more."""
-    held, used = np.empty(max(1, room), dtype=np.uint64), 0
-
-    def pack() -> np.ndarray:
-        """Values of `held` that are there twice; each is left there once."""
-        nonlocal used
-        sorted_ = held[:used]
-        sorted_.sort()
-        same = sorted_[1:] == sorted_[:-1]
-        repeated = np.unique(sorted_[1:][same])
-        if len(repeated):
-            kept = sorted_[np.concatenate([[True], ~same])]
-            held[: len(kept)] = kept
-            used = len(kept)
-        return repeated
-
-    for batch in batches:
-        if used + len(batch) > len(held):
-            yield pack()
-            if used + len(batch) > len(held):
-                held = np.concatenate([held, np.empty(max(len(batch), len(held) // 2), dtype=np.uint64)])
-        held[used : used + len(batch)] = batch
-        used += len(batch)
-    if used:
-        yield pack()

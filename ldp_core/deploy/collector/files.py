@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -31,7 +30,6 @@ _COUNT_LIKE = re.compile(r"(^|[^a-z])(counts?|cnt|reports|number|num|times|freq|
 """The usual names of columns of counts, as databases write them: `COUNT(*)`, `count_star()`, `n`."""
 _HEADER = 2**16
 _CHUNK = 2**22
-_LF, _CR = b"\n", b"\r"
 _NUMBERED = "file_row_number"
 _BY_ORDER = "row_number() OVER ()"
 _PARQUET_MAGIC = b"PAR1"
@@ -296,17 +294,11 @@ def _chunks(path: Path, check: Callable[[], None]) -> Iterator[bytes]:
 
 def mixed(parts: Iterable[bytes]) -> bool:
     """True if lines end in more than one way: with a line feed, a carriage return, or both."""
-    ends, last = set[bytes](), b""
+    both = fed = returned = 0
+    last = b""
     for part in parts:
-        if _CR not in part and not last:  # so it is in most files, and this is quick
-            ends |= {_LF} if _LF in part else set()
-            continue
         whole = last + part
-        last = _CR if whole.endswith(_CR) else b""  # its line feed may come next
-        signs = np.frombuffer(whole, dtype=np.uint8)
-        fed, returned = signs == _LF[0], signs == _CR[0]
-        both = np.count_nonzero(returned[:-1] & fed[1:])
-        ends |= {_CR + _LF} if both else set()
-        ends |= {_LF} if np.count_nonzero(fed) > both else set()
-        ends |= {_CR} if np.count_nonzero(returned) > both + len(last) else set()
-    return len(ends | ({last} if last else set())) > 1
+        last = b"\r" if whole.endswith(b"\r") else b""  # its line feed may come next
+        both, fed = both + whole.count(b"\r\n"), fed + whole.count(b"\n")
+        returned += whole.count(b"\r") - len(last)
+    return (both > 0) + (fed > both) + (returned + len(last) > both) > 1

@@ -27,8 +27,7 @@ from ldp_core.deploy.collector.alphabet import Alphabet, alphabet
 from ldp_core.deploy.collector.collection import Collection, Read, ids_of, lock_of
 from ldp_core.deploy.collector.engine import Engine, Progress
 from ldp_core.deploy.collector.files import DESIGN, REPORT, REPORTS, Source
-from ldp_core.deploy.collector.lock import Held, held
-from ldp_core.deploy.collector.private_folder import private_folder
+from ldp_core.deploy.collector.private_folder import Held, held, private_folder
 from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN, NO_ID, NO_NUMBER, NotRead, UnreadableReports
 from ldp_core.deploy.collector.rows import Tally, longest
 from ldp_core.limits import MOST_COUNTED_USERS

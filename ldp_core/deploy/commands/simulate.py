@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ldp_core import estimators, library, studies, wording, workloads
 from ldp_core.deploy.commands import files, terminal, working
-from ldp_core.designs import Configuration, Setting, ready
+from ldp_core.designs import Setting
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.workloads.axes import axes_of
 
@@ -36,11 +36,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
-    bundle = files.opened(given.config)
     asked = {"trials": given.trials, "seed": given.seed, "estimators": given.estimators}
-    configuration = _told(bundle.configuration, {name: value for name, value in asked.items() if value is not None})
-    setting = ready(configuration, files.table(given.data, configuration), stop)
-    working.told(setting)
+    bundle, setting = working.opened(given.config, given, stop, "simulation", **asked)
+    for name in setting.configuration.simulation.estimators:
+        estimators.spec(name)
     names = working.asked_for(setting, given.mechanisms or [setting.chosen])
     mechanisms, _ = working.several(setting, names, stop, bundle)
     result = _simulated(setting, mechanisms, stop)
@@ -49,7 +48,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         terminal.say(f"{title} is left out for {library.spec(mechanism).title}. {reason}")
     views = {name: getattr(result, name) for name in ("errors", "groups", "queries", "intervals")}
     views["within_groups"] = result.ratios
-    settings = {"seed": configuration.simulation.seed, "users": setting.users, "trials": result.trials}
+    settings = {"seed": setting.configuration.simulation.seed, "users": setting.users, "trials": result.trials}
     terminal.show(given, stop, settings | views, lambda: _text(setting, result))
 
 
@@ -76,13 +75,6 @@ def _text(setting: Setting, result: studies.outcomes.Outcomes) -> Iterator[str]:
         f"{'in percentage points (pp) of all people' if scale == wording.POINTS else scale.unit}. Exact predictions exist for unbiased "
         "estimates only."
     )
-
-
-def _told(configuration: Configuration, asked: dict[str, object]) -> Configuration:
-    stated = configuration.with_(simulation={**dict(configuration.simulation), **asked})
-    for name in stated.simulation.estimators:
-        estimators.spec(name)
-    return stated
 
 
 def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threading.Event) -> studies.outcomes.Outcomes:

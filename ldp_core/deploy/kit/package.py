@@ -124,11 +124,8 @@ def kit(
     }
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     written_report = report(
-        configuration,
+        shown,
         outcome,
-        mechanism,
-        shown.workload,
-        shown.counts,
         _verdict(setting, shown is setting),
         device.design,
         digests,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from functools import reduce
+from functools import partial, reduce
 from random import Random
 from typing import Any
 
@@ -19,22 +18,6 @@ SUMMED = ("columns", "rest", "shares")
 ALONE = ("truth", "inside", "own", "keep", "flip")
 
 
-class _Bytes:
-    """Bytes that anybody can make again, and a record of those that were taken."""
-
-    def __init__(self, seed: str):
-        self._seed, self._blocks, self._left = seed, 0, b""
-        self.taken = b""
-
-    def __call__(self, many: int) -> bytes:
-        while len(self._left) < many:
-            self._left += hashlib.sha256(f"{self._seed} {self._blocks}".encode()).digest()
-            self._blocks += 1
-        given, self._left = self._left[:many], self._left[many:]
-        self.taken += given
-        return given
-
-
 def vectors(description: Mapping[str, Any], seed: int = 0, reports: int = REPORTS) -> dict[str, object]:
     """The vectors of a device, a JSON object:
 
@@ -44,13 +27,19 @@ def vectors(description: Mapping[str, Any], seed: int = 0, reports: int = REPORT
     * "refused_devices": {"path", "add", "design", "why"}: the number at ``path`` of the description is raised by ``add``, and the design id
       replaced where "design" is not null. A client must refuse to load it.
     """
-    device, cases = Device(description), []
-    for i, value in enumerate(_values(description, Random(seed), reports)):
-        source = _Bytes(f"{description['design']} {seed} {i}")
-        report = device.report(value, source)
-        cases.append({"value": value, "bytes": source.taken.hex(), "report": report})
+    device, random, cases = Device(description), Random(f"{description['design']} {seed}"), []
+    for value in _values(description, random, reports):
+        taken: list[bytes] = []
+        report = device.report(value, partial(_drawn, random, taken))
+        cases.append({"value": value, "bytes": b"".join(taken).hex(), "report": report})
     refused = {"refused_values": _refused_values(description), "refused_devices": _refused_devices(description)}
     return {"design": description["design"], "reports": cases} | refused
+
+
+def _drawn(random: Random, taken: list[bytes], many: int) -> bytes:
+    """Bytes that a report takes, and a record of them."""
+    taken.append(random.randbytes(many))
+    return taken[-1]
 
 
 def _values(description: Mapping[str, Any], random: Random, many: int) -> list[Value]:

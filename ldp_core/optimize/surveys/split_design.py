@@ -13,8 +13,8 @@ from scipy.optimize import minimize_scalar
 
 from ldp_core.anova import Set
 from ldp_core.optimize.base import DEFAULT, SearchLimits
-from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.columns.generation import strategy_of
+from ldp_core.optimize.columns.search import design_strategy
 from ldp_core.optimize.columns.weights import Singular
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey

@@ -16,7 +16,7 @@ from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, Tables, together
 from ldp_core.run import Budget
 from ldp_core.workloads import Group, Survey
-from ldp_core.workloads.distinguished import alike
+from ldp_core.workloads.quotient import alike
 from ldp_core.workloads.restricted import (
     cells_of,
     means_on,

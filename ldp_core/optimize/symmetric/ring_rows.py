@@ -23,7 +23,7 @@ from scipy import fft, linalg
 
 from ldp_core.bounds.closed_form import high_share
 from ldp_core.definite import inverse_of
-from ldp_core.optimize.columns.first_rows import SHARES, tabulated
+from ldp_core.optimize.columns.rows import SHARES, tabulated
 from ldp_core.optimize.columns.weights import fitted_shares
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload, walsh_hadamard

@@ -12,7 +12,7 @@ from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
 from pages.ui import layout, promises
 from pages.ui.access import may_read_local_files, opened
-from pages.ui.controls import control, take_file, view_switch
+from pages.ui.controls import button, control, take_file, view_switch
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
 from pages.ui.tasks.collecting import Subject
@@ -73,8 +73,8 @@ def bring(state: Session, subject: Subject, own: bool) -> None:
     {"upload": _upload, "local": _local, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
 
 
-def _start(label: str, key: str, act: Callable[[], None], disabled: bool = False) -> None:
-    st.button(label, key=key, type="primary", icon=":material/play_arrow:", on_click=act, disabled=disabled)
+def _start(label: str, act: Callable[[], None], disabled: bool = False) -> None:
+    button(label, "count", "play_arrow", act, type="primary", disabled=disabled)
 
 
 def _upload(state: Session, subject: Subject) -> None:
@@ -97,7 +97,7 @@ def _upload(state: Session, subject: Subject) -> None:
         "counted. Give files that may share ids together: the same id in files counted one after the other is not noticed."
     )
     with layout.actions():
-        _start("Count these reports", "count", act, disabled=not given)
+        _start("Count these reports", act, disabled=not given)
 
 
 def _local(state: Session, subject: Subject) -> None:
@@ -122,7 +122,7 @@ def _local(state: Session, subject: Subject) -> None:
         "Name files that may share ids together: the same id in files counted one after the other is not noticed."
     )
     with layout.actions():
-        _start("Count these reports", "count", act, disabled=not lines)
+        _start("Count these reports", act, disabled=not lines)
 
 
 def _earlier(state: Session, subject: Subject) -> None:
@@ -144,7 +144,7 @@ def _earlier(state: Session, subject: Subject) -> None:
         "different collections, is counted twice."
     )
     with layout.actions():
-        _start("Add it", "count", act, disabled=given is None)
+        _start("Add it", act, disabled=given is None)
 
 
 def _simulated(state: Session, subject: Subject) -> None:
@@ -155,11 +155,8 @@ def _simulated(state: Session, subject: Subject) -> None:
         "marked as simulated; never mix them with those of real people."
     )
     with layout.actions():
-        _start(
-            "Count simulated reports",
-            "count",
-            lambda: collecting.count_simulated(state, subject, state.setting.counts, seed),
-        )
+        count = lambda: collecting.count_simulated(state, subject, state.setting.counts, seed)  # noqa: E731
+        _start("Count simulated reports", count)
         layout.download(
             "Download them (CSV)",
             lambda: collecting.simulated(subject, state.setting.counts, seed),

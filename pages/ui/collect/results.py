@@ -27,7 +27,6 @@ from pages.ui.controls import control, pick
 from pages.ui.priors import PRIORS, in_words, prior_control
 from pages.ui.session.state import Session
 from pages.ui.tasks.collecting import Subject
-from pages.ui.tasks.jobs import ask
 from pages.ui.words import people, plain
 
 KINDS = {"fixed": "One look, at the end", "any_time": "Valid whenever one looks"}
@@ -242,19 +241,11 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         unlike = collector.unlike_in_words(collection, subject.mechanism)
         return compute(queries=chosen), unlike, collector.within_groups(*about, drawn=wider, **options)
 
-    try:
-        found = ask(
-            state,
-            key,
-            "working out the answers",
-            subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports,
-            work_out,
-        )
-    except ValueError as error:
-        layout.instead(error)
-        return
+    quick = subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports
+    found = layout.once_known(
+        state, key, "working out the answers", quick, work_out, "The answers are being worked out."
+    )
     if found is None:
-        st.info("The answers are being worked out.")
         return
     table, unlike, ratios = found
     reported = collection.users / occasions

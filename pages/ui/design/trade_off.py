@@ -14,6 +14,7 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import curves, theorems
 from pages.ui import layout
 from pages.ui.bounds import subject as bounds_subject
+from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import ask
@@ -35,7 +36,7 @@ def draw(state: Session, mechanism: Mechanism | None) -> None:
     sentence = _sentence(state, case, mechanism, classical)
     if (job := work.points_over_epsilon(state, state.chosen)) is not None:
         layout.live(job, lambda done, job: _filling(state, case, lines, sentence, done))
-        st.button("Stop at these points", on_click=job.stop, key="cancel-points", icon=":material/stop_circle:")
+        button("Stop at these points", "cancel-points", "stop_circle", job.stop)
     else:
         _picture(state, case, lines, [state.chosen], sentence)
 

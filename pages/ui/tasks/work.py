@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,7 +17,7 @@ from ldp_core.bounds.theorems import frequency
 from ldp_core.deploy.kit import package
 from ldp_core.designs import choices, questions_key
 from ldp_core.designs.results import digest
-from ldp_core.designs.setting import Curve, Fit, Proof, Setting
+from ldp_core.designs.setting import Curve, Fit, Proof
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
 from ldp_core.run import Budget, Cancel, Interrupted, Progress
 from ldp_core.workloads.axes import axes_of
@@ -30,8 +29,6 @@ from pages.ui.words import case_title
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
 UNASKED_SECONDS = 5.0
 """An automatic fit ends after this many seconds, with the best result so far."""
-TRADE_OFF = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""The epsilons at which a design is fitted for its main picture, besides its own."""
 QUICK_KIT_BYTES = 24 * 2**16
 PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
@@ -130,17 +127,10 @@ def fit_unasked(state: Session, *names: str) -> None:
             task.start()
 
 
-def _at_epsilons(setting: Setting) -> list[Setting]:
-    """The design at the other epsilons of the trade-off."""
-    c = setting.configuration
-    others = [f"{epsilon:g}" for epsilon in TRADE_OFF if not math.isclose(epsilon, setting.epsilon)]
-    return [replace(setting, configuration=c.with_(epsilon=epsilon)) for epsilon in others]
-
-
 def known_over_epsilon(state: Session, name: str, case: str) -> list[pd.DataFrame]:
     """name, epsilon, users_needed of a fitted mechanism at the other epsilons at which it has been fitted."""
     points = []
-    for other in _at_epsilons(state.setting):
+    for other in state.setting.at_other_epsilons:
         fit = other.fitted(name) if library.spec(name).fitted else None
         if fit is not None:
             needed = other.users_needed(fit.mechanism, case)
@@ -150,7 +140,7 @@ def known_over_epsilon(state: Session, name: str, case: str) -> list[pd.DataFram
 
 def certified_over_epsilon(state: Session, case: str) -> dict[float, float]:
     """The users that certificates show to be needed, by the epsilons of the trade-off at which there is one."""
-    proved = [other for other in (state.setting, *_at_epsilons(state.setting)) if other.proof(case) is not None]
+    proved = [other for other in (state.setting, *state.setting.at_other_epsilons) if other.proof(case) is not None]
     return {other.epsilon: other.bounds(case)["certificate"] for other in proved}
 
 
@@ -161,7 +151,7 @@ def points_over_epsilon(state: Session, name: str) -> Job | None:
     quick = choices.optimized_unasked(name, setting.workload, setting.fitted_types)
     if not quick or setting.fitted(name) is None:
         return None
-    waiting = [other for other in _at_epsilons(setting) if not other.unfit(name) and other.fitted(name) is None]
+    waiting = [other for other in setting.at_other_epsilons if not other.unfit(name) and other.fitted(name) is None]
 
     def work(job: Job) -> bool | None:
         for done, other in enumerate(waiting, start=1):
@@ -174,7 +164,7 @@ def points_over_epsilon(state: Session, name: str) -> Job | None:
             job.progress = done / len(waiting)
         return True
 
-    key = f"trade-off:{name}:" + json.dumps([other.fitted_key(name) for other in _at_epsilons(setting)])
+    key = f"trade-off:{name}:" + json.dumps([other.fitted_key(name) for other in setting.at_other_epsilons])
     of = ("questions", "data")
     task = Task(state, key, "fitting at other epsilons, for the trade-off", work, of=of)
     if waiting and task.unbegun:

@@ -169,13 +169,11 @@ def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> No
         return charts.workload_matrix(w, design.labels, look, groups)
 
     key = ("matrix", w.digest, design.naming, look)
-    try:
-        picture = ask(state, key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
-    except ValueError as error:
-        layout.instead(error)
-        return
+    waiting, quick_picture = "The picture of the queries is being drawn.", w.n <= QUICK_PICTURE
+    picture = layout.once_known(
+        state, key, title, quick_picture, lambda cancel: draw(look), waiting, size=PICTURE_BYTES
+    )
     if picture is None:
-        st.info("The picture of the queries is being drawn.")
         return
     last = w.num_queries - 1
     examples = (w.query_name(query, design.labels) for query in (0, last // 2, last))
@@ -308,10 +306,6 @@ def singular_values(state: Session, design: Setting) -> None:
         layout.download_table(table, "singular-values")
         return
     layout.chart(lambda look: charts.singular_values(design.workload, look), sentence, "singular-values", table)
-
-
-# --- queries with the largest errors
-# ----------------------------------------------------------------------------------
 
 
 # --- a survey: by sets of attributes instead of types -----------------------------------------------------------------

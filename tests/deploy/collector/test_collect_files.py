@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ldp_core import mechanisms, workloads
 from ldp_core.deploy import collector
-from ldp_core.deploy.collector import engine, reasons
+from ldp_core.deploy.collector import reasons
 from ldp_core.deploy.collector.alphabet import alphabet
 
 DESIGN, OTHER = "0123456789abcdef", "fedcba9876543210"
@@ -171,14 +171,6 @@ def test_the_first_row_of_a_long_text_file_has_the_id(tmp_path):
     assert found.repeated == 200_000
     pq.write_table(pa.table({"report": reports, "id": ids}), tmp_path / "long.parquet", row_group_size=1000)
     assert collector.collect(tmp_path / "long.parquet", BUILT["number"], DESIGN).reports.data[0] == 100_000
-
-
-@settings(max_examples=30)
-@given(batches=st.lists(st.lists(st.integers(0, 30), max_size=20), max_size=6), room=st.integers(1, 40))
-def test_values_that_occur_again_are_found_with_any_memory(batches, room):
-    found = engine.several((np.array(batch, dtype=np.uint64) for batch in batches), room)
-    times = Counter(value for batch in batches for value in batch)
-    assert {int(v) for part in found for v in part} == {value for value, number in times.items() if number > 1}
 
 
 @pytest.mark.parametrize("name", ["number", "set", "hash"])

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -55,12 +56,9 @@ class Read(HTMLParser):
         return {row[0]: row[1:] for row in self.rows}
 
 
-def page_of(found, outcome=None, counts=None, configuration=None):
+def page_of(found, outcome=None):
     outcome = package.outcome_of(found) if outcome is None else outcome
-    counts = found.counts if counts is None else counts
-    c = configuration or found.configuration
-    design, verdict = "0" * 16, found.verdict(found.chosen_mechanism)
-    return report(c, outcome, found.chosen_mechanism, found.workload, counts, verdict, design, FILES, bundle.software())
+    return report(found, outcome, found.verdict(found.chosen_mechanism), "0" * 16, FILES, bundle.software())
 
 
 PAGE = page_of(SUBSET)
@@ -117,7 +115,7 @@ def test_names_from_data_are_shown_as_they_are_and_never_markup():
 
 def test_several_reports_are_told():
     c = SUBSET.configuration.with_(reports_per_user=3, simulation=Simulation(seed=71))
-    read = Read(page_of(SUBSET, configuration=c))
+    read = Read(page_of(replace(SUBSET, configuration=c)))
     assert read.named["epsilon of all of them"][0] == "3"
     assert beliefs.belief_in_words(0.5, 1.0, 0.0, 3) in read.text
     assert "The seed 71 in configuration.json is for simulations" in read.text
