@@ -174,7 +174,7 @@ class _ComponentSurvey(Survey):
 
     def __init__(self, survey: Survey, components: Components):
         super().__init__(survey.shape, survey.groups, survey.axes)
-        self._found = (components, True)
+        self.components, self.ordered_groups = components, []
 
 
 @dataclass(frozen=True)
