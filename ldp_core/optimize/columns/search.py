@@ -30,7 +30,6 @@ from ldp_core.bounds.closed_form import centred_gram
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of, too_large
 from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
 from ldp_core.optimize.columns.ring_rows import RingSearch
-from ldp_core.optimize.columns.rows import sized_rows, threshold_rows
 from ldp_core.optimize.columns.weights import RowBlock, SinglePrecision, Singular
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.priors import check_prior
@@ -42,8 +41,8 @@ from ldp_core.workloads.ordered import AllRange, Prefix
 
 LEAST_TYPES = 64
 """Fewer types are fast enough without folding."""
-RING_TYPES = 1449
-"""From this number of types on, running totals and ranges start from rows on a ring. At 1,024 types Gaussian fields bring running totals further."""
+RING_RANGES, RING_TOTALS = 128, 1449
+"""From these numbers of types on, ranges and running totals start from rows on a ring. At 1,024 types Gaussian fields bring running totals further."""
 
 
 def design_strategy(
@@ -143,7 +142,8 @@ class FoldedSearch(RowSearch):
         self._size //= 2
         self._reference = np.full((n + 1) // 2, 2.0)
         self._reference[n // 2 :] = 1.0  # the type in the middle, where there is one, is its own pair
-        if n >= RING_TYPES and isinstance(self._workload, Prefix | AllRange):
+        least = RING_RANGES if isinstance(self._workload, AllRange) else RING_TOTALS
+        if n >= least and isinstance(self._workload, Prefix | AllRange):
             try:
                 return self._from_ring()
             except Singular:
@@ -172,10 +172,8 @@ class FoldedSearch(RowSearch):
         self._measure(self._step())
 
     def _drawn(self, rows: int) -> np.ndarray:
-        n = self._workload.n
-        draw = threshold_rows if n < 128 else sized_rows
         # Half of randomized response is the other half turned round, and it leaves soon.
-        return draw(self._workload.gram_dense(), self._ratio, rows + n, self._rng, self._check)
+        return super()._drawn(rows + self._workload.n)
 
     def _take_root(self) -> None:
         centred, n = _centred(self._workload), self._workload.n
