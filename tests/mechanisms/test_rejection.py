@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
+from written_out import within
 
 from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms.noise import rejection
@@ -20,11 +21,6 @@ BOTH = [{"variant": "corrected"}, {"variant": "paper", "users": 50}]
 
 def built(maker=workloads.prefix, n=4, epsilon=1.0, **options):
     return mechanisms.create("rejection_gaussian", n, epsilon, maker(n), **options)
-
-
-def within(samples, expected, errors=5.0):
-    error = samples.std(axis=0, ddof=1) / math.sqrt(len(samples))
-    return np.all(np.abs(samples.mean(axis=0) - expected) <= errors * error + 1e-9)
 
 
 @settings(max_examples=25)
