@@ -234,10 +234,10 @@ class SplitSurvey(SurveyMechanism):
 
     def _own_profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         """The mean squares of what the reports about each strategy of its own add to all queries, for people of each cell of its table."""
-        spectra, profiles = survey.spectra, []
+        profiles = []
         for combination in self.combined:
             for k, squares in zip(
-                combination.tables.numbers, combination.squares(combination.tables.gram(survey, spectra)), strict=True
+                combination.tables.numbers, combination.squares(combination.tables.gram(survey)), strict=True
             ):
                 profiles.append((self.sets[k], squares @ self.own[k].mechanism.strategy * self.shares[k]))
         return profiles
