@@ -28,13 +28,13 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import MechanismFile
-from ldp_core.mechanisms.parts import Parts
+from ldp_core.mechanisms.parts import InParts, Parts
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Representatives, Workload
 
 
-class StratifiedMechanism(Mechanism):
+class StratifiedMechanism(InParts):
     """In stratum z, the types ``types[z]`` of ``types`` (K, m), the mechanism ``drawn[which[z]]`` for m secret types.
 
     A raw report is the number of the stratum and a report of its mechanism. ValueError for mechanisms that do not fit the types.
@@ -59,7 +59,7 @@ class StratifiedMechanism(Mechanism):
         super().__init__(self.types.size, max(made.epsilon for made in self.drawn_by_design), parameters or {})
         self.strata = tuple(self.drawn_by_design[i] for i in self.which)
         """(K,) the mechanism of each stratum."""
-        self._parts = Parts(self.strata, "a group", filler=0)
+        self.parts = Parts(self.strata, "a group", filler=0)
         self.stratum = np.empty(self.n, dtype=np.int64)
         self.secret = np.empty(self.n, dtype=np.int64)
         for z, types in enumerate(self.types):
@@ -249,37 +249,17 @@ class StratifiedMechanism(Mechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + k) one report per user: the stratum in the clear, a report of its mechanism, and zeros. Simulation only."""
         values = check_values(values, self.n)
-        return self._parts.privatize(self.stratum[values], lambda z, people: self.secret[values[people]], rng)
-
-    @property
-    def width(self) -> int:
-        """Numbers in a report after that of its stratum."""
-        return self._parts.width
-
-    @property
-    def outcomes(self) -> float:
-        return self._parts.outcomes
-
-    def possible(self, rows: np.ndarray) -> np.ndarray:
-        return self._parts.possible(rows)
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        """What the collector keeps: the reports of each stratum."""
-        return self._parts.joined(self.digest, self._parts.aggregate(raw))
+        return self.parts.privatize(self.stratum[values], lambda z, people: self.secret[values[people]], rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """The reports of a collection. Simulation only."""
         whole = check_counts(counts, self.n)
         reports = [made.simulate(users, rng) for made, _, users in self._in_strata(whole)]
-        return self._parts.joined(self.digest, reports)
+        return self.parts.joined(self.digest, reports)
 
     def reports_of(self, reports: Reports) -> list[Reports]:
         """(K,) the reports of each stratum."""
-        return self._parts.apart(self.digest, reports)
-
-    def tally(self, reports: Reports) -> np.ndarray:
-        parts = zip(self.strata, self.reports_of(reports), strict=True)
-        return np.concatenate([made.tally(sent) for made, sent in parts])
+        return self.parts.apart(self.digest, reports)
 
     def estimate(self, reports: Reports) -> Estimate:
         parts = zip(self.strata, self.reports_of(reports), strict=True)
@@ -287,7 +267,7 @@ class StratifiedMechanism(Mechanism):
 
     def audit(self) -> Audit:
         """The largest of the strata: two types of one stratum, since the stratum itself is no secret."""
-        z, worst = self._parts.audit()
+        z, worst = self.parts.audit()
         one, other = (int(self.types[z, k]) for k in worst.worst_pair)
         method = f"{worst.method}, within each group that the collector knows"
         return replace(worst, method=method, worst_pair=(one, other))
