@@ -91,10 +91,6 @@ class ScrambledPatterns(SurveyMechanism):
         return self
 
     @property
-    def component_information(self) -> Mapping[Set, float]:
-        return self.information
-
-    @property
     def bytes_held(self) -> int:
         """The patterns, and what estimates need of them."""
         return 16 * sum(pattern.cells.size for pattern in self.patterns)
@@ -138,7 +134,7 @@ class ScrambledPatterns(SurveyMechanism):
     # --- what reports tell --------------------------------------------------------------------------------------
 
     @cached_property
-    def information(self) -> dict[Set, float]:
+    def component_information(self) -> dict[Set, float]:
         """{A: m_A} of the non-empty sets A that reports tell something about."""
         fourier_weight: dict[Set, float] = {}
         known: dict[int, dict[Set, float]] = {}
@@ -297,9 +293,9 @@ class ScrambledPatterns(SurveyMechanism):
         for attributes, table in tables.items():
             for axes in anova.subsets(range(table.ndim)):
                 members = tuple(attributes[axis] for axis in axes)
-                if members in self.information:
+                if members in self.component_information:
                     part = anova.component(table, axes)
-                    parts[members] = parts.get(members, 0) + part / (part.size * self.information[members])
+                    parts[members] = parts.get(members, 0) + part / (part.size * self.component_information[members])
         return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=parts)
 
     # --- what is said of it -------------------------------------------------------------------------------------
