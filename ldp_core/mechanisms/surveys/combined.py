@@ -25,7 +25,7 @@ answers the components that none before it holds. Source: this project.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -94,11 +94,10 @@ class Tables:
             asked[self.at[members]] = True
         return asked
 
-    def gram(self, survey: Survey, spectra: Iterable[Mapping[Set, float] | None]) -> np.ndarray:
-        """(dimensions, dimensions) the sum of r r' over the answered parts of all queries; ``spectra`` has for each group the eigenvalues of
-        its own Gram matrix by component, None where it has none."""
+    def gram(self, survey: Survey) -> np.ndarray:
+        """(dimensions, dimensions) the sum of r r' over the answered parts of all queries."""
         gram, diagonal = np.zeros((self.dimensions, self.dimensions)), np.zeros(self.dimensions)
-        for group, values in zip(survey.groups, spectra, strict=True):
+        for group, values in zip(survey.groups, survey.spectra, strict=True):
             if values is not None:
                 for members in self.answered & values.keys():
                     diagonal[self.at[members]] += group.weight**2 * values[members] / group.base.n

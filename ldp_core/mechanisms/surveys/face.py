@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,15 +19,11 @@ from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import Counted, Counts, Records, Tables, people_of
 from ldp_core.wording import magnitude
 from ldp_core.workloads import Group, Histogram, Survey, Workload, in_chunks
-from ldp_core.workloads.restricted import spectra
 
 if TYPE_CHECKING:
     from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
     from ldp_core.mechanisms.surveys.sets import RandomSet
     from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
-
-
-spectra_of = lru_cache(maxsize=64)(spectra)
 
 
 class TableContributions:
@@ -141,7 +137,7 @@ class SurveyMechanism(Mechanism):
             survey = as_survey(workload, self.sizes)
         except ValueError as error:
             return str(error)
-        each = zip(survey.groups, spectra_of(survey), strict=True)
+        each = zip(survey.groups, survey.spectra, strict=True)
         asked = (members for group, values in each for members in self._asked(group, values))
         lost = next((members for members in asked if members not in self.inflation), None)
         if lost is None:
@@ -247,7 +243,7 @@ class SurveyMechanism(Mechanism):
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         """Functions of a few attributes each whose sum is what people add: (cells,) values on their table, or (1,)."""
-        each = zip(survey.groups, spectra_of(survey), strict=True)
+        each = zip(survey.groups, survey.spectra, strict=True)
         return [(group.attributes, group.weight**2 * self._group_profile(group, values)) for group, values in each]
 
     def _group_profile(self, group: Group, values: dict[Set, float] | None) -> np.ndarray:

@@ -33,7 +33,7 @@ from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
 from ldp_core.mechanisms.parts import Parts, drawn
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
-from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement, spectra_of
+from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.largest import at_most
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches, patterns_file
 from ldp_core.mechanisms.surveys.sets import given_shares
@@ -221,7 +221,7 @@ class SplitSurvey(SurveyMechanism):
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         profiles = self._own_profiles(survey)
         constant = 0.0
-        for group, values in zip(survey.groups, spectra_of(survey), strict=True):
+        for group, values in zip(survey.groups, survey.spectra, strict=True):
             scale = group.weight**2 / group.base.n
             if values is None:
                 profiles += self._rest_profile(group)
@@ -234,10 +234,10 @@ class SplitSurvey(SurveyMechanism):
 
     def _own_profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         """The mean squares of what the reports about each strategy of its own add to all queries, for people of each cell of its table."""
-        spectra, profiles = spectra_of(survey), []
+        profiles = []
         for combination in self.combined:
             for k, squares in zip(
-                combination.tables.numbers, combination.squares(combination.tables.gram(survey, spectra)), strict=True
+                combination.tables.numbers, combination.squares(combination.tables.gram(survey)), strict=True
             ):
                 profiles.append((self.sets[k], squares @ self.own[k].mechanism.strategy * self.shares[k]))
         return profiles
