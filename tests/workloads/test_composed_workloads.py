@@ -178,15 +178,6 @@ def test_names_say_what_is_asked():
     )
 
 
-def test_many_attributes_stay_structured():
-    w = workloads.all_marginals(16)
-    x = np.random.default_rng(1).normal(size=w.n)
-    assert w.quadratic(x) > 0
-    assert w.singular_values().size == w.n
-    with pytest.raises(ValueError, match="65,536 types"):
-        w.gram_dense()
-
-
 @pytest.mark.parametrize(
     ("build", "sentence"),
     [
