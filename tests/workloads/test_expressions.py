@@ -222,25 +222,6 @@ def test_errors_say_where_and_what_to_do(text, position, sentence):
     assert "\n" not in message
 
 
-@settings(max_examples=300)
-@given(
-    st.text(max_size=30)
-    | st.lists(
-        st.sampled_from(
-            ["age", "sex", "=", "<", "and", "or", "not", "in", "{", "}", "(", ")", ",", "male", "30", '"', "between"]
-        ),
-        max_size=12,
-    ).map(" ".join)
-)
-def test_whatever_is_typed_there_is_a_row_or_a_sentence(text):
-    failed = None
-    try:
-        found = expressions.row(parse(text, PEOPLE), SHAPE)
-    except PredicateError as error:
-        failed = error
-    assert 0 <= failed.position <= len(text) if failed else set(found) <= {0.0, 1.0}
-
-
 def test_many_predicates_are_taken_a_few_rows_at_a_time(lower):
     rng = np.random.default_rng(0)
     asked = [[((0,), [1, 0, 1]), ((1, 2), rng.integers(0, 2, (4, 2)) | np.eye(4, 2, dtype=int))] for _ in range(9)]
