@@ -134,18 +134,13 @@ def run_query(state: Session, path: str, query: str) -> None:
     read(state, File("query", Path(path).name, path=path, query=query))
 
 
-def rename_columns(state: Session, table: str, typed: str) -> None:
-    """Other names for all columns, from a text with commas."""
-    read_again(state, table, {"names": listed_names(typed)})
-
-
 def listed_names(typed: str) -> tuple[str, ...]:
     """Names of columns from a text with commas."""
     names = next(csv.reader([" ".join(typed.splitlines())], skipinitialspace=True), [])
     return tuple(name.strip() for name in names)
 
 
-def read_again(state: Session, table: str, said: dict[str, Any]) -> None:
+def read_again(state: Session, table: str, **said: Any) -> None:
     """The file available under other options; its columns may get other names, which the attributes follow."""
     choice, source = state.choice, state.source_shown
     if not isinstance(choice, UploadedData) or source is None or source.id != table:

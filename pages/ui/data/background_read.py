@@ -16,11 +16,11 @@ from typing import Any, TypeVarTuple
 
 import pandas as pd
 import streamlit as st
-from pydantic import BaseModel
 
 from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.data.columns import Column, parse
+from ldp_core.data.domain import Attribute
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import DataChoice
 from ldp_core.limits import MOST_SHOWN_CHARACTERS
@@ -173,12 +173,12 @@ def beginning(state: Session, source: Source) -> pd.DataFrame:
 
 
 def edit_table(
-    state: Session, source: Source, column: str, make: Callable[..., pd.DataFrame], *about: BaseModel
+    state: Session, source: Source, column: str, make: Callable[..., pd.DataFrame], attribute: Attribute
 ) -> pd.DataFrame:
-    """The table that a column of the choice on screen is edited in, ``make(*about, column)``: kept, as it is small."""
+    """The table that a column of the choice on screen is edited in, ``make(attribute, column)``: kept, as it is small."""
     counts = counts_column(state.choice)
-    key = ("edit table", source.id, column, make.__name__, [part.model_dump_json() for part in about], counts)
-    return state.results.cached(key, lambda: make(*about, column_of(state, source, column, counts)))
+    key = ("edit table", source.id, column, make.__name__, attribute.model_dump_json(), counts)
+    return state.results.cached(key, lambda: make(attribute, column_of(state, source, column, counts)))
 
 
 def doubts(state: Session, source: Source, recipe: AttributeRecipe) -> tuple[tables.Doubt, ...]:
