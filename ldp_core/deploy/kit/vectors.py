@@ -18,7 +18,7 @@ SUMMED = ("columns", "rest", "shares")
 ALONE = ("truth", "inside", "own", "keep", "flip")
 
 
-def vectors(description: Mapping[str, Any], seed: int = 0, reports: int = REPORTS) -> dict[str, object]:
+def vectors(description: Mapping[str, Any], reports: int = REPORTS) -> dict[str, object]:
     """The vectors of a device, a JSON object:
 
     * "design": the device they are for;
@@ -27,7 +27,7 @@ def vectors(description: Mapping[str, Any], seed: int = 0, reports: int = REPORT
     * "refused_devices": {"path", "add", "design", "why"}: the number at ``path`` of the description is raised by ``add``, and the design id
       replaced where "design" is not null. A client must refuse to load it.
     """
-    device, random, cases = Device(description), Random(f"{description['design']} {seed}"), []
+    device, random, cases = Device(description), Random(description["design"]), []
     for value in _values(description, random, reports):
         taken: list[bytes] = []
         report = device.report(value, partial(_drawn, random, taken))
