@@ -78,8 +78,7 @@ def _text(setting: Setting, result: studies.outcomes.Outcomes) -> Iterator[str]:
 
 
 def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threading.Event) -> studies.outcomes.Outcomes:
-    c, simulated = setting.configuration, setting.configuration.simulation
-    parts = () if c.workload is None else c.workload.parts
+    parts, simulated = setting.configuration.parts, setting.configuration.simulation
     terminal.begin("Simulating")
     return studies.outcomes.compare(
         mechanisms,

@@ -35,8 +35,7 @@ PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
 def questions(state: Session) -> Task[workloads.Workload]:
     """The structure of the questions of the design, where working it out takes long."""
-    recipe, design = state.configuration.workload, state.setting
-    parts = () if recipe is None else recipe.parts
+    parts, design = state.configuration.parts, state.setting
 
     def work(job: Job) -> workloads.Workload | None:
         return workloads.work_out(parts, design.domain, job.cancelled)
@@ -390,10 +389,10 @@ def timing(state: Session, names: Sequence[str]) -> Task[float]:
 
 def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Outcomes]:
     """Trials of the given mechanisms on the people of this design."""
-    design, recipe, about = state.setting, state.configuration.workload, _Simulated.of(state, names)
+    design, parts, about = state.setting, state.configuration.parts, _Simulated.of(state, names)
     simulation = state.configuration.simulation
     settings = simulation.model_dump(include={"seed", "trials", "new_people"}) | {"estimators": about.estimates}
-    titles = [part.summary for part in recipe.parts] if recipe is not None and len(recipe.parts) > 1 else None
+    titles = [part.summary for part in parts] if len(parts) > 1 else None
 
     def work(job: Job) -> studies.outcomes.Outcomes:
         w, scales = design.workload, studies.outcomes.scales_of(design.workload, axes_of(design.domain))
@@ -402,7 +401,7 @@ def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Ou
             "prior": about.prior,
             "scales": scales,
             "parts": titles,
-            "ratios": workloads.ratios_of([] if recipe is None else recipe.parts, design.domain, w),
+            "ratios": workloads.ratios_of(parts, design.domain, w),
             **job.followed,
         }
         return studies.outcomes.compare(about.chosen, w, design.counts, design.labels, **how)
