@@ -78,7 +78,7 @@ class Setting(Proved):
             self.workload,
             self.counts,
             self.labels,
-            **dict(self.configuration.simulation.model_dump(include={"seed", "trials", "estimators", "new_people"})),
+            **self.configuration.simulation.model_dump(include={"seed", "trials", "estimators", "new_people"}),
             prior=self.posterior_prior(),
             scales=outcomes.scales_of(self.workload, axes),
             parts=[part.summary for part in parts] if len(parts) > 1 else None,
