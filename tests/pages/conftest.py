@@ -24,7 +24,6 @@ from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
 from ldp_core.limits import MOST_JOBS_AT_ONCE
 from ldp_core.workloads import RangesPart, TypesPart
-from pages.ui import layout
 from pages.ui.controls import whole_number
 from pages.ui.data import actions, background_read
 from pages.ui.session import browser
@@ -287,20 +286,6 @@ def plain(text):
     return text.replace("\\", "").replace("\N{NO-BREAK SPACE}", " ").replace("\N{WORD JOINER}", "")
 
 
-PANES = layout.panes
-
-
-def _panes(state, key, titles, draws):
-    opened = state.view.get(key) or st.session_state.get(key)
-    if key not in ("design-tabs", "workload-tabs") or opened not in (None, titles[0]):
-        PANES(state, key, titles, draws)
-        return
-    for title, tab, draw in zip(titles, st.tabs(titles, key=key, on_change="rerun"), draws, strict=True):
-        if title != "Solve for":
-            with tab:
-                draw()
-
-
 @pytest.fixture
 def offered(monkeypatch):
     """What the buttons on the pages visited would download, by the name of the file."""
@@ -321,8 +306,6 @@ def _served(monkeypatch):
     # Designs wait for the button, for tests of what is on a page until then; see the fixture `unasked`.
     monkeypatch.setattr(choices, "OPTIMIZED_UNASKED", 0)
     monkeypatch.setattr(choices, "SIMULATED_UNASKED", 0)
-    # What stands behind tabs of the Design and Workload pages is read as well, but for the one that begins work of its own.
-    monkeypatch.setattr(layout, "panes", _panes)
     # AppTest has no browser that could come back.
     monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
