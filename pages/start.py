@@ -94,7 +94,7 @@ typical = wording.error(error)
 accuracy, risk = st.columns([3, 2])
 with accuracy:
     layout.chart(
-        lambda look: charts.answers(answers, look, in_order=True),
+        lambda look: charts.answers(answers, look),
         f"{sample['sentence']} At epsilon {epsilon:g} a typical answer is off by {typical} (Optimised, worst case; bars "
         f"are one standard deviation of {TRIALS} collections).",
         "demonstration",

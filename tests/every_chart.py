@@ -178,7 +178,6 @@ def _simulated():
     )  # fmt: skip
     ranges = outcomes.compare({"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",))
     predicted = found.queries[found.queries["predicted"].notna()]
-    answers = found.queries[found.queries["estimator"] == "unbiased"]
     three = outcomes.releases(made["haar"], workload, COUNTS, AGES)
 
     def one(frame, mechanism="haar", estimator="unbiased"):
@@ -187,7 +186,7 @@ def _simulated():
     missed = one(found.intervals).copy()
     missed.loc[missed.index[::4], "holds"] = False
     return {
-        "answers": lambda look: charts.answers(answers, look, True),
+        "answers": lambda look: charts.answers(one(found.queries), look),
         "errors": lambda look: charts.errors(found.errors, look),
         "group errors": lambda look: charts.group_errors(found.groups, found.by, look),
         "group errors, sets": lambda look: charts.group_errors(marginals.groups, marginals.by, look),

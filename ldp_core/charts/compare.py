@@ -28,20 +28,11 @@ def users_needed(
     """
     frame = frame.sort_values("users_needed").assign(users_needed=lambda part: theme.whole_people(part["users_needed"]))
     bounds = {name: max(value, 1.0) if value > 0 else value for name, value in bounds.items()}
-    fig = theme.figure(
-        look,
-        "users needed (log scale)",
-        "",
-        height=150 + theme.ROW * (len(frame) + 1),
-    )
+    fig = theme.figure(look, "users needed (log scale)", "", height=150 + theme.ROW * (len(frame) + 1))
     best = max(bounds.values(), default=0)
-    # Set together in the end: added one by one, they take as long as all the rest of the chart.
     upright = {"xref": "x", "yref": "y domain", "y0": 0, "y1": 1}
-    shapes: list[dict] = []
-    annotations: list[dict] = []
-    if best > 0:
-        shade = {"fillcolor": look.faint, "opacity": 0.12, "line": {"width": 0}}
-        shapes.append({"type": "rect", "x0": 1e-9, "x1": best, **upright, **shade})
+    shade = {"fillcolor": look.faint, "opacity": 0.12, "line": {"width": 0}}
+    shapes = [{"type": "rect", "x0": 1e-9, "x1": best, **upright, **shade}] if best > 0 else []
     fig.add_scatter(
         x=frame["users_needed"],
         y=np.arange(len(frame)),
@@ -66,37 +57,19 @@ def users_needed(
     for value, _, style, width, tint in lines:
         line = {"color": tint, "width": width, "dash": style}
         shapes.append({"type": "line", "x0": value, "x1": value, **upright, "line": line})
-    for row, (value, text, _, _, tint) in enumerate(reversed(lines)):
+    fig.update_layout(
+        margin={"t": theme.MODE_BAR + 17 * len(lines)}, shapes=shapes
+    )  # one by one they take many times as long
+    for row, (value, text, _, _, tint) in enumerate(reversed(lines)):  # one row each: lines may be close together
         place = (np.log10(value) - low) / (high - low)
-        annotations.append(
-            {
-                "x": np.log10(value),
-                "y": 1.0,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "yshift": 17 * row,  # one row each: lines may be close together
-                "xanchor": "left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",  # none leaves the chart
-                "text": text,
-                "showarrow": False,
-                "font": {"size": 12, "color": tint},
-            }
-        )
+        side = "left" if place < 1 / 3 else "right" if place > 2 / 3 else "center"  # none leaves the chart
+        above = {"yref": "paper", "y": 1.0, "yanchor": "bottom", "yshift": 17 * row}
+        theme.note(fig, text, tint, x=np.log10(value), xanchor=side, **above)
     if best > 0:  # in a row of its own, where there are neither marks nor names
         room = (np.log10(best) - low) / (high - low) > 1 / 3
         side, shift = ("right", -6) if room else ("left", 6)
-        annotations.append(
-            {
-                "x": np.log10(best),
-                "y": len(frame),
-                "xanchor": side,
-                "xshift": shift,
-                "showarrow": False,
-                "text": theme.IMPOSSIBLE if room else f"← {theme.IMPOSSIBLE.replace('here', 'there')}",
-                "align": side,
-                "font": {"size": 12, "color": look.faint},
-            }
-        )
-    fig.update_layout(margin={"t": theme.MODE_BAR + 17 * len(lines)}, shapes=shapes, annotations=annotations)
+        text = theme.IMPOSSIBLE if room else f"← {theme.IMPOSSIBLE.replace('here', 'there')}"
+        theme.note(fig, text, look.faint, x=np.log10(best), y=len(frame), xanchor=side, xshift=shift, align=side)
     # The numbers stand with the names: beside the marks, lines would run through them.
     names = [
         f"{theme.title(name)}: {wording.needed(value)}"

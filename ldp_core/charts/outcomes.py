@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from ldp_core import wording
 from ldp_core.charts import theme
@@ -67,7 +65,7 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
 
     ``frame``: `Outcomes.quantiles`; ``unit`` of the values, such as "types".
     """
-    fig = _grid(look, 2, 1, height=520, vertical_spacing=0.16)
+    fig = theme.grid(look, 2, 1, height=520, vertical_spacing=0.16)
     panels = {"value_error": (1, 1.0, theme.literal(unit)), "quantile_error": (2, 100.0, "pp")}
     for column, (place, scale, what) in panels.items():
         for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
@@ -137,7 +135,7 @@ def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, pe
     numbers = list(dict.fromkeys(frame["release"]))
     columns = min(_SIDE, len(numbers))
     rows = -(-len(numbers) // columns)
-    fig = _grid(
+    fig = theme.grid(
         look, rows, columns, height=90 + 175 * rows, shared_xaxes=True, shared_yaxes="all",
         horizontal_spacing=0.025, vertical_spacing=0.06, subplot_titles=[f"collection {k}" for k in numbers],
     )  # fmt: skip
@@ -316,15 +314,3 @@ def _line(points: pd.DataFrame, look: Theme) -> dict:
 
 def _rising(values: pd.Series) -> bool:
     return bool(np.all(np.diff(values) >= 0))
-
-
-def _grid(look: Theme, rows: int, columns: int, height: int, **spacing: Any) -> go.Figure:
-    """Small charts side by side in the look of the page."""
-    grid, like = make_subplots(rows=rows, cols=columns, **spacing), theme.figure(look, "", "", height)
-    grid.update_layout(
-        {key: value for key, value in like.layout.to_plotly_json().items() if "axis" not in key and key != "template"}
-    )
-    axis = {k: v for k, v in like.layout.xaxis.to_plotly_json().items() if k != "title"} | {"title_font_size": 14}
-    grid.update_xaxes(**axis)
-    grid.update_yaxes(**axis)
-    return grid

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 from scipy.cluster import hierarchy
 from scipy.sparse.linalg import svds
 
@@ -318,11 +317,8 @@ def scrambled(
     across = min(PATTERNS_ABREAST, len(chosen))
     down = math.ceil(len(chosen) / across)
     top = theme.MODE_BAR + 17 * 3  # the lines of the titles in the first row
-    plain = theme.figure(look, "", "", height=top + 10 + 210 * down)
-    fig = make_subplots(
-        rows=down, cols=across, subplot_titles=titles, vertical_spacing=0.28 / down, horizontal_spacing=0.06
-    )
-    fig.update_layout(plain.layout)
+    spacing = {"vertical_spacing": 0.28 / down, "horizontal_spacing": 0.06}
+    fig = theme.grid(look, down, across, top + 10 + 210 * down, subplot_titles=titles, **spacing)
     for place, k in enumerate(chosen):
         table = mechanism.patterns[k].cells
         flat = table.reshape(1, -1) if table.ndim == 1 else table.reshape(len(table), -1)
@@ -338,8 +334,8 @@ def scrambled(
             row=place // across + 1,
             col=place % across + 1,
         )
-    fig.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, title_text="")
-    fig.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, title_text="", autorange="reversed")
+    fig.update_xaxes(showticklabels=False, showgrid=False)
+    fig.update_yaxes(showticklabels=False, showgrid=False, autorange="reversed")
     fig.update_annotations(font={"size": 12, "color": look.text})
     fig.update_layout(margin={"t": top, "l": 10, "r": 10, "b": 10})
     return fig

@@ -25,47 +25,33 @@ ESTIMATOR_DASH = {
 }
 
 
-def answers(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) -> go.Figure:
-    """True answers and the mean estimate with a band of one standard deviation over the trials.
-
-    ``frame``: mechanism, estimator, query, label, true, mean, deviation, all answers as shares of users. Lines join
-    queries only where these are ``in_order``.
-    """
+def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+    """True answers to queries that have an order, and mean answers with one standard deviation of single collections to each side.
+    ``frame``: the rows of `Outcomes.queries` of one mechanism and estimator."""
     fig = theme.figure(look, "query", "share of users (%)", height=420)
-    groups = frame.groupby(["mechanism", "estimator"], sort=False)
-    few = frame["query"].nunique() <= 48
-    truth = frame.drop_duplicates("query").sort_values("query")
+    mechanism, estimator = frame[["mechanism", "estimator"]].iloc[0]
+    name, shade = f"{theme.title(mechanism)}, {ESTIMATORS[estimator].short}", theme.colour(mechanism, look)
+    said = {"customdata": frame["label"].map(theme.literal)}
     fig.add_scatter(
-        x=truth["query"] + 1,
-        y=100 * truth["true"],
+        x=frame["query"] + 1,
+        y=100 * frame["true"],
         name="true answer",
-        mode=theme.query_mode(truth["query"], few=48) if in_order else "markers",
+        mode="lines+markers",
         line={"color": look.text, "width": 2},
         marker={"size": 5},
-        customdata=truth["label"].map(theme.literal),
         hovertemplate="%{customdata}: %{y:.2f} %<extra>true</extra>",
+        **said,
     )
-    mode = "markers" if few or not in_order or "markers" in theme.query_mode(truth["query"], few=48) else "lines"
-    for index, ((mechanism, estimator), points) in enumerate(groups):
-        shift = 0.12 * (index + 1) if few else 0
-        fig.add_scatter(
-            x=points["query"] + 1 + shift,
-            y=100 * points["mean"],
-            name=f"{theme.title(mechanism)}, {ESTIMATORS[estimator].short}",
-            mode=mode if mode == "markers" or not theme.varied(mechanism) else "lines+markers",
-            customdata=points["label"].map(theme.literal),
-            marker={
-                "color": theme.colour(mechanism, look),
-                "symbol": theme.marker(mechanism),
-                "size": 8,
-                "maxdisplayed": 0 if mode == "markers" else theme.MARKED,
-            },
-            line={"color": theme.colour(mechanism, look), "width": 1.5, "dash": ESTIMATOR_DASH.get(estimator, "solid")},
-            error_y={"type": "data", "array": 100 * points["deviation"], "thickness": 1.2, "width": 2 if few else 0},
-            opacity=1.0 if estimator == "unbiased" else 0.6,
-            hovertemplate="%{customdata}: %{y:.2f} %<extra>"
-            + f"{theme.title(mechanism)}, {ESTIMATORS[estimator].short}</extra>",
-        )
+    fig.add_scatter(
+        x=frame["query"] + 1.12,  # beside the truth
+        y=100 * frame["mean"],
+        name=name,
+        mode="markers",
+        marker=theme.mark(mechanism, look, 8),
+        error_y={"type": "data", "array": 100 * frame["deviation"], "thickness": 1.2, "width": 2, "color": shade},
+        hovertemplate=f"%{{customdata}}: %{{y:.2f}} %<extra>{name}</extra>",
+        **said,
+    )
     theme.show_legend(fig)
     theme.query_ticks(fig, frame)
     return fig

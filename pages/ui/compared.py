@@ -4,6 +4,7 @@ them the design's."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,6 +14,8 @@ from ldp_core.designs import choices
 from pages.ui.controls import change, pick, several
 from pages.ui.design.settings import parameter_control
 from pages.ui.session.state import Session, choose_mechanism
+from pages.ui.tasks import work
+from pages.ui.words import plain
 
 
 def compared_control(state: Session) -> None:
@@ -85,21 +88,31 @@ def _variant_controls(state: Session, key: str, shown: Sequence[str], add: Calla
     )
 
 
-def fit_button(
-    names: Sequence[str], running: bool, start: Callable[[], None], key: str, about: str, first: bool = False
+def offer_fits(
+    state: Session,
+    names: Sequence[str],
+    key: str,
+    start: Callable[[], None] | None = None,
+    about: str = "Fits each to your workload in the background; it takes part when it is ready.",
+    first: bool = False,
 ) -> None:
-    """Fits mechanisms that need it, in the same words on every page; ``first`` is whether nothing is pressed before it there."""
-    titles = [library.spec(name).title for name in names]
+    """Fits those mechanisms that need it, in the same words on every page, and says what went wrong. ``start`` does something else
+    than to fit them at the epsilon of the design; ``first`` is whether nothing is pressed before it there."""
+    fits, titles = [work.fit(state, name) for name in names], [library.spec(name).title for name in names]
+    running = start is None and any(fit.running is not None for fit in fits)
     what = " and ".join(titles) if len(titles) <= 2 else f"{len(titles)} mechanisms"
     st.button(
         "Fitting" if running else f"Fit and include {what}",
         key=key,
         type="primary" if first else "secondary",
         disabled=running,
-        on_click=start,
+        on_click=start or partial(work.start_fit, state, *names),
         icon=":material/play_arrow:",
         help=about,
     )
+    for fit in fits:
+        if fit.error:
+            st.error(plain(fit.error))
 
 
 def use_control(state: Session, names: Iterable[str]) -> None:

@@ -73,13 +73,6 @@ def test_rounds_are_set_before_the_first_question_only(survey):
     assert not asked(survey)
 
 
-def test_a_condition_with_a_mistake_is_told_and_costs_nothing(survey):
-    survey.enter("text_input", "ask-condition", "height > 3")
-    assert any("height" in error.value for error in survey.at.error)
-    assert survey.at.button(key="ask-put").disabled
-    assert survey.at.metric[0].value == "10 of 10"
-
-
 @pytest.fixture
 def spent(survey):
     """Two rounds, both asked."""

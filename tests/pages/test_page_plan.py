@@ -52,16 +52,6 @@ def test_epsilon_meets_the_error_it_is_solved_for(planned):
     assert table["epsilon"].iloc[0] == table["epsilon"].min()
 
 
-def test_refused_entries_keep_the_plan(planned):
-    key, entry = "plan-users", "none"
-    planned.enter("segmented_control", "solved", "standard_error").finish()
-    before = answers(planned)
-    planned.enter("text_input", key, entry).finish()
-    assert len(planned.errors) == 1
-    assert planned.at.text_input(key=key).value == entry
-    assert before.equals(answers(planned))
-
-
 def test_fitted_mechanisms_join_when_asked(planned):
     planned.session.change(optimizer=Optimizer(max_rounds=30))
     planned.enter("multiselect", "compared", [*CLOSED, "optimized"]).finish()

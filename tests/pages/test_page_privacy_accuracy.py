@@ -15,14 +15,10 @@ def trace(figure, words):
     return next(one for one in figure["data"] if words in one.get("hovertemplate", ""))
 
 
-def open_sides(app):
-    return app.check()
-
-
 @pytest.fixture
 def subset(ages):
     ages.session.change(mechanism={"name": "subset_selection"})
-    return open_sides(ages.go("design"))
+    return ages.go("design")
 
 
 def test_both_sides_follow_epsilon_and_the_suspicion(subset):

@@ -12,7 +12,7 @@ from ldp_core.designs.certificate_file import Written
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DRAWN_VALUES, UNASKED_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
-from pages.ui import layout, listing
+from pages.ui import layout, listing, proving
 from pages.ui.bounds import subject as page
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -40,20 +40,8 @@ def certificate(state: Session) -> None:
     """The proof of what no mechanism can beat, begun where it is quick."""
     case = state.setting.case
     work.prove_unasked(state, [case])
-    proof, proving = state.setting.proof(case), work.certificate(state, case)
-    if (job := proving.running) is not None:
-        st.caption("The certificate is being worked out; its line appears, and moves up, as it is ready.")
-        st.button("Stop, and keep what is proved", on_click=job.stop, key="cancel-proof", icon=":material/stop_circle:")
-    elif proof is None or not proof.finished:
-        st.button(
-            "Work out the certificate" if proof is None else "Prove a tighter certificate",
-            on_click=work.start_certificate,
-            args=(state, case),
-            key="prove",
-            icon=":material/verified:",
-        )
-    if proving.error:
-        st.error(plain(proving.error))
+    proving.controls(state, case)
+    proof = state.setting.proof(case)
     if proof is not None and (files := _quickly_written(state, case)) is not None:
         layout.download(
             "Download the proof (zip)",

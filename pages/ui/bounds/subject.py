@@ -158,7 +158,7 @@ def on_axis(state: Session, variance: float) -> dict[str, float]:
 
 
 def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:
-    """All statements in this setting, with the costly numbers that are known by now. The latest are kept."""
+    """All statements in this setting, with the costly numbers that are known by now."""
     known: dict[str, tuple[float, float]] = {}
     if mechanism is not None:
         figures = work.large_sample(state, mechanism, about.concentration).result or {}
@@ -167,13 +167,11 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     worst = own = None
     if mechanism is not None and exact is not None:
         worst, own = float(state.setting.profile(mechanism).max()), own_variance(state, mechanism)
-    case = None
+    below: dict[str, float] = {}
     if state.setting.working_types <= MOST_EXACT_TYPES:
         scale = alpha * about.workload.squared_weights
-        case = own, {name: scale * users for name, users in state.setting.bounds(state.setting.case).items()}
+        below = {name: scale * users for name, users in state.setting.bounds(state.setting.case).items()}
+    case = (own, below) if below else None
     inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration, about.branching)
-    key = (inputs, alpha, exact, tuple(sorted(known.items())), case)
-    if _kept(state, "entries", (None, None))[0] != key:
-        _keep(state, entries=(key, theorems.entries(about, alpha, exact, known, worst, case)))
-    entries_known: list[Entry] = _kept(state, "entries", (None, []))[1]
-    return entries_known
+    key = ("theorems", inputs, alpha, exact, own, tuple(known.items()), tuple(below.items()))
+    return state.results.cached(key, lambda: theorems.entries(about, alpha, exact, known, worst, case))

@@ -16,7 +16,7 @@ from ldp_core.run import Cancel, Progress, asked
 from ldp_core.studies import curves, planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, listing
-from pages.ui.compared import fit_button
+from pages.ui.compared import offer_fits
 from pages.ui.controls import button, control, view_switch, whole_number
 from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
@@ -142,18 +142,10 @@ def _missing(state: Session, solved: str, waiting: Sequence[str]) -> None:
             f"{' at several epsilons' if solved == 'epsilon' else ' first'}."
         )
 
-    def include() -> None:
-        if solved == "epsilon":
-            state.view["plan_fits"] = True
-        else:
-            work.start_fit(state, *waiting)
-
-    fits = [work.fit(state, name) for name in waiting]
-    fitting = solved != "epsilon" and any(fit.running is not None for fit in fits)
-    fit_button(waiting, fitting, include, "include-fits", LIMIT if solved == "epsilon" else "In the background.")
-    for fit in fits:
-        if fit.error:
-            st.error(plain(fit.error))
+    if solved == "epsilon":
+        offer_fits(state, waiting, "include-fits", lambda: state.view.update(plan_fits=True), LIMIT)
+    else:
+        offer_fits(state, waiting, "include-fits")
 
 
 def _shown(state: Session, solved: str, frame: pd.DataFrame) -> pd.DataFrame:

@@ -25,8 +25,7 @@ from ldp_core.limits import (
     MOST_TRANSFORMED_TYPES,
 )
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
-from pages.ui import layout
-from pages.ui.controls import button
+from pages.ui import layout, proving
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -236,17 +235,7 @@ def _proving(state: Session, case: str) -> None:
     if proof is not None and proof.finished:
         return
     work.prove_unasked(state, [case])
-    task = work.certificate(state, case)
-    if (job := task.running) is not None:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption("A sharper bound is being proved.")
-            button("Stop", "stop-proof", "stop_circle", job.stop, type="tertiary")
-        return
-    if task.error:
-        st.caption(plain(task.error))
-        return
-    help = f"Searches in the background for up to {wording.duration(state.setting.search_seconds)}."
-    button("Prove a sharper bound", "prove", "verified", work.start_certificate, state, case, help=help)
+    proving.controls(state, case)
 
 
 def singular_values(design: Setting, figures: tuple[np.ndarray, int] | None) -> None:

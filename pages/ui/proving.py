@@ -1,0 +1,33 @@
+"""The proof of what no mechanism can beat: begun, tightened or stopped by a button, in the same words on every page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ldp_core import wording
+from pages.ui.session.state import Session
+from pages.ui.tasks import work
+from pages.ui.words import plain
+
+
+def controls(state: Session, case: str) -> None:
+    """The button that proves a bound in this case, or a tighter one, or ends the search and keeps what it has found."""
+    proof, proving = state.setting.proof(case), work.certificate(state, case)
+    if (job := proving.running) is not None:
+        with st.container(horizontal=True, vertical_alignment="center", key="proving"):
+            st.caption("A tighter bound is being proved.")
+            st.button(
+                "Stop, and keep what is proved", on_click=job.stop, key="cancel-proof", icon=":material/stop_circle:"
+            )
+    elif proof is None or not proof.finished:
+        st.button(
+            "Prove a tighter bound",
+            on_click=work.start_certificate,
+            args=(state, case),
+            key="prove",
+            icon=":material/verified:",
+            help="Searches in the background for a certificate of what no mechanism can beat, for up to "
+            f"{wording.duration(state.setting.search_seconds)}.",
+        )
+    if proving.error:
+        st.error(plain(proving.error))
