@@ -15,7 +15,7 @@ from ldp_core.run import Cancel, asked
 from pages.ui import layout, listing
 from pages.ui.controls import button
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job, Task, ask
+from pages.ui.tasks.jobs import Job, Task
 from pages.ui.words import cells, gap_in_words, people, plain, weighting
 
 
@@ -97,11 +97,7 @@ def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: 
                 found[name] = math.nan if asked(cancel)() else shuffled.shuffled(mechanism, users)
         return found
 
-    found: dict[str, float] = {}
-    try:
-        found = ask(state, key, "working out what mixing gives", False, each) or found
-    except ValueError as error:
-        layout.instead(error, mild=True)
+    found = layout.once_known(state, key, "working out what mixing gives", False, each, small=True) or {}
     return [found.get(name, math.nan) for name in names]
 
 
