@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import linalg, optimize
 
-from ldp_core.bounds.mirrored import LEAST_MIRRORED, halves, is_mirrored
 from ldp_core.bounds.survey_blocks import nuclear_at_least
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from ldp_core.priors import check_prior
@@ -146,9 +145,7 @@ def _nuclear(workload: Workload, p: np.ndarray, even: bool) -> float:
         return float(closed.sum()) / math.sqrt(n)
     if n > MOST_EXACT_TYPES:
         return _nuclear_at_least(workload, p)
-    K = centred_gram(workload.gram_dense(), p)
-    parts = halves(K) if n > LEAST_MIRRORED and is_mirrored(K) else (K,)
-    values = np.concatenate([linalg.eigvalsh(part) for part in parts])
+    values = linalg.eigvalsh(centred_gram(workload.gram_dense(), p))
     # One eigenvalue at least is 0: the root of what rounding makes of it would raise the bound.
     return float(np.sqrt(values[values > values.max() * n * np.finfo(float).eps]).sum())
 

@@ -26,7 +26,7 @@ and that by means a function of some of its attributes, is off by ``(2 N + 4) u 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +37,7 @@ from ldp_core.anova import Set
 from ldp_core.bounds.verify import UP as ABOVE
 from ldp_core.bounds.verify import U
 from ldp_core.workloads import Group, Histogram, Survey, Workload
-from ldp_core.workloads.restricted import cells_of, means_on, ordered_groups, several
+from ldp_core.workloads.restricted import cells_of, means_on, several
 
 _MOST_CELLS = 2048
 """Largest block."""
@@ -82,39 +82,34 @@ def _nuclear(values: np.ndarray) -> float:
 
 def parts_of(survey: Survey) -> Parts:
     """The survey taken apart; what would take larger blocks than `_MOST_CELLS` is left out, unless the queries are few."""
-    ordered = ordered_groups(survey)
-    unlike = {i for members in _unlike(survey, ordered) for i in members}
-    parts = [_two(survey, group, unlike) for group in ordered]
-    clusters = _clusters(survey, sorted({inside for inside, _ in parts}))
-    outside = {id(g) for g, (inside, _) in zip(ordered, parts, strict=True) if not _held(inside, clusters)}
-    if outside and _few(survey):
+    ordered = survey.ordered_groups
+    told = _told_apart(survey, ordered)
+    clusters = _clusters(survey, sorted({_within(group.attributes, told) for group in ordered}))
+    cluster_of = {id(group): _holding(_within(group.attributes, told), clusters) for group in ordered}
+    kept = [group for group in survey.groups if cluster_of.get(id(group), ()) is not None]
+    if len(kept) < len(survey.groups) and _few(survey):
         return Parts(np.zeros(0), np.zeros(0), iter([_by_queries(survey)]))
-    kept = [group for group in survey.groups if id(group) not in outside]
     if not kept:
         return Parts(np.zeros(0), np.zeros(0), iter(()))
-    blocks: dict[Set, list[Set]] = {}
-    for inside, rest in (part for g, part in zip(ordered, parts, strict=True) if id(g) not in outside):
-        cluster = next(own for own in clusters if set(inside) <= set(own))
-        for members in anova.subsets(rest):
-            tables = blocks.get(members, [])
-            joined = [table for table in tables if set(table) <= set(cluster)]
-            blocks[members] = [table for table in tables if table not in joined]
-            blocks[members].append(tuple(sorted(set(inside).union(*joined))))
+    coupled: dict[Set, dict[Set, set[int]]] = {}  # by set A, the attributes of O that hang together along with it
+    for group in kept:
+        if (cluster := cluster_of.get(id(group))) is not None:
+            for members in anova.subsets(_others(survey, group, told)):
+                coupled.setdefault(members, {}).setdefault(cluster, set()).update(_within(group.attributes, told))
+    tables = {members: [tuple(sorted(own)) for own in found.values()] for members, found in coupled.items()}
+    asking: dict[Set, list[Group]] = {members: [] for members in tables}
+    for group in kept:
+        for members in anova.subsets(_others(survey, group, told)):
+            if members in asking:
+                asking[members].append(group)
     known = Survey(survey.shape, kept).components
     alone = [
         number
         for number, members in enumerate(known.sets)
-        if not _held(_within(members, unlike), blocks.get(_without(members, unlike), []))
+        if _holding(_within(members, told), tables.get(_without(members, told), [])) is None
     ]
-    asking: dict[Set, list[Group]] = {members: [] for members in blocks}
-    for group in kept:
-        for members in anova.subsets(_two(survey, group, unlike)[1]):
-            if members in asking:
-                asking[members].append(group)
-    found_blocks = (
-        block for members, tables in blocks.items() for block in _blocks(survey, members, tables, asking[members])
-    )
-    return Parts(known.dims[alone], known.gram[alone], found_blocks)
+    blocks = (block for members in tables for block in _blocks(survey, members, tables[members], asking[members]))
+    return Parts(known.dims[alone], known.gram[alone], blocks)
 
 
 def _few(survey: Survey) -> bool:
@@ -143,35 +138,35 @@ def _by_queries(survey: Survey) -> GramBlock:
     return GramBlock(1.0, gram, ABOVE * (1.25 * largest + 32) * U * sizes)
 
 
-def _within(members: Iterable[int], some: set[int]) -> Set:
+def _within(members: Iterable[int], some: Container[int]) -> Set:
     return tuple(i for i in members if i in some)
 
 
-def _without(members: Iterable[int], some: set[int]) -> Set:
+def _without(members: Iterable[int], some: Container[int]) -> Set:
     return tuple(i for i in members if i not in some)
 
 
-def _held(members: Set, sets: Sequence[Set]) -> bool:
-    return any(set(members) <= set(other) for other in sets)
+def _holding(members: Set, sets: Iterable[Set]) -> Set | None:
+    """The first of the sets that holds the ``members``."""
+    return next((other for other in sets if set(members) <= set(other)), None)
 
 
-def _two(survey: Survey, group: Group, unlike: set[int]) -> tuple[Set, Set]:
-    """The attributes of a group that are among those in O, and the others."""
-    places = several(survey, group.attributes)
-    return _within(places, unlike), _without(places, unlike)
+def _others(survey: Survey, group: Group, told: set[int]) -> Set:
+    """The attributes of a group that are not in O."""
+    return _without(several(survey, group.attributes), told)
 
 
-def _unlike(survey: Survey, groups: Sequence[Group]) -> list[Set]:
-    """The attributes of each group whose values its Gram matrix does not treat alike."""
+def _told_apart(survey: Survey, groups: Iterable[Group]) -> set[int]:
+    """O: the attributes whose values the Gram matrix of some group does not treat alike."""
     known: dict[tuple[object, ...], Set] = {}
-    axes = []
+    told = set[int]()
     for group in groups:
         sizes = tuple(survey.shape[i] for i in group.attributes)
         key = (group.base.digest, sizes)
         if key not in known:
             known[key] = _changing(group.base, sizes) or tuple(i for i, size in enumerate(sizes) if size > 1)
-        axes.append(tuple(group.attributes[axis] for axis in known[key]))
-    return axes
+        told.update(group.attributes[axis] for axis in known[key])
+    return told
 
 
 def _changing(base: Workload, sizes: Sequence[int]) -> Set:
@@ -187,44 +182,34 @@ def _changing(base: Workload, sizes: Sequence[int]) -> Set:
     return tuple(axes)
 
 
-def _clusters(survey: Survey, sets: Sequence[Set]) -> list[Set]:
+def _clusters(survey: Survey, sets: Iterable[Set]) -> list[Set]:
     """Sets that share attributes as one, as long as its table is not too large."""
     clusters: list[Set] = []
     for members in sets:
-        touched = [cluster for cluster in clusters if set(cluster) & set(members)]
-        merged = tuple(sorted(set(members).union(*touched)))
-        if math.prod(survey.shape[i] for i in merged) <= _MOST_CELLS:
-            clusters = [*(cluster for cluster in clusters if cluster not in touched), merged]
+        met = [cluster for cluster in clusters if set(cluster) & set(members)]
+        together = tuple(sorted(set(members).union(*met)))
+        if math.prod(survey.shape[i] for i in together) <= _MOST_CELLS:
+            clusters = [*(cluster for cluster in clusters if cluster not in met), together]
     return clusters
 
 
 def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequence[Group]) -> Iterator[GramBlock]:
     """The component ``members`` times functions of the attributes in any of the ``tables``: one block for each without the constant, and for
     none of ``members`` nothing but these; else one for all, as far as `_MOST_CELLS` go."""
-    dim = anova.dimensions(survey.shape, members)
-    if len(tables) == 1 and members:
-        yield GramBlock(dim, *_table(survey, members, tables[0], groups))
-        return
-    centred = (_centred(*_table(survey, members, table, groups)) for table in tables)
-    if not members:
-        yield from (GramBlock(dim, gram[1:, 1:], rounding) for gram, rounding in centred)
-        return
-    joined, total = np.zeros((1, 1)), 0.0
-    for gram, rounding in centred:
-        m = len(joined)
-        if m + len(gram) - 1 > _MOST_CELLS:
-            continue
-        joined = np.pad(joined, (0, len(gram) - 1))
-        own = np.r_[0, m : len(joined)]
-        joined[np.ix_(own, own)] = gram
-        total += rounding
-    yield GramBlock(dim, joined, total)
-
-
-def _centred(gram: np.ndarray, rounding: float) -> tuple[np.ndarray, float]:
-    """A matrix over cells in coordinates whose first one is that along the constant."""
-    centred = anova.coordinates(anova.coordinates(gram).T)
-    return centred, rounding + ABOVE * 2 * (2 * len(gram) + 8) * U * float(linalg.norm(gram))
+    dim, joined, total = anova.dimensions(survey.shape, members), np.zeros((1, 1)), 0.0
+    for table in tables:
+        gram, rounding = _table(survey, members, table, groups)
+        centred = anova.coordinates(anova.coordinates(gram).T)  # the first coordinate is that along the constant
+        rounding += ABOVE * 2 * (2 * len(gram) + 8) * U * float(linalg.norm(gram))
+        if not members:
+            yield GramBlock(dim, centred[1:, 1:], rounding)
+        elif (m := len(joined)) + len(gram) - 1 <= _MOST_CELLS:
+            joined = np.pad(joined, (0, len(gram) - 1))
+            own = np.r_[0, m : len(joined)]
+            joined[np.ix_(own, own)] = centred
+            total += rounding
+    if members:
+        yield GramBlock(dim, joined, total)
 
 
 def _table(survey: Survey, members: Set, block: Set, groups: Sequence[Group]) -> tuple[np.ndarray, float]:

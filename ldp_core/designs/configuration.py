@@ -354,7 +354,10 @@ class Configuration(_Inputs):
             raise ValueError(
                 f"A digest covers one or more of {', '.join(type(self).model_fields)}; not {sorted(unknown)}."
             )
-        return _digest(self.model_dump(mode="json", include=fields))
+        document = self.model_dump(mode="json", include=fields)
+        if "epsilon" in document:
+            document["epsilon"] = self.epsilon_value
+        return hashlib.sha256(strict_json.write(document)).hexdigest()
 
     def to_json(self) -> bytes:
         """The file `load_configuration` reads: UTF-8, indented, fields in the order declared."""
@@ -399,9 +402,3 @@ def load_configuration(content: str | bytes) -> Configuration:
         return Configuration.model_validate_json(strict_json.write(document), strict=True)
     except ValidationError as error:
         raise ConfigurationError(f"The configuration cannot be used: {in_words(error, document)}") from None
-
-
-def _digest(document: dict[str, Any]) -> str:
-    if "epsilon" in document:
-        document = {**document, "epsilon": parse_epsilon(document["epsilon"])}
-    return hashlib.sha256(strict_json.write(document)).hexdigest()

@@ -128,7 +128,7 @@ def sample(choice: DataChoice | None, domain: Domain | None) -> pd.DataFrame | N
         known = {entry["file"] for entry in json.loads((SAMPLES / "catalogue.json").read_text(encoding="utf-8"))}
         if choice.file not in known:
             return None
-        table = tables.read((SAMPLES / choice.file).read_bytes(), choice.file)
+        table = tables.load((SAMPLES / choice.file).read_bytes(), choice.file).table
         if domain is not None:
             tables.tally(table, domain)
     except (OSError, ValueError):

@@ -25,7 +25,6 @@ from ldp_core.limits import MOST_FITTED_CELLS
 from ldp_core.mechanisms.surveys.estimates import FittedEstimate, SeparateEstimate, SurveyEstimate
 from ldp_core.people import Tables
 from ldp_core.workloads import Survey
-from ldp_core.workloads.surveys import eigenvalues
 
 # The penalty in the weights of the questions: _PENALTY at first, then _TIMES the multipliers
 # relative to the tables, at least _LEAST. It is checked after the rounds _LOOKS, and changed if it
@@ -162,13 +161,10 @@ def _wanted(layout: _Layout, survey: Survey, estimate: SurveyEstimate) -> tuple[
     the weighted sum of the groups' estimates of it. The second is the sum of the weights, the
     contribution of a squared difference to the squared error."""
     target, weight = np.zeros((2, layout.length))
-    for group in survey.groups:
-        shape = [survey.shape[i] for i in group.attributes]
-        values = eigenvalues(group.base, shape) or {}
-        table = estimate.table(group.attributes).reshape(shape)
-        for axes, value in values.items():
-            part = tuple(group.attributes[axis] for axis in axes)
-            own = anova.component(table, axes).ravel()
+    for group, values in zip(survey.groups, survey.spectra, strict=True):
+        table = estimate.table(group.attributes).reshape([survey.shape[i] for i in group.attributes])
+        for part, value in (values or {}).items():
+            own = anova.component(table, [group.attributes.index(i) for i in part]).ravel()
             here = slice(layout.offsets[part], layout.offsets[part] + own.size)
             target[here] += group.weight**2 * value * own
             weight[here] += group.weight**2 * value * own.size / table.size

@@ -10,7 +10,7 @@ from ldp_core.library.specification import Spec
 from ldp_core.library.table_strategies import is_own
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.on_classes import OnClasses
-from ldp_core.optimize.base import changed
+from ldp_core.optimize.classes import of_types
 from ldp_core.workloads import Quotient, Workload, classes_of
 
 TYPES = ("distinguished", "all")
@@ -45,7 +45,7 @@ def build(
         def scale(value: float | None) -> float | None:
             return value and equivalent_objective((value - few.trace) / few.n, workload)
 
-        stated["callback"] = changed(stated["callback"], scale, best=None)
+        stated["callback"] = of_types(stated["callback"], classes, scale)
     if entry.may_use_workload:
         stated["workload"] = few
     drawn = entry.build(few if entry.needs_workload else few.n, epsilon, **stated)

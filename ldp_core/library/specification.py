@@ -135,8 +135,8 @@ class Spec:
     made_for: str
     paper: str
     bits: str
-    user_cost: str
-    collector_cost: str
+    user_cost: str = "one draw"
+    collector_cost: str = "one count per report, then a matrix product"
     paper_name: str = ""
     """Its name or the numbers of its algorithms in the papers, where that is not the title."""
     delta: bool = False

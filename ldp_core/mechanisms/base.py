@@ -397,7 +397,7 @@ class Mechanism(ABC):
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts when the users are ``counts`` (n,)."""
-        return np.einsum("qi,qi->q", rows @ self.covariance(counts), rows)
+        return self.contributions(rows).variances @ np.asarray(counts, dtype=float)
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """The contribution of a report to the answers of a few ``queries`` (q,): see `Contributions`."""
@@ -410,6 +410,11 @@ class Mechanism(ABC):
     def contributions(self, rows: np.ndarray) -> Contributions:
         """The contribution of a report to ``rows`` (q, n) times the estimated counts."""
         raise NotImplementedError
+
+    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts, or beyond."""
+        adds = self.contributions(rows)
+        return adds.means.max(axis=1) - adds.parts * adds.down, adds.means.min(axis=1) + adds.parts * adds.up
 
     def explain(self) -> str:
         return self._explanation
@@ -449,6 +454,16 @@ def check_rows(raw: np.ndarray, columns: int, what: str) -> np.ndarray:
     if raw.ndim != 2 or raw.shape[1] != columns:
         raise ValueError(f"Each report must hold {what}; got an array of shape {raw.shape}.")
     return raw
+
+
+def by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Each of the ``numbers`` (k,) from 0 that is there, with the places where it stands, in order."""
+    small = numbers.astype(np.min_scalar_type(numbers.max(initial=0)))  # those of 16 bits are sorted in linear time
+    order, times = np.argsort(small, kind="stable"), np.bincount(numbers.astype(np.int64))
+    present = np.flatnonzero(times)
+    return (
+        list(zip(present.tolist(), np.split(order, np.cumsum(times[present])[:-1]), strict=True)) if len(order) else []
+    )
 
 
 def everybody(counts: np.ndarray, at_once: int) -> Iterator[np.ndarray]:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ldp_core.mechanisms.base import Audit, Mechanism, Reports, below, check_reports, check_rows
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports, below, by_number, check_reports, check_rows
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,12 @@ class Parts:
         """Numbers in a report after that of its part."""
         return max(self.widths)
 
+    @cached_property
+    def _dtype(self) -> np.dtype:
+        """The type of numbers that hold every report, with the number of its part and what fills it up."""
+        least = np.min_scalar_type(self.filler), np.min_scalar_type(len(self.mechanisms))
+        return np.result_type(*least, *{mechanism.nothing.dtype for mechanism in self.mechanisms})
+
     @property
     def outcomes(self) -> float:
         """How many different reports there are, or infinity."""
@@ -44,9 +50,7 @@ class Parts:
     ) -> np.ndarray:
         """(users, 1 + width) reports of people in the parts ``numbers`` (users,), those at some places in part k having
         ``values(k, places)`` there. Simulation only."""
-        kinds = {mechanism.nothing.dtype for mechanism in self.mechanisms}
-        kinds |= {np.min_scalar_type(self.filler), np.min_scalar_type(len(self.mechanisms))}
-        raw = np.full((len(numbers), 1 + self.width), self.filler, np.result_type(*kinds))
+        raw = np.full((len(numbers), 1 + self.width), self.filler, self._dtype)
         raw[:, 0] = numbers
         for k, places in by_number(numbers):
             sent = self.mechanisms[k].privatize(values(k, places), rng)
@@ -56,11 +60,12 @@ class Parts:
     def sorted(self, raw: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         """Each part that is reported on, and the reports of its mechanism. ValueError for rows that are none."""
         raw = check_rows(raw, 1 + self.width, f"the number of {self.what} and {self.width} numbers")
-        if not np.issubdtype(raw.dtype, np.integer) or not below(raw[:, :1], len(self.mechanisms)).all():
+        numbers = raw[:, 0] if raw.dtype.kind in {"i", "u", self._dtype.kind} else np.full(len(raw), -1)
+        if not below(numbers[:, None], len(self.mechanisms)).all() or (numbers != np.floor(numbers)).any():
             raise ValueError(
                 f"Each report must begin with the number of {self.what}, from 0 to {len(self.mechanisms) - 1}."
             )
-        for k, places in by_number(raw[:, 0]):
+        for k, places in by_number(numbers.astype(np.int64)):
             sent, rest = np.split(raw[places, 1:], [self.widths[k]], axis=1)
             if (rest != self.filler).any():
                 raise ValueError(f"The rest of a report must be filled up with {self.filler}.")
@@ -108,8 +113,6 @@ class Parts:
         return possible
 
 
-def by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Each number that is there, with the places where it stands."""
-    order = np.argsort(numbers, kind="stable")
-    distinct, starts = np.unique(numbers[order], return_index=True)
-    return list(zip(distinct.tolist(), np.split(order, starts)[1:], strict=True))
+def drawn(users: int, shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(users,) the parts of people who each draw one with the probabilities ``shares`` (K,). Simulation only."""
+    return rng.permutation(np.repeat(np.arange(len(shares)), rng.multinomial(users, shares)))

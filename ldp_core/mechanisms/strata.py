@@ -223,12 +223,7 @@ class StratifiedMechanism(Mechanism):
         return self._together([made.contributions(few) for made, _, few in self._in_strata(rows)])
 
     def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts, or beyond."""
-        ends = []
-        for made, _, few in self._in_strata(rows):
-            adds, known = made.contributions(few), getattr(made, "report_ends", None)
-            far = (adds.means.max(axis=1) - adds.parts * adds.down, adds.means.min(axis=1) + adds.parts * adds.up)
-            ends.append(far if known is None else known(few))
+        ends = [made.report_ends(few) for made, _, few in self._in_strata(rows)]
         return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
 
     def _together(self, parts: Sequence[Contributions]) -> Contributions:

@@ -61,20 +61,13 @@ class SubsetSelection(ExchangeableMechanism):
         return math.comb(self.n, self.size)
 
     def written_out(self) -> np.ndarray:
-        members = np.array(list(combinations(range(self.n), self.size)))
+        return self._rows(np.array(list(combinations(range(self.n), self.size))))
+
+    def _rows(self, members: np.ndarray) -> np.ndarray:
+        """(k, n) the rows of the strategy for sets of types ``members`` (k, size)."""
         sets_with_own = math.comb(self.n - 1, self.size - 1)
         inside, outside = (float(probability / sets_with_own) for probability in self._two_probabilities())
         Q = np.full((len(members), self.n), outside)
-        np.put_along_axis(Q, members, inside, axis=1)
-        return Q
-
-    def rows_at_random(self, many: int, seed: int = 0) -> np.ndarray:
-        """(many, n) some rows of the strategy, drawn at random."""
-        keys = np.random.default_rng(seed).random((many, self.n))
-        members = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
-        sets_with_own = math.comb(self.n - 1, self.size - 1)
-        inside, outside = (float(probability / sets_with_own) for probability in self._two_probabilities())
-        Q = np.full((many, self.n), outside)
         np.put_along_axis(Q, members, inside, axis=1)
         return Q
 
@@ -85,7 +78,9 @@ class SubsetSelection(ExchangeableMechanism):
             return super().report_table()
         if self.bits_per_report + math.log2(self.n) <= math.log2(MOST_TABLE_ENTRIES):
             return ReportTable("reports", self.written_out())
-        return ReportTable("reports", self.rows_at_random(SAMPLED_REPORTS), sampled=True)
+        keys = np.random.default_rng(0).random((SAMPLED_REPORTS, self.n))
+        members = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
+        return ReportTable("reports", self._rows(members), sampled=True)
 
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
         # Times C(n - 1, k - 1): there are (n - k)/k times as many sets without the type.

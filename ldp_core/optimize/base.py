@@ -47,12 +47,14 @@ DEFAULT = SearchLimits()
 
 
 def changed(
-    callback: Callback | None, change: Callable[[float | None], float | None], **others: Any
+    callback: Callback | None,
+    change: Callable[[float | None], float | None],
+    best: Callable[[Any], Any] = lambda best: best,
 ) -> Callback | None:
-    """``callback``, which is told objectives as ``change`` makes them, and ``others`` of the fields of a `Progress`."""
+    """``callback``, which is told objectives and the best so far as ``change`` and ``best`` make them."""
     if callback is None:
         return None
-    return lambda progress: callback(replace(progress, objective=change(progress.objective), **others))
+    return lambda told: callback(replace(told, objective=change(told.objective), best=best(told.best)))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -21,9 +21,8 @@ from ldp_core.optimize.question import design_question
 from ldp_core.optimize.strata import StratifiedDesign, design_strata
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
-from ldp_core.optimize.surveys.rows import first_rows
+from ldp_core.optimize.surveys.rows import design_bits, first_rows, treats_bits_alike
 from ldp_core.optimize.surveys.split_design import design_split
-from ldp_core.optimize.symmetric import bits
 from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Workload
 from ldp_core.workloads.problem import Kind, Problem
@@ -55,7 +54,7 @@ def design(
     * Questions that distinguish fewer types than there are get a design for these, given to all types
       (`ldp_core.optimize.classes`), up to 2,048 types.
     * Questions that treat yes-or-no attributes alike get patterns, written out as a strategy where there
-      is room for it (`ldp_core.optimize.symmetric.bits`).
+      is room for it (`ldp_core.optimize.surveys.rows.design_bits`).
     * Every other workload gets a strategy over all types. If its questions are about tables of
       several attributes, the search begins with the best strategies for these tables
       (`ldp_core.optimize.surveys.rows`).
@@ -128,9 +127,9 @@ def _survey(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized
 
 def _hamming(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized | SurveyDesign:
     """Patterns, where there are not too many."""
-    if not bits.fits(problem.workload):
+    if not treats_bits_alike(problem.workload):
         return _types(problem, epsilon, limits)
-    return bits.design_bits(problem.workload, epsilon, limits)
+    return design_bits(problem.workload, epsilon, limits)
 
 
 def _types(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized:

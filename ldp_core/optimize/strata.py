@@ -86,4 +86,4 @@ def telling_of_all(
     def of_all(objective: float | None) -> float | None:
         return None if objective is None or len(done) < many - 1 else strata.objective([*done, objective], prior)
 
-    return changed(callback, of_all, best=None)
+    return changed(callback, of_all, lambda best: None)

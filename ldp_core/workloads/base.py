@@ -93,9 +93,10 @@ class Workload(ABC):
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
         """Answers for counts ``x`` (..., n); ``queries`` None means all of them."""
 
-    @abstractmethod
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
         """(p,) diag(W C W') for an (n, n) covariance C of the counts."""
+        rows = (self.rows(some) for some in in_chunks(np.arange(self.num_queries), self.n))
+        return np.concatenate([np.einsum("qi,qi->q", own @ covariance, own) for own in rows])
 
     @abstractmethod
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:

@@ -88,9 +88,6 @@ class Custom(Workload):
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
         return x @ (self._matrix if queries is None else self._matrix[queries]).T
 
-    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        return np.einsum("qi,qi->q", self._matrix @ covariance, self._matrix)
-
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         return f"query {query + 1}" if self.names is None else self.names[query]
 
@@ -253,6 +250,61 @@ class Union(Together):
         super().prepare(check)
 
 
+class OnOtherTypes(Workload):
+    """The queries of ``base`` about types that are not its own: W is that of ``base`` where a type is replaced by the one it counts as."""
+
+    base: Workload
+
+    @abstractmethod
+    def _folded(self, x: np.ndarray) -> np.ndarray:
+        """(..., n) counts of types to (..., base.n) counts of those that they count as."""
+
+    @abstractmethod
+    def _unfolded(self, y: np.ndarray) -> np.ndarray:
+        """(..., base.n) to (..., n): every type takes the number of the one that it counts as, 0 where it counts as none."""
+
+    @property
+    def num_queries(self) -> int:
+        return self.base.num_queries
+
+    @property
+    def gram_roundings(self) -> int:
+        return self.base.gram_roundings
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        return self.base.extent
+
+    def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        return self.base.query_weights(queries)
+
+    @property
+    def squared_weights(self) -> float:
+        return self.base.squared_weights
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        return self._unfolded(self.base.apply_gram(self._folded(x)))
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return self._unfolded(self.base.gram_diag)
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        return self._unfolded(self.base.rows(queries))
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        return self.base._answers(self._folded(x), queries)
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        return self.base.query_variances(self._folded(self._folded(covariance).T))
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        return self.base.query_name(query)
+
+    def unit(self, query: int) -> Unit | None:
+        return self.base.unit(query)
+
+
 class Product(Workload):
     """Every combination of one query per factor, over the product of the factors' types: W is a Kronecker product."""
 
@@ -339,7 +391,7 @@ class Product(Workload):
         each = [i for i, factor in enumerate(self.factors) if isinstance(factor, Histogram)]
         rest = [i for i in range(len(self.factors)) if i not in each]
         if not each or not rest:
-            return self._row_variances(covariance)
+            return super().query_variances(covariance)
         d, sizes = len(self.factors), [factor.n for factor in self.factors]
         second = [i if i in each else d + i for i in range(d)]
         table = np.asarray(covariance, dtype=float).reshape(sizes * 2)
@@ -350,14 +402,6 @@ class Product(Workload):
         variances = np.array([base.query_variances(block) for block in table.reshape(-1, m, m)])
         variances = variances.reshape([*(sizes[i] for i in each), *(factor.num_queries for factor in factors)])
         return variances.transpose(np.argsort([*each, *rest])).ravel()
-
-    def _row_variances(self, covariance: np.ndarray) -> np.ndarray:
-        variances = np.empty(self.num_queries)
-        chunk = max(1, MOST_WORKLOAD_ENTRIES // (8 * self.n))
-        for start in range(0, self.num_queries, chunk):
-            rows = self.rows(np.arange(start, min(start + chunk, self.num_queries)))
-            variances[start : start + len(rows)] = np.einsum("qi,qi->q", rows @ covariance, rows)
-        return variances
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         own = [int(q[0]) for q in self._located(np.array([query]))]

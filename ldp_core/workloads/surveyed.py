@@ -15,7 +15,6 @@ from ldp_core.workloads.composite import Custom, Union
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.predicates import Predicates
-from ldp_core.workloads.restricted import ordered_groups
 from ldp_core.workloads.surveys import Group, Survey, marginal
 
 TOGETHER = 5
@@ -60,7 +59,7 @@ def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] 
         return None
     few = all(len(set(group.attributes) & telling) < len(telling) for group in survey.groups)
     # On larger tables running totals, ranges and conditions would get no strategy of their own.
-    fitted = few and all(group.base.n <= MOST_FITTED_TYPES for group in ordered_groups(survey))
+    fitted = few and all(group.base.n <= MOST_FITTED_TYPES for group in survey.ordered_groups)
     return survey if fitted else None
 
 

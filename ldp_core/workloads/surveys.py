@@ -56,7 +56,7 @@ class Components:
     """A Gram matrix as numbers by attribute set: the non-empty ``sets`` A that some query depends on, the dimensions ``dims`` (k,)
     of P_A, and ``gram`` (k,) with g_A / n; ``constant`` is g_0 / n, that of the total."""
 
-    sets: tuple[anova.Set, ...]
+    sets: tuple[Set, ...]
     dims: np.ndarray
     gram: np.ndarray
     constant: float
@@ -100,15 +100,6 @@ class Survey(Together):
 
     # --- what follows from the components -----------------------------------------------------------------------
 
-    @cached_property
-    def components(self) -> Components:
-        """The components that the cost of a mechanism depends on if it treats the values of each
-        attribute alike. If questions do not treat them alike (totals along an order, conditions;
-        then not `symmetric`), g_A is the mean of G on the component, ``tr(P_A G) / dim_A``. The
-        information of such a mechanism is diagonal, and its objective ``sum_A tr(P_A G) / m_A`` the
-        same. ValueError if that takes too large tables."""
-        return self._found[0]
-
     @property
     def survey(self) -> Survey:
         return self
@@ -116,30 +107,46 @@ class Survey(Together):
     @property
     def symmetric(self) -> bool:
         """True if the queries treat the values of each attribute alike, so that `components` are all of G."""
-        return self._found[1]
+        return not self.ordered_groups
+
+    def _worked_out(self, groups: Sequence[Group], of: Callable[[Workload, Sequence[int]], Any]) -> list[Any]:
+        """``of`` the queries and the table of each group, once for groups that have the same."""
+        known: dict[tuple[object, ...], Any] = {}
+        for group in groups:
+            sizes = tuple(self.shape[i] for i in group.attributes)
+            if (key := (group.base.digest, sizes)) not in known:
+                known[key] = of(group.base, sizes)
+        return [known[group.base.digest, tuple(self.shape[i] for i in group.attributes)] for group in groups]
 
     @cached_property
-    def _found(self) -> tuple[Components, bool]:
-        gram, alike = dict[anova.Set, float](), True
-        known: dict[tuple[object, ...], tuple[dict[anova.Set, float], bool]] = {}
-        for group in self.groups:
-            sizes = tuple(self.shape[i] for i in group.attributes)
-            key = (group.base.digest, sizes)
-            if key not in known:
-                exact = eigenvalues(group.base, sizes)
-                known[key] = (averages(group.base, sizes), False) if exact is None else (exact, True)
-            values, same = known[key]
-            alike &= same
+    def spectra(self) -> list[dict[Set, float] | None]:
+        """The eigenvalues of each group's own Gram matrix by set of attributes; None for a group that does not treat the values of each
+        of its attributes alike."""
+        found = zip(self.groups, self._worked_out(self.groups, eigenvalues), strict=True)
+        return [None if values is None else _placed(values, group) for group, values in found]
+
+    @cached_property
+    def ordered_groups(self) -> list[Group]:
+        """The groups that do not treat the values of each of their attributes alike."""
+        return [group for group, values in zip(self.groups, self.spectra, strict=True) if values is None]
+
+    @cached_property
+    def components(self) -> Components:
+        """The components that the cost of a mechanism depends on if it treats the values of each
+        attribute alike. If questions do not treat them alike (totals along an order, conditions;
+        then not `symmetric`), g_A is the mean of G on the component, ``tr(P_A G) / dim_A``. The
+        information of such a mechanism is diagonal, and its objective ``sum_A tr(P_A G) / m_A`` the
+        same. ValueError if that takes too large tables."""
+        gram, means = dict[Set, float](), iter(self._worked_out(self.ordered_groups, averages))
+        for group, values in zip(self.groups, self.spectra, strict=True):
             scale = group.weight**2 / group.base.n
-            for within, value in values.items():
+            for members, value in (_placed(next(means), group) if values is None else values).items():
                 if value > 0:
-                    members = tuple(group.attributes[i] for i in within)
-                    if all(self.shape[i] > 1 for i in members):
-                        gram[members] = gram.get(members, 0.0) + scale * value
+                    gram[members] = gram.get(members, 0.0) + scale * value
         constant = gram.pop((), 0.0)
         sets = tuple(sorted(gram, key=lambda members: (len(members), members)))
         dims = np.array([anova.dimensions(self.shape, members) for members in sets])
-        return Components(sets, dims, np.array([gram[members] for members in sets]), constant), alike
+        return Components(sets, dims, np.array([gram[members] for members in sets]), constant)
 
     @cached_property
     def _known_symmetry(self) -> SymmetryGroup:
@@ -180,7 +187,7 @@ class Survey(Together):
 
     def prepare(self, check: Callable[[], None]) -> None:
         check()
-        _ = self._found
+        _ = self.components
 
     # --- queries ------------------------------------------------------------------------------------------------
 
@@ -266,7 +273,12 @@ class Survey(Together):
         return super()._repr_html_() if self.n <= MOST_TABLE_CELLS else None
 
 
-def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] | None:
+def _placed(values: dict[Set, float], group: Group) -> dict[Set, float]:
+    """``values`` by places among the attributes of the ``group``, by those of the survey."""
+    return {tuple(group.attributes[i] for i in members): value for members, value in values.items()}
+
+
+def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[Set, float] | None:
     """{A: lambda_A} with ``G = sum_A lambda_A P_A`` of a workload on a table of these ``sizes``; None where G is none of these."""
     places = tuple(i for i, size in enumerate(sizes) if size > 1)
     if isinstance(base, Histogram):
@@ -309,16 +321,16 @@ def _shifted(base: Workload, sizes: Sequence[int]) -> bool:
     )
 
 
-def averages(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float]:
+def averages(base: Workload, sizes: Sequence[int]) -> dict[Set, float]:
     """{A: tr(P_A G) / dim_A} of any workload on a table of these ``sizes``. ValueError where its Gram matrix is too large."""
     rows = base.gram_root.reshape(-1, *sizes)
     places = tuple(i for i, size in enumerate(sizes) if size > 1)
-    traces = dict[anova.Set, float]()
+    traces = dict[Set, float]()
     for members in anova.subsets(places):  # of the functions of these attributes: a sum over the components within
         others = tuple(i + 1 for i in range(len(sizes)) if i not in members)
         left = math.prod(sizes[i - 1] for i in others)
         traces[members] = float((rows.sum(axis=others) ** 2).sum()) / left
-    averages = dict[anova.Set, float]()
+    averages = dict[Set, float]()
     for members in traces:
         averages[members] = traces[members] - math.fsum(
             averages[inner] for inner in anova.subsets(members) if inner != members

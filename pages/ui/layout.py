@@ -6,6 +6,7 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import pandas as pd
@@ -30,16 +31,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _APP = "came-through-app"
-_NEXT = {
-    "Data": "Workload",
-    "Workload": "Design",
-    "Design": "Compare",
-    "Compare": "Bounds",
-    "Bounds": "Simulate",
-    "Simulate": "Export",
-    "Export": "Collect",
-    "Collect": "Papers",
-}
+_ORDER = ("Data", "Workload", "Design", "Compare", "Bounds", "Simulate", "Export", "Collect", "Papers")
+_NEXT = dict(pairwise(_ORDER))
 """The page that follows each page; any other, such as the first, leads to the data."""
 CHART_TITLES = {
     "demonstration": "Share of people up to each age",

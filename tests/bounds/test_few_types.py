@@ -77,19 +77,6 @@ def test_cuts_that_are_found_are_true_and_as_deep_as_those_of_three_types(n, see
     assert few.values(second - np.diag(second.diagonal()), first, 1.0, D) == pytest.approx(depths[:3])
 
 
-def test_cuts_of_several_widths_are_put_together():
-    pair, five = (
-        Cuts.read(np.array([[0.0, 1, 1, 1, 0]]), 6),
-        Cuts.read(np.array([[4.0, 3, 2, 1, 0, 1, 1, -1, -1, 1, 0]]), 6),
-    )
-    both, D = pair + five, 1.7
-    for y in rows(6, D):
-        outer = np.outer(y, y) - np.diag(y * y)
-        apart = [cuts.values(outer, y, 1.0, D)[0] for cuts in (pair, five)]
-        assert both.values(outer, y, 1.0, D) == pytest.approx(apart)
-    assert Cuts.read(both.written, 6).written.tolist() == both.written.tolist()
-
-
 def test_few_types_are_bounded_next_to_exactly():
     """Ten types that five intervals distinguish: triangle inequalities alone leave 3 %."""
     ends = np.sort(np.random.default_rng(0).integers(0, 64, (5, 2)), axis=1)

@@ -3,7 +3,6 @@
 import itertools
 import math
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -129,31 +128,6 @@ def test_slopes_are_those_of_differences(kind, epsilon):
         moved = step * (np.arange(len(x)) == place)
         difference = (asked.at(x + moved, 0.1).value - asked.at(x - moved, 0.1).value) / (2 * step)
         assert slopes[place] == pytest.approx(difference, rel=1e-4, abs=1e-7)
-
-
-def relaxation_by_cvxpy(workload, epsilon):
-    """The moment relaxation without its whole-number cuts, by a general solver."""
-    n, D = workload.n, math.expm1(epsilon)
-    Y = cp.Variable((n + 1, n + 1), PSD=True)
-    a, b, T = Y[0, 0], Y[0, 1:], Y[1:, 1:]
-    ones, column = np.ones((n, 1)), cp.reshape(b, (n, 1), order="C")
-    M = a * np.ones((n, n)) + column @ ones.T + ones @ column.T + T
-    constraints = [cp.diag(T) == D * b, T >= 0, cp.sum(M, axis=1) == 1]
-    objective = cp.matrix_frac(workload.gram_root.T, M)
-    return float(cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL"))
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 1.5, 3.0])
-@pytest.mark.parametrize("kind", WORKLOADS)
-def test_the_best_multipliers_of_pairs_reach_the_relaxation(kind, epsilon):
-    workload, prior = WORKLOADS[kind](7), np.full(7, 1 / 7)
-    asked = Dual(dual.centred_root(workload, prior), prior, math.exp(epsilon), np.zeros(7))  # blocks of one type
-    x = asked.start
-    for barrier in dual.BARRIERS:
-        x = asked.improved(x, barrier / 7)
-    value = of(asked.of_types(x, prior), workload, epsilon, prior).value
-    expected = relaxation_by_cvxpy(workload, epsilon)
-    assert expected * (1 - 1e-3) < value < expected * (1 + 1e-5)
 
 
 def last_of(workload, epsilon, prior, stop=lambda: False):

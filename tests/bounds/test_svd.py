@@ -147,14 +147,3 @@ def test_totals_of_many_types_lose_nothing(n):
     even = (np.arange(1, n + 1) ** 2).sum() / n**2
     expected = n * (even + singular.sum() ** 2 / n / math.sinh(epsilon / 2) ** 2)
     assert bounds.centred_svd(workloads.prefix(n), epsilon) == pytest.approx(expected, rel=1e-8)
-
-
-@pytest.mark.parametrize("n", [12, 13])
-def test_halves_of_mirrored_workloads_have_the_same_singular_values(lower, n):
-    lower(LEAST_MIRRORED=1)
-    even = np.full(n, 1 / n)
-    for workload in (workloads.prefix(n), workloads.all_range(n), workloads.custom(np.tril(np.ones((n, n)), -2))):
-        for prior in (None, np.minimum(np.arange(1, n + 1), np.arange(n, 0, -1)), np.arange(1, n + 1)):
-            prior = prior if prior is None else prior / prior.sum()
-            expected = centred_by_formula(workload.matrix, 1.0, even if prior is None else prior)
-            assert bounds.centred_svd(workload, 1.0, prior) == pytest.approx(expected)

@@ -68,8 +68,7 @@ def some_sets(length):
 
 @SMALL
 def test_sets_obey_all_that_is_said_of_them(bits):
-    known, apart, rng = moments(bits), distances(bits), np.random.default_rng(bits)
-    cuts = np.column_stack([rng.integers(-2, 3, (12, bits + 1)), np.arange(12) % 2]).astype(float)
+    known = moments(bits)
     for f in some_sets(bits):
         m, a = moments_of(f, bits), f.mean()
         assert known.fourier_weights @ m == pytest.approx(fourier_weights_of(f[None], bits)[0])
@@ -82,11 +81,6 @@ def test_sets_obey_all_that_is_said_of_them(bits):
         )
         ends = np.array([0.25]), np.array([0.75])
         assert (np.abs(known.between(*ends)) <= known.between(*ends, 1)).all()
-        members = np.array([[f[row == r].sum() for r in range(1, bits + 1)] for row in apart])
-        h = members @ cuts[:, :bits].T
-        whole = ((h - cuts[:, bits]) * (h - cuts[:, bits] - 1)).T * np.where(cuts[:, -1:] == 1, f, 1 - f)
-        assert known.whole(cuts) @ m == pytest.approx(whole.mean(axis=1))
-        assert (whole >= 0).all()
 
 
 @SMALL
@@ -116,11 +110,8 @@ def test_blocks_have_the_eigenvalues_of_the_matrices_of_all_types(bits):
 
 
 def proved(bits, weights, epsilon, sizes):
-    """The ratio that a relaxation proves for each interval of sizes, with the cuts it finds."""
-    relaxation, found = Relaxation(bits, epsilon), []
-    for interval in sizes:
-        first = relaxation.solve(weights, interval, np.zeros((0, bits + 2)))
-        found.append(relaxation.solve(weights, interval, relaxation.violated(first)))
+    """The ratio that a relaxation proves for each interval of sizes."""
+    found = [Relaxation(bits, epsilon).solve(weights, interval) for interval in sizes]
     return np.array([joined(weights, [one]).proved(np.expm1(epsilon))[0] for one in found])
 
 
@@ -137,8 +128,8 @@ def test_all_sets_of_four_bits_are_below_the_bound(epsilon):
         exact = np.array([ratio[size == one].max() for one in range(1, 9)])
         bound = proved(4, weights, epsilon, [(one, one) for one in range(1, 9)])
         assert (exact <= bound).all()
-        assert (bound <= 1.06 * exact).all()
-        assert np.median(bound / exact) < 1.001
+        assert (bound <= 1.08 * exact).all()
+        assert np.median(bound / exact) < 1.03
         several = proved(4, weights, epsilon, [(1, 2), (3, 8)])
         assert several[0] >= exact[:2].max()
         assert several[1] >= exact[2:].max()
@@ -227,7 +218,7 @@ def test_forged_certificates_are_refused():
     ):
         assert not replace(found, **change).verify()
     duals = Duals.from_numbers(found.numbers)
-    changes = [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing", "whole")]
+    changes = [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing")]
     changes += [
         {"values": 0.999 * duals.values},
         {"factors": 0.9 * duals.factors},
@@ -236,13 +227,10 @@ def test_forged_certificates_are_refused():
         {"sizes": np.stack([np.zeros(len(duals.sizes)), duals.sizes[:, 1]], axis=1)},
         {"sizes": duals.sizes[:, ::-1] + [1, 0]},
         {"sizes": np.stack([duals.sizes[:, 0], np.full(len(duals.sizes), 2.0**40)], axis=1)},
-        {"cuts": duals.cuts + 0.5},
-        {"cuts": duals.cuts[:, 1:]},
         {"weights": np.roll(duals.weights, 1)},
         {"weights": np.zeros(6)},
         {"weights": np.zeros(0)},
     ]
-    assert len(duals.cuts)
     for change in changes:
         named = {f"triples_{name}": array for name, array in change.items()}
         assert not forged(found, **named).verify(), change.keys()
@@ -250,7 +238,7 @@ def test_forged_certificates_are_refused():
 
 def test_a_proof_that_leaves_sizes_out_says_less():
     found = proof("parity", 6, 3, 3.0)
-    names = [f"triples_{name}" for name in ("sizes", "values", "factors", "signs", "sizing", "whole")]
+    names = [f"triples_{name}" for name in ("sizes", "values", "factors", "signs", "sizing")]
     top = found.numbers["triples_values"].argmax()
     rest = {name: np.delete(found.numbers[name], top, axis=0) for name in names}
     assert forged(found, **rest).proven() < 0.999 * found.value
@@ -259,7 +247,7 @@ def test_a_proof_that_leaves_sizes_out_says_less():
 def test_rounding_is_allowed_for():
     """Multipliers that cancel each other exactly prove less, the larger they are."""
     weights = np.array([1.0, 0.5, 0.5, 0, 0, 0])
-    duals = joined(weights, [Relaxation(6, 3.0).solve(weights, (3, 3), np.zeros((0, 8)))])
+    duals = joined(weights, [Relaxation(6, 3.0).solve(weights, (3, 3))])
     proven = [replace(duals, sizing=duals.sizing + size).proved(np.expm1(3.0))[0] for size in (0, 1e4, 1e8)]
     assert proven[0] < proven[1] < proven[2]
 

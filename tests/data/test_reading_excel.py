@@ -71,13 +71,6 @@ def test_sheets_can_be_chosen():
         load(content, "x.xlsx", ReadOptions(sheet="none"))
 
 
-def test_blank_rows_are_said():
-    loaded = load(workbook([], ["a", "b"], [1, None], [None, None], [None, 2], [""]), "x.xlsx")
-    assert loaded.table.to_numpy().tolist() == [[1, None], [None, 2]]
-    assert loaded.notes == ("1 blank row was left out.",)
-    assert load(workbook([1, 2], [3, 4]), "x.xlsx").table.shape == (2, 2)
-
-
 @given(
     st.lists(
         st.lists(st.one_of(st.integers(-(2**40), 2**40), st.text("ab<&é😂 =", min_size=1)), min_size=2, max_size=2),

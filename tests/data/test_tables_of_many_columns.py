@@ -10,7 +10,6 @@ from ldp_core.data.columns import parse
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.limits import MOST_VALUES
 from ldp_core.people import Records
-from ldp_core.wording import magnitude
 
 
 @pytest.fixture
@@ -146,29 +145,3 @@ def test_more_people_than_fit_are_refused_and_the_limit_is_said_before(monkeypat
     assert tables.tally(frame, domain).users == 100
     with pytest.raises(ValueError, match="more than 100 rows of 21 columns do not fit"):
         tables.tally(pd.concat([frame, frame]), domain)
-
-
-@pytest.mark.parametrize(
-    ("places", "users", "said"),
-    [
-        ((0, 1), 60, []),
-        ((0, 1), 59, ["city x job has more cells (60) than there are users (59)", "coarser values for city"]),
-    ],
-)
-def test_warnings_are_about_the_largest_table_that_is_asked(places, users, said):
-    attributes = [
-        CategoricalAttribute(name=name, values=tuple(map(str, range(size))), origin="declared")
-        for name, size in (("city", 12), ("job", 5), ("sex", 2))
-    ]
-    found = " ".join(tables.table_warnings(Domain(attributes=attributes), users, places))
-    assert bool(found) == bool(said)
-    assert all(part in found for part in said)
-
-
-@pytest.mark.parametrize(
-    ("number", "told"),
-    [(99_999_999, "99,999,999"), (10**8, "1 × 10⁸"),
-     (20**200, "1.61 × 10²⁶⁰")],
-)  # fmt: skip
-def test_huge_numbers_are_told_by_their_magnitude(number, told):
-    assert magnitude(number).replace("\N{NO-BREAK SPACE}", " ") == told

@@ -60,13 +60,6 @@ def test_one_salary_of_a_billion_does_not_take_all_bins():
     assert tables.build_domain(tables.declared_recipe(domain.attributes[0])).attributes[0].origin == "declared"
 
 
-def test_values_beyond_on_both_sides_and_fractions():
-    series = pd.Series([-1e7, *np.linspace(36.04, 38.87, 999), 1e7], name="temperature")
-    found = crowd(series)
-    assert (found.recipe.low, found.recipe.high, found.beyond) == (36.0, 38.9, 2)
-    assert "2 users with values beyond count in the end bins" in found.doubt.told
-
-
 def test_people_are_counted_not_rows():
     values = pd.Series([*range(20, 60), 10**6], name="age")
     many = np.full(41, 100)

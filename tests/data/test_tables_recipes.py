@@ -12,8 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from ldp_core.data import tables
 from ldp_core.data.columns import parse
-from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions, build_domain
+from ldp_core.people import people_of
 from tests.declared import categories, numbers
 
 TABLE = pd.DataFrame(
@@ -40,21 +41,6 @@ def test_three_attributes_in_a_few_lines():
     assert tally.counts.reshape(domain.shape)[:, :, 0].tolist() == [[0, 3], [1, 0], [1, 0]]
     assert (tally.users, tally.dropped) == (5, 1)
     assert tally.notes == ("1 of 6 users is left out because age is missing.",)
-
-
-def test_what_happened_to_one_person_is_said_of_one():
-    table = pd.DataFrame({"x": ["a", "b", None], "age": ["3", "30", "forty"]})
-    x = CategoricalAttribute(name="x", values=("a",), missing="category", outside="other", origin="declared")
-    age = NumericAttribute(
-        name="age", edges=(0, 10, 20), missing="category", outside="clamp", non_numbers="missing", origin="declared"
-    )
-    assert tables.tally(table, Domain(attributes=(x, age))).notes == (
-        "1 of 3 users has no x and counts as a category of their own.",
-        "1 of 3 users has a value of x outside the domain and counts as (other).",
-        "1 of 3 users has a text in age that could not be read and counts as missing.",
-        "1 of 3 users has no age and counts as a category of their own.",
-        "1 of 3 users has a value of age outside the domain and was moved to the nearest end.",
-    )
 
 
 def test_categories_are_merged_under_new_names_and_ordered():
@@ -112,45 +98,6 @@ def test_ranges_beyond_the_limit_of_listed_edges():
     ]
     assert declared == RangeAttribute(name="x", low=0, high=9, bins=5, integer=True)
     assert build_domain(NumericRecipe(column="x", method="range", bins=2, low=0, high=1, integer=False)).size == 2
-
-
-@pytest.mark.parametrize(("unit", "size"), [("day", 60), ("week", 9), ("month", 3)])
-def test_dates_by_every_unit(unit, size):
-    domain = build_domain(DateRecipe(column="day", unit=unit), TABLE)
-    assert (domain.size, tables.tally(TABLE, domain).users) == (size, 6)
-
-
-@pytest.mark.parametrize(
-    ("recipes", "sentence"),
-    [
-        (CategoricalRecipe(column="nope"), 'lacks the column "nope"'),
-        (CategoricalRecipe(column="school", merges=[Merge(name="x", texts=["9th"])]), 'school does not hold "9th"'),
-        (
-            CategoricalRecipe(column="sex", merges=[Merge(name="x", texts=["f"]), Merge(name="y", texts=["f"])]),
-            "two categories",
-        ),
-        (NumericRecipe(column="sex"), r'6 of 6 values of sex are not numbers, such as "f", "m"'),
-        (NumericRecipe(column="age", method="range", low=99, high=9), "cannot go from 99 to 9"),
-        (DateRecipe(column="sex"), "6 of 6 values of sex are not dates"),
-        (DateRecipe(column="day", first="2026"), '"2026" is not a month: write it like 2026-01'),
-        ([CategoricalRecipe(column="sex"), CategoricalRecipe(column="sex")], "names must differ"),
-    ],
-)
-def test_recipes_that_do_not_work(recipes, sentence):
-    with pytest.raises(ValueError, match=sentence) as caught:
-        build_domain(recipes, TABLE)
-    assert "\n" not in str(caught.value)
-
-
-def test_what_is_read_off_the_data_needs_data():
-    for recipe in (
-        CategoricalRecipe(column="x"),
-        NumericRecipe(column="x"),
-        NumericRecipe(column="x", method="range", low=0),
-        DateRecipe(column="x"),
-    ):
-        with pytest.raises(ValueError, match='"x" has to be taken from the data, and no data is loaded'):
-            build_domain(recipe)
 
 
 def test_recipes_are_frozen_strict_and_travel_as_json():
@@ -327,14 +274,11 @@ def test_people_of_domains_too_large_for_an_array_are_kept_one_by_one():
 # Size and sparsity
 
 
-def test_joint_facts_by_hand():
+def test_empty_types_are_warned_of():
     domain = Domain(attributes=(categories("a", "x,y"), categories("b", "u,v")))
     table = pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "u", "v"]})
-    facts = tables.joint_facts(domain, tables.tally(table, domain))
-    assert facts == tables.JointFacts(
-        size=4, shape=(2, 2), users=3, occupied=2, sparsity=0.5, users_per_type=0.75, largest=2
-    )
-    assert tables.size_warnings(domain, facts) == [
+    people = people_of(tables.tally(table, domain).counts, domain.shape)
+    assert tables.size_warnings(domain, people) == [
         "There are more types (4) than users (3), and 50.0 % of the types are empty: their answers will be mostly noise. "
         "Use coarser bins or fewer attributes, or ask for marginals only."
     ]

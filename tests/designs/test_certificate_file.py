@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import zipfile
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -23,6 +24,7 @@ from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.designs import certificate_file
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.proofs import Proof
+from ldp_core.designs.zips import npz
 from ldp_core.workloads import (
     DifferencePart,
     HistogramPart,
@@ -126,7 +128,7 @@ def disproved(files):
 def sealed(files, arrays=None, **changes):
     """The files with other contents, the digest and the words being those that belong to them."""
     document = {**json.loads(files.document), **changes}
-    packed = files.arrays if arrays is None else certificate_file._packed(arrays)
+    packed = files.arrays if arrays is None else npz(arrays, zipfile.ZIP_STORED)
     document["sha256"] = hashlib.sha256(packed).hexdigest()
     with suppress(ValueError, KeyError, OverflowError, TypeError):
         document["meaning"] = verify.meaning(document, verify.arrays(packed))

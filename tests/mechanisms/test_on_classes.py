@@ -88,18 +88,6 @@ def test_randomized_response_on_one_of_three_columns_costs_what_it_costs_on_that
     assert made.explain().endswith("The questions distinguish 49 of 784 types; reports are about these.")
 
 
-@pytest.mark.parametrize("name", ["haar", "olh", "matrix_l2"])
-def test_single_reports_and_simulations_have_the_same_distribution(name):
-    made, counts, rng = built(name, CONDITIONS), 40 * np.ones(10, dtype=int), np.random.default_rng(5)
-    drawn = [made.aggregate(made.privatize(np.repeat(np.arange(10), counts), rng)) for _ in range(60)]
-    simulated = [made.simulate(counts, rng) for _ in range(60)]
-    truth = CONDITIONS.answers(counts)
-    errors = np.sqrt(made.query_variances(CONDITIONS, counts) / 60)
-    for reports in (drawn, simulated):
-        mean = np.mean([made.estimate(one).answers(CONDITIONS) for one in reports], axis=0)
-        assert np.abs(mean - truth).max() < 5 * errors.max()
-
-
 @pytest.mark.parametrize("name", ["randomized_response", "hierarchical", "gaussian", "optimized"])
 def test_intervals_and_forged_reports_are_those_of_the_mechanism_for_classes(name):
     made, counts, few = built(name, AGE), COUNTS[24], AGE.distinguished.workload

@@ -6,7 +6,7 @@ import pytest
 from ldp_core import workloads
 from ldp_core.optimize import SearchLimits, projected_gradient
 from ldp_core.optimize.gradient.descent import slopes
-from ldp_core.optimize.objective import evaluate
+from ldp_core.optimize.strategy import evaluate
 
 MAKERS = {"histogram": workloads.histogram, "prefix": workloads.prefix, "all_range": workloads.all_range}
 # Objective of the strategies the paper's published code finds at n = 32, epsilon = 1, 4n rows.

@@ -19,7 +19,7 @@ from ldp_core.optimize import (
     strategies,
     worst_case_design,
 )
-from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits, variances_of_types
+from ldp_core.optimize.columns.orbits import Shifts, first_orbits, variances_of_types
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, drive
 
 PREFIX = workloads.prefix(24)

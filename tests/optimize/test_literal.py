@@ -8,7 +8,7 @@ from ldp_core.optimize import projected_gradient
 from ldp_core.optimize.gradient.descent import slopes
 from ldp_core.optimize.gradient.literal import slope_of_lower
 from ldp_core.optimize.gradient.projection import project
-from ldp_core.optimize.objective import evaluate
+from ldp_core.optimize.strategy import evaluate
 
 
 def objective(strategy, root):

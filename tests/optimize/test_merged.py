@@ -7,8 +7,8 @@ import pytest
 
 from ldp_core.optimize import design
 from ldp_core.optimize.columns.generation import strategy_of
+from ldp_core.optimize.columns.orbits import Shifts, first_orbits
 from ldp_core.optimize.surveys.split_design import mixed
-from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.workloads import Custom
 from ldp_core.workloads.quotient import alike

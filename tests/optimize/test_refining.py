@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ldp_core import bounds, workloads
-from ldp_core.optimize.symmetric.ring_rows import Refining
-from ldp_core.run import Interrupted, unchecked
+from ldp_core.optimize.columns.ring_rows import Refining
+from ldp_core.run import unchecked
 from ldp_core.workloads import Workload, walsh_hadamard
 
 WORKLOADS = [workloads.all_marginals(5), workloads.k_way_marginals(5, 2), workloads.parity(5)]
@@ -16,7 +16,7 @@ def some(workload: Workload, rows: int = 12, epsilon: float = 1.5) -> tuple[np.n
     rng, n = np.random.default_rng(workload.n), workload.n
     high = np.vstack([np.arange(n) == 0, rng.random((rows, n)) < 0.25])
     gamma = walsh_hadamard(workload.gram_column)
-    return high, Refining(high, gamma, np.expm1(epsilon))
+    return high, Refining(high, gamma, np.expm1(epsilon), walsh_hadamard)
 
 
 def objective(high: np.ndarray, shares: np.ndarray, workload: Workload, epsilon: float) -> float:
@@ -44,19 +44,3 @@ def test_the_objective_is_that_of_the_strategy_written_out_and_falls(workload):
     assert np.array_equal(refining.high.sum(axis=1), high.sum(axis=1))
     assert np.array_equal(refining.high[0], high[0])
     assert refining.shares.sum() == pytest.approx(1)
-
-
-def test_what_was_done_stays_where_a_round_is_interrupted():
-    workload = workloads.all_marginals(5)
-    high, refining = some(workload)
-    before, calls = refining.objective, iter(range(7))
-
-    def check() -> None:
-        if next(calls, None) is None:
-            raise Interrupted
-
-    with pytest.raises(Interrupted):
-        refining.round(check)
-    assert (refining.high != high).any()
-    assert refining.objective < before
-    assert refining.objective == pytest.approx(objective(refining.high, refining.shares, workload, 1.5), rel=1e-6)

@@ -1,6 +1,5 @@
 """Designs of several attributes and weighted groups of queries on the pages after Workload: names, shares, refusals."""
 
-import numpy as np
 import pytest
 
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
@@ -45,24 +44,6 @@ def chart(app, name):
     keys = [element.proto.id for element in app.at.get("plotly_chart")]
     (place,) = [i for i, key in enumerate(keys) if key.endswith(f"-chart-{name}")]
     return app.charts[place]
-
-
-def test_simulated_answers_are_shares_under_their_names(groups):
-    groups.go("simulate").press("run").finish()
-    assert "a query of weight 2 counts like four of weight 1" in groups.words
-    released = chart(groups.open("outcome-tabs", "Possible releases"), "simulated-releases")
-    named = {trace["customdata"][0] for trace in released["data"]}
-    assert named == {"age below 10"}
-    truth = np.array(released["data"][0]["y"], dtype=float)
-    assert truth[7] == pytest.approx(100)
-    assert truth[8:13] == pytest.approx([25, 25, 25, 25, 100], abs=0.1)  # pairs, and everybody as the first parity
-    assert np.abs(truth).max() <= 100 + 1e-9
-    assert "answer (% of the number of users)" in str(released["layout"])
-    labels = chart(groups.open("outcome-tabs", "By query"), "simulated-groups")["layout"]["xaxis"]["ticktext"]
-    assert [label[:2] for label in labels] == ["1.", "2.", "3.", "4."]
-    assert "young with q0" in released["data"][0]["customdata"]
-    assert "the private median lies at" in groups.open("outcome-tabs", "Distribution").words  # along age
-    assert chart(groups, "simulated-distribution")["layout"]["xaxis"]["title"]["text"] == "age"
 
 
 def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):

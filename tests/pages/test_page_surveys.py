@@ -1,7 +1,5 @@
 """The pages after the questions, for surveys: nothing is asked of the joint domain, and every number is the core's."""
 
-import re
-
 import pytest
 
 from ldp_core import analysis, bounds, designs, library, wording
@@ -80,10 +78,6 @@ def test_what_a_survey_cannot_have_is_said_in_a_sentence(lives):
     lives.go("simulate").enter("segmented_control", "simulate", "ask")
     assert "Questions one by one are for at most 65,536 types here; there are 1.45 × 10⁹." in lives.words
     lives.enter("segmented_control", "simulate", "collections").enter("number_input", "trials", 2).press("run").finish()
-    lives.open("outcome-tabs", "Distribution")
-    assert "the private median lies at" in lives.words  # along age, the first column with an order
-    lives.open("outcome-tabs", "By query")
-    assert "the error of a query is largest for **the marginal of " in lives.words
     lives.open("outcome-tabs", "Errors")
     assert "400 of 3,794 queries are shown, evenly spread." in lives.words
     mechanism = lives.session.setting.mechanism("sampled_sets")
@@ -101,14 +95,7 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
         bounds.centred_svd(workload, 1.0), workload, state.setting.alpha
     )
     assert said.count(ALIKE) == 1
-    for sentence in (
-        mechanism.explain().replace("\N{NO-BREAK SPACE}", " "),
-        "Who is asked about what",
-        "A report shows one with the values of each column",
-    ):
-        assert sentence in said, sentence
-    app.go("export")
-    assert f"patterns.json: the {len(mechanism.patterns):,} patterns" in app.words.replace("**", "")
+    assert mechanism.explain().replace("\N{NO-BREAK SPACE}", " ") in said
     other = another().load(exchange.export(state)).go("design")
     assert other.metric("People needed") == app.go("design").metric("People needed")
     assert "This strategy was loaded from a file, not computed here" in other.words
@@ -137,16 +124,9 @@ def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkey
     assert not app.errors
     assert f"in which of {len(mechanism.designs)} designs a person takes part" in said
     own = mechanism.own[0].mechanism.strategy
-    assert f"% of people. Each of the {len(own):,} reports is a band" in said
     assert "Everything else: chance alone decides which of" in said
-    assert re.search(r"Reports about number 0 \(\d+(\.\d+)? %\) are of a strategy", said)
     assert "column 1" not in said
-    app.go("export")
-    said = app.words.replace("**", "")
-    assert "strategies.npz: the probabilities of the strategy on its table, plain numbers only" in said
-    assert "No strategy file" not in said
-    recorded = designs.load(exchange.export(state)).outcome["mechanism"]["explanation"]
-    assert "Reports about number 0 (" in recorded
+    assert "No strategy file" not in app.go("export").words
     other = another().load(exchange.export(state)).go("design")
     assert other.metric("People needed") == app.go("design").metric("People needed")
     assert "This strategy was loaded from a file, not computed here" in other.words

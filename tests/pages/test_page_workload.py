@@ -177,16 +177,6 @@ def test_questions_that_no_longer_fit_are_kept_and_can_be_mended(health):
 # --- what the questions cost ------------------------------------------------------------------------------------------
 
 
-def test_rank_and_hardness_are_shown(health):
-    health.finish()
-    w = health.workload
-    assert f"Independent (rank) {w.rank}" in health.words
-    limits = health.session.setting.bounds("worst_case")
-    assert "certificate" in limits
-    assert any("By the certificate" in metric.help for metric in health.at.metric)
-    assert "fewer than" in health.words
-
-
 @pytest.mark.parametrize(("rows", "page"), [("declared", "design"), ("absent", "workload")])
 def test_columns_that_no_question_uses_are_dropped_by_one_button(health, rows, page, another):
     health.change_kind("histogram").enter("selectbox", "group-0-attribute", "asthma")

@@ -119,7 +119,11 @@ def test_designs_and_proofs_for_classes_are_for_all_types(workload, prior):
     found = ldp.optimize.design(
         workload, 1.0, None, max_rounds=40, prior=p, callback=lambda step: told.append((step.objective, step.strategy))
     )
-    assert all(strategy is None or strategy.shape[1] == workload.n for _, strategy in told)
+    for objective, strategy in told:
+        assert strategy.sum(axis=0) == pytest.approx(np.ones(workload.n))
+        own = mechanisms.ExplicitMechanism("told", strategy, 1.0, prior=p).variance_profile(workload)
+        people = np.full(workload.n, 1 / workload.n) if p is None else p
+        assert workload.n * people @ (own + workload.gram_diag) <= objective * (1 + 1e-6)
     assert found.objective <= told[0][0] * (1 + 1e-3)
     made = mechanisms.ExplicitMechanism("found", found.strategy, 1.0, prior=found.prior)
     assert made.audit().epsilon <= 1

@@ -38,8 +38,8 @@ class Cuts:
 
     @classmethod
     def none(cls, n: int) -> Cuts:
-        empty = np.zeros((0, 0), dtype=np.int64)
-        return cls(empty, empty, np.zeros(0, dtype=np.int64), n)
+        empty = np.zeros((0, min(n, _MOST_TYPES)), dtype=np.int64)
+        return cls(empty, empty, empty[:, 0], n)
 
     @classmethod
     def read(cls, rows: np.ndarray, n: int) -> Cuts:
@@ -57,21 +57,7 @@ class Cuts:
         return len(self.floors)
 
     def __add__(self, other: Cuts) -> Cuts:
-        width = max(self.types.shape[1], other.types.shape[1])
-        both = [cuts.widened(width) for cuts in (self, other)]
-        types, signs, floors = (np.concatenate(arrays) for arrays in zip(*both, strict=True))
-        return Cuts(types, signs, floors, self.n)
-
-    def widened(self, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same with ``width`` types, the first others with coefficients 0."""
-        types = self.types
-        while types.shape[1] < width:
-            absent = np.array(
-                [next(i for i in range(self.n) if i not in row) for row in types.tolist()], dtype=np.int64
-            )
-            types = np.column_stack([types, absent.reshape(len(types))])
-        signs = np.pad(self.signs, ((0, 0), (0, width - self.signs.shape[1])))
-        return types, signs, self.floors
+        return Cuts.read(np.vstack([self.written, other.written]), self.n)
 
     def kept(self, which: np.ndarray) -> Cuts:
         return Cuts(self.types[which], self.signs[which], self.floors[which], self.n)

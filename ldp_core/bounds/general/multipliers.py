@@ -32,7 +32,6 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core.bounds.general.few_types import Cuts
-from ldp_core.bounds.mirrored import LEAST_MIRRORED, halves, is_mirrored, whole
 from ldp_core.run import Check, unchecked
 
 LEAST_SHARE = 1e-9
@@ -120,15 +119,6 @@ def definite(A: np.ndarray, prior: np.ndarray, scale: float) -> np.ndarray:
     return A - np.outer(along, prior) - np.outer(prior, along)
 
 
-def _evened(found: Multipliers, K: np.ndarray, prior: np.ndarray) -> Multipliers:
-    """The mean of many multipliers and of their mirror images, which proves as much where nothing else changes when the order of the
-    types is reversed; others as they are."""
-    if len(prior) <= LEAST_MIRRORED or len(found.cuts) or not (is_mirrored(prior) and is_mirrored(K)):
-        return found
-    pairs = (found.pairs + found.pairs[::-1, ::-1]) / 2
-    return replace(found, q=(found.q + found.q[::-1]) / 2, pairs=pairs)
-
-
 @dataclass(frozen=True)
 class Numbers:
     """The arrays of a certificate: ``inverse`` C (n, n), ``mu`` (n,), and the ``multipliers`` on the scale of these. They would prove
@@ -152,7 +142,6 @@ def numbers(
     n, along = len(gram), gram @ prior
     along = along - prior @ along / 2
     K = gram - along[:, None] - along
-    found = _evened(found, K, prior)
     form = found.form(ratio - 1)
     if not form.proves:
         raise linalg.LinAlgError("these multipliers prove nothing")
@@ -173,28 +162,18 @@ def numbers(
 
 def _halfway(A: np.ndarray, K: np.ndarray, check: Check, share: float) -> tuple[np.ndarray, float]:
     """The positive semidefinite C with ``C K C = A`` on the range of K, or below it as in `numbers`, 0 elsewhere, and ``tr(C K)``; A is
-    positive definite. Matrices that are mirrored fall into two of half the size."""
-    mirrored = len(A) > LEAST_MIRRORED and is_mirrored(A) and is_mirrored(K)
-    spectra = []
-    for part, other in zip(halves(A), halves(K), strict=True) if mirrored else [(A, K)]:
-        factor = linalg.cholesky(part, lower=True)
-        check()
-        values, vectors = linalg.eigh(factor.T @ other @ factor, overwrite_a=True)
-        check()
-        spectra.append((values, factor @ vectors))
+    positive definite."""
+    factor = linalg.cholesky(A, lower=True)
+    check()
+    values, vectors = linalg.eigh(factor.T @ K @ factor, overwrite_a=True)
+    check()
     # Directions that are nothing but rounding (one always is) would make C huge; what they hold is 1e-7 of the rest at most.
-    largest = max(values[-1] for values, _ in spectra)
-    least = largest * noise(len(A))
-    parts, nuclear = [], 0.0
-    for values, vectors in spectra:
-        check()
-        kept = values > least
-        roots = np.sqrt(np.maximum(values[kept], share * largest))
-        half = vectors[:, kept] / np.sqrt(roots)
-        parts.append(half @ half.T)
-        nuclear += float((values[kept] / roots).sum())
-    C = whole(*parts) if mirrored else parts[0]
-    return (C + C.T) / 2, nuclear
+    kept = values > values[-1] * noise(len(A))
+    roots = np.sqrt(np.maximum(values[kept], share * values[-1]))
+    half = factor @ (vectors[:, kept] / np.sqrt(roots))
+    check()
+    C = half @ half.T
+    return (C + C.T) / 2, float((values[kept] / roots).sum())
 
 
 def noise(n: int) -> float:

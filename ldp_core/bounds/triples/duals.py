@@ -42,8 +42,8 @@ from ldp_core.bounds.triples.moments import Moments, known_of, moments
 @dataclass(frozen=True)
 class Duals:
     """The numbers of a proof for ``weights`` (d,) lambda_1, .., lambda_d: for each of m intervals its ``sizes`` (m, 2) N_1 and N_2 and ``values``
-    (m,) v; ``factors`` (m, f) of the F_k one after the other, row by row; multipliers ``signs`` (m, q), ``sizing`` (m, 2 (3 d + 2) + 2) of
-    ``(a - a_1) g``, ``(a_2 - a) g`` and ``(a - a_1) (a_2 - a) g``, and ``whole`` (m, c) of the ``cuts`` (c, d + 2), see `Moments.whole`."""
+    (m,) v; ``factors`` (m, f) of the F_k one after the other, row by row; multipliers ``signs`` (m, q), and ``sizing`` (m, 2 (3 d + 2) + 2) of
+    ``(a - a_1) g``, ``(a_2 - a) g`` and ``(a - a_1) (a_2 - a) g``."""
 
     weights: np.ndarray
     sizes: np.ndarray
@@ -51,8 +51,6 @@ class Duals:
     factors: np.ndarray
     signs: np.ndarray
     sizing: np.ndarray
-    whole: np.ndarray
-    cuts: np.ndarray
 
     @property
     def numbers(self) -> Arrays:
@@ -72,8 +70,8 @@ class Duals:
     def valid(self) -> bool:
         """True if the numbers have the shapes of a proof, are in range, and the multipliers are not
         negative."""
-        d, m, c = len(self.weights), len(self.values), len(self.cuts)
-        if not (known_of(d) and 0 < m <= 1_000 and c <= 4_000):
+        d, m = len(self.weights), len(self.values)
+        if not (known_of(d) and 0 < m <= 1_000):
             return False
         known = moments(d)
         shapes = (
@@ -83,22 +81,16 @@ class Duals:
             (self.factors, (m, sum(block.size**2 for block in known.blocks))),
             (self.signs, (m, len(known.signs))),
             (self.sizing, (m, 6 * d + 6)),
-            (self.whole, (m, c)),
-            (self.cuts, (c, d + 2)),
         )
         if not all(array.shape == shape for array, shape in shapes) or not magnitudes_fit(
             *(entry for entry, _ in shapes)
         ):
             return False
-        numbers = (self.weights, self.values, self.signs, self.sizing, self.whole)
-        whole = np.array_equal(self.cuts, np.rint(self.cuts)) and np.array_equal(self.sizes, np.rint(self.sizes))
-        small = (  # so that all in the forms of cuts is exact
-            np.abs(self.cuts[:, :d]).max(initial=0) <= 64 and np.abs(self.cuts).max(initial=0) <= 2**17
-        )
         low, high = self.sizes.T
         ordered = bool(np.all((low >= 0) & (low <= high) & (high <= known.types)))
+        numbers = (self.weights, self.values, self.signs, self.sizing)
         positive = min(entry.min(initial=0.0) for entry in numbers) >= 0
-        return bool(positive and whole and small and ordered)
+        return bool(positive and ordered and np.array_equal(self.sizes, np.rint(self.sizes)))
 
     def ratio(self, epsilon: float) -> float:
         """The largest ratio of any set of records, rounded up; inf if the numbers are no proof."""
@@ -144,13 +136,12 @@ class Duals:
             (-self.signs, known.signs),
             (above - below, times),
             (below * low - above * high, own),
-            (-self.whole, known.whole(self.cuts)),
         ]
         left = sum(multipliers @ forms for multipliers, forms in parts) - np.einsum("mk,mkc->mc", both, products)
         sizes = sum(np.abs(multipliers) @ np.abs(forms) for multipliers, forms in parts)
         sizes = sizes + (below + above) @ np.abs(times) + (below * low + above * high) @ np.abs(own)
         sizes = sizes + np.einsum("mk,mkc->mc", both, known.between(low[:, 0], high[:, 0], 1))
-        terms = len(known.signs) + 3 * count + len(self.cuts) + 2 * known.length + 64
+        terms = len(known.signs) + 3 * count + 2 * known.length + 64
         start = 0
         for block in known.blocks:
             F = self.factors[:, start : start + block.size**2].reshape(-1, block.size, block.size)

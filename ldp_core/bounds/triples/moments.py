@@ -16,9 +16,7 @@ whatever T is:
 1. *Signs.* ``f(x) f(y) (1 - f(z))``, ``f(x) (1 - f(y)) (1 - f(z))`` and ``(1 - f(x)) (1 - f(y)) (1 - f(z))``, for every triple.
 2. *Sizes.* Where ``a_1 <= a <= a_2``: ``(a - a_1) g`` and ``(a_2 - a) g`` for g one of ``f(x) f(z)``, ``(1 - f(x)) f(z)`` and
    ``(1 - f(x)) (1 - f(z))`` at each distance, and ``(a - a_1) (a_2 - a) g`` for g one of f(z) and 1 - f(z). As a is the mean of f, these are moments too.
-3. *Whole numbers.* With N_r(z) the number of x in T at distance r from z, and whole numbers u_r and k, ``h = sum_r u_r N_r(z)`` is whole, and
-   so ``(h - k) (h - k - 1)`` is not negative; times f(z), or times 1 - f(z).
-4. *Squares.* The matrices of ``f(z) f(x) f(y)``, and of ``(1 - f(z)) f(x) f(y)`` with the border
+3. *Squares.* The matrices of ``f(z) f(x) f(y)``, and of ``(1 - f(z)) f(x) f(y)`` with the border
    ``(1 - f(z)) f(x)`` and the corner ``1 - f(z)``, are positive semidefinite. Moved so that z = 0
    and averaged, they are in the Terwilliger algebra: the entry at (x, y) depends on how many bits
    are set in x, i, in y, j, and in both, t. Such a matrix of numbers m_ijt is positive semidefinite
@@ -104,19 +102,6 @@ class Moments:
         return self.pair(e) if a == 0 else self._place[a, b, e]
 
     @cached_property
-    def places(self) -> np.ndarray:
-        """(k, 5) for all (i, j, t): i, j, the distance of x and y, the moment of z, x and y, and the number of such (x, y)."""
-        d = self.length
-        return np.array(
-            [
-                (i, j, i + j - 2 * t, self.triple(i, j, t), comb(d, i) * comb(i, t) * comb(d - i, j - t))
-                for i in range(d + 1)
-                for j in range(d + 1)
-                for t in range(max(0, i + j - d), min(i, j) + 1)
-            ]
-        )
-
-    @cached_property
     def fourier_weights(self) -> np.ndarray:
         """(d + 1, moments) W^l."""
         d = self.length
@@ -146,8 +131,9 @@ class Moments:
         d, n = self.length, self.types
         own, times = np.zeros((d + 1, self.count)), np.zeros((d + 1, self.count))
         own[np.arange(d + 1), 1 + np.arange(d + 1)] = 1
-        i, _, _, moment, pairs = self.places.T
-        np.add.at(times, (i, moment), pairs // self.around[i])  # n times the means: whole
+        for i, j in np.ndindex(d + 1, d + 1):
+            for t in range(max(0, i + j - d), min(i, j) + 1):  # n times the means: whole
+                times[i, self.triple(i, j, t)] += comb(i, t) * comb(d - i, j - t)
         unit, share = np.zeros(self.count), np.zeros(self.count)
         unit[0], share[1] = 1, 1
         square = times[0]
@@ -168,23 +154,6 @@ class Moments:
         total, product = (low + high)[:, None], (low * high)[:, None]
         inside = total * square + sign * (product * share + self.cube)
         return np.stack([inside, total * share + sign * (product * unit + square + inside)], axis=1)
-
-    def whole(self, cuts: np.ndarray) -> np.ndarray:
-        """(c, moments) ``(h - k) (h - k - 1)`` by ``cuts`` (c, d + 2): u_1, .., u_d, k, and 1 where z is in T, 0 where it is not."""
-        u = np.hstack([np.zeros((len(cuts), 1)), cuts[:, : self.length]])
-        k, inside = cuts[:, -2, None], cuts[:, -1, None]
-        i, j, apart, moment, pairs = self.places.T
-        products = u[:, i] * u[:, j] * pairs
-        squares, first, outer = (np.zeros((len(cuts), self.count)) for _ in range(3))
-        np.add.at(squares.T, moment, products.T)
-        np.add.at(outer.T, 1 + apart, products.T)
-        first[:, 1 : self.length + 2] = u * self.around
-        unit, share = np.zeros(self.count), np.zeros(self.count)
-        unit[0], share[1] = 1, 1
-        within = squares - (2 * k + 1) * first + k * (k + 1) * share
-        total = first.sum(axis=1, keepdims=True) * share
-        without = outer - squares - (2 * k + 1) * (total - first) + k * (k + 1) * (unit - share)
-        return np.where(inside == 1, within, without)
 
     @cached_property
     def blocks(self) -> list[FormBlock]:

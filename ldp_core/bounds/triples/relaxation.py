@@ -6,7 +6,7 @@ objective; the number that stands for 1 is then one of the unknowns. Clarabel (G
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import clarabel
 import numpy as np
@@ -30,13 +30,6 @@ class Solution:
     factors: np.ndarray
     signs: np.ndarray
     sizing: np.ndarray
-    whole: np.ndarray
-    cuts: np.ndarray
-
-    def tidied(self) -> Solution:
-        """Without the cuts that are not used."""
-        used = self.whole > 1e-10 * self.value
-        return replace(self, whole=self.whole[used], cuts=self.cuts[used])
 
 
 class Relaxation:
@@ -45,20 +38,14 @@ class Relaxation:
     def __init__(self, length: int, epsilon: float):
         self.known: Moments = moments(length)
         self.D = float(np.expm1(epsilon))
-        own = np.eye(length)
-        pairs = [own[r] + sign * own[q] for r in range(length) for q in range(r) for sign in (1, -1)]
-        self._directions = np.array([*own, *pairs])
 
-    def solve(
-        self, weights: np.ndarray, sizes: tuple[int, int], cuts: np.ndarray, check: Check = unchecked
-    ) -> Solution | None:
-        """The largest ratio of sets of ``sizes`` from and to that is not known to be impossible, with ``cuts``
-        (c, d + 2); None where it is not found."""
+    def solve(self, weights: np.ndarray, sizes: tuple[int, int], check: Check = unchecked) -> Solution | None:
+        """The largest ratio of sets of ``sizes`` from and to that is not known to be impossible; None where it is not found."""
         known, D, (low, high) = self.known, self.D, np.array(sizes) / self.known.types
         # Moments are looked at as shares of a, forms as numbers near 1.
         scale = np.append(1.0, np.full(known.count - 1, np.sqrt(low * high)))
         fixed, sizing = self._about_sizes(low, high)
-        forms = (fixed, known.signs, sizing, known.whole(cuts))
+        forms = (fixed, known.signs, sizing)
         groups = [form * scale for form in forms]
         lengths = [np.abs(form).max(axis=1, initial=0.0) for form in groups]
         equations, *others = (form / length[:, None] for form, length in zip(groups, lengths, strict=True))
@@ -79,9 +66,9 @@ class Relaxation:
             return None
         x, z = np.array(solution.x), np.array(solution.z) * unit
         ends = np.cumsum([1, len(equations), known.count, *map(len, others)])
-        of_fixed, of_signs, of_sizing, of_whole = (
+        of_fixed, of_signs, of_sizing = (
             z[start:end] / length / D**2
-            for start, end, length in zip(ends[[0, 2, 3, 4]], ends[[1, 3, 4, 5]], lengths, strict=True)
+            for start, end, length in zip(ends[[0, 2, 3]], ends[[1, 3, 4]], lengths, strict=True)
         )
         fourier_weights = np.maximum(D**2 * known.fourier_weights[1:] @ (x * scale) / (denominator @ x), 0.0)
         return Solution(
@@ -93,8 +80,6 @@ class Relaxation:
             self._factors(z[ends[-1] :] / D**2),
             np.maximum(of_signs, 0.0),
             np.maximum(of_sizing, 0.0) if len(of_sizing) else self._as_inequalities(of_fixed),
-            np.maximum(of_whole, 0.0),
-            cuts,
         )
 
     def _about_sizes(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
@@ -130,18 +115,6 @@ class Relaxation:
             values, vectors = np.linalg.eigh(Q)
             factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / block.norms[:, None]).ravel())
         return np.concatenate(factors)
-
-    def violated(self, solution: Solution) -> np.ndarray:
-        """(c, d + 2) the deepest cuts that the moments do not obey, for members at one distance or at two."""
-        u, known, x = self._directions, self.known, solution.moments / solution.moments[0]
-        cuts, depths = [], []
-        for inside, share, pairs in ((1, x[1], x[2 : known.length + 2]), (0, 1 - x[1], x[1] - x[2 : known.length + 2])):
-            k = np.floor(u @ (known.around[1:] * pairs) / share)
-            cuts.append(np.column_stack([u, k, np.full(len(u), inside)]))
-            depths.append(known.whole(cuts[-1]) @ x / share)
-        depth = np.concatenate(depths)
-        order = np.argsort(depth)[:60]
-        return np.vstack(cuts)[order[depth[order] < -1e-3]]
 
 
 def _seen(block: FormBlock, count: int) -> sparse.csc_matrix:

@@ -72,7 +72,6 @@ class TriplesSearch:
         self.relaxation, self.types, self.D = Relaxation(length, epsilon), 2**length, exp_epsilon_minus_one(epsilon)
         self._leaves = _intervals(self.types // 2)
         self._top = max(1, round(self.types / (2 + self.D)))
-        self._known: dict[Sizes, Solution] = {}
         self._singles = list[Solution]()
         W = examples.fourier_weights(length)
         self._columns = Columns(worth, W[:, 1:] * (self.D / (1 + self.D * np.sqrt(W[:, :1]))) ** 2)
@@ -107,7 +106,7 @@ class TriplesSearch:
             enough = self._columns.largest * (1 + tolerance)
             for factor in (1.0, 1.2, 1 / 1.2):
                 size = min(max(1, round(self._top * factor)), self.types // 2)
-                solution = self._solved(self._columns.weights, (size, size), enough)
+                solution = self._solved(self._columns.weights, (size, size))
                 if solution is None or (factor == 1.0 and solution.ratio <= enough):
                     return
             self._top = max(self._singles[-3:], key=lambda solution: solution.ratio).sizes[0]
@@ -131,7 +130,7 @@ class TriplesSearch:
             for sizes in todo:
                 plain = self._plain(weights, sizes)
                 if plain > least:
-                    solved[sizes] = solution = self._solved(weights, sizes, least * (1 + tolerance))
+                    solved[sizes] = solution = self._solved(weights, sizes)
                     if sizes[0] == sizes[1]:
                         least = max(least, plain if solution is None else solution.ratio)
             if not solved:
@@ -142,7 +141,7 @@ class TriplesSearch:
                 break
             if solution is not None and (size := self._likely(solution)) not in singles:
                 singles.add(size)
-                single = self._solved(weights, (size, size), least)
+                single = self._solved(weights, (size, size))
                 if single is not None and single.ratio > least:
                     self._top, least = size, single.ratio
                 if solution.ratio <= least * (1 + tolerance):
@@ -167,51 +166,22 @@ class TriplesSearch:
         size = round(solution.moments[1] / solution.moments[0] * self.types)
         return min(max(size, solution.sizes[0]), solution.sizes[1])
 
-    def _solved(self, weights: np.ndarray, sizes: Sizes, enough: float = 0.0) -> Solution | None:
-        """The best of some solutions with more and more cuts, for few members in a set, its ratio as proved, the first that is ``enough``; None
-        where none is found."""
-        best, few = None, sizes[0] <= 200
-        cuts = np.zeros((0, self.relaxation.known.length + 2))
-        if few and self._known:
-            nearest = min(self._known, key=lambda own: abs(np.log(own[0] * own[1] / (sizes[0] * sizes[1]))))
-            cuts = self._known[nearest].cuts
-        for _ in range(6):
-            self.check()
-            solution = self.relaxation.solve(weights, sizes, cuts, self.check)
-            if solution is None:
-                break
-            solution = replace(solution, ratio=float(joined(weights, [solution]).proved(self.D)[0])).tidied()
-            gained = best is None or solution.ratio < best.ratio * (1 - 1e-4)
-            best = solution if best is None or solution.ratio < best.ratio else best
-            if not gained or best.ratio <= enough:
-                break
-            new = self.relaxation.violated(solution) if few else cuts[:0]
-            if not len(new):
-                break
-            cuts = np.unique(np.vstack([cuts, new]), axis=0)
-        if best is not None:
-            self._known[sizes] = best
-            if sizes[0] == sizes[1]:
-                self._singles.append(best)
-        return best
+    def _solved(self, weights: np.ndarray, sizes: Sizes) -> Solution | None:
+        """The solution for some sizes, its ratio as proved; None where none is found."""
+        self.check()
+        solution = self.relaxation.solve(weights, sizes, self.check)
+        if solution is None:
+            return None
+        solution = replace(solution, ratio=float(joined(weights, [solution]).proved(self.D)[0]))
+        if sizes[0] == sizes[1]:
+            self._singles.append(solution)
+        return solution
 
 
 def joined(weights: np.ndarray, solved: list[Solution]) -> Duals:
     """One proof of several solutions, for ``weights`` (d,)."""
-    whole, cuts = _together([solution.whole for solution in solved], [solution.cuts for solution in solved])
     names = ("sizes", "value", "factors", "signs", "sizing")
-    sizes, values, *others = (np.array([getattr(solution, name) for solution in solved], dtype=float) for name in names)
-    return Duals(weights, sizes, values, others[0], others[1], others[2], whole, cuts)
-
-
-def _together(multipliers: list[np.ndarray], forms: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """All ``forms`` (m arrays (c, ..)), each once, and the multipliers of each, 0 where it has none."""
-    every = np.unique(np.vstack(forms), axis=0)
-    places = {tuple(form): number for number, form in enumerate(every)}
-    table = np.zeros((len(forms), len(every)))
-    for row, own, of in zip(table, multipliers, forms, strict=True):
-        row[[places[tuple(form)] for form in of]] = own
-    return table, every
+    return Duals(weights, *(np.array([getattr(one, name) for one in solved], dtype=float) for name in names))
 
 
 def _intervals(largest: int) -> list[Sizes]:

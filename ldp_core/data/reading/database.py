@@ -92,5 +92,5 @@ def _run(path: str, sql: str, allowed: limits.Limits) -> tuple[pd.DataFrame, tup
     if start[8:12] == _DUCKDB_MAGIC:
         written, _ = run("duck", task, allowed, b"", MEND)
         table = table_of(written)
-        return frame_of(table, with_ordered_enums(table.schema)), tuple(type_notes(table.schema))
+        return frame_of(with_ordered_enums(table)), tuple(type_notes(table.schema))
     raise UnreadableTable("This file is neither an SQLite nor a DuckDB database: choose one, or load it as a table.")

@@ -249,7 +249,7 @@ class LocalTable:
 
     def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
         orders = self._file.orders if isinstance(self._file, ParquetTable) else {}
-        return frame_of(self._numerals.rewritten(table), orders=orders)
+        return frame_of(self._numerals.rewritten(table), orders)
 
     def _parts(self, columns: list[str]) -> Iterator[pa.Table]:
         """All rows of some columns, blank ones among them, a part at a time."""

@@ -9,7 +9,6 @@ import codecs
 import csv
 import io
 import itertools
-import math
 import re
 import time
 from collections import Counter
@@ -33,7 +32,7 @@ from ldp_core.data.reading.common import (
     numbered,
     watch,
 )
-from ldp_core.data.reading.layout import layout_of
+from ldp_core.data.reading.layout import is_number, layout_of
 from ldp_core.data.reading.numerals import Numerals, columns_of_text
 from ldp_core.data.reading.options import ReadOptions
 
@@ -294,7 +293,7 @@ def sniff(sample: str, delimiter: str | None) -> tuple[str, int, list[tuple[int,
         # One column is always even, so it only counts when no delimiter splits the lines.
         even = often / len(rows) if width > 1 else 0.0
         cells = [cell for _, row in rows for cell in row if re.match(r"\s*[+-]?\d", cell)]
-        numbers = sum(map(_is_number, cells)) / max(1, len(cells))
+        numbers = sum(map(is_number, cells)) / max(1, len(cells))
         if (even, numbers, width) > best[:3]:
             best = (even, numbers, width, candidate, rows)
     return best[3], best[2], best[4]
@@ -335,13 +334,6 @@ def without_hint(text: str) -> tuple[str, str | None]:
 
 def _filled(row: list[str]) -> bool:
     return any(cell.strip() for cell in row)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return math.isfinite(float(re.sub(r"^([^,]*),([^,]*)$", r"\1.\2", cell.strip())))
-    except ValueError:
-        return False
 
 
 def _decoder(encoding: str, content: bytes) -> codecs.IncrementalDecoder:

@@ -4,7 +4,7 @@ disk nor kept.
 loaded = load(content, "survey.csv")
 domain = build_domain([NumericRecipe(column="age", bins=16), CategoricalRecipe(column="sex")], loaded.table)
 counts = tally(loaded.table, domain).counts
-joint_facts(domain, tally(loaded.table, domain)).sparsity
+size_warnings(domain, people_of(counts, domain.shape))
 """
 
 from ldp_core.data.population import expected_counts as expected_counts
@@ -24,7 +24,6 @@ from ldp_core.data.reading import database_tables as database_tables
 from ldp_core.data.reading import limits_in_words as limits_in_words
 from ldp_core.data.reading import load as load
 from ldp_core.data.reading import query as query
-from ldp_core.data.reading import read as read
 from ldp_core.data.reading import watched as watched
 from ldp_core.data.tables.attributes import build_attribute as build_attribute
 from ldp_core.data.tables.attributes import build_domain as build_domain
@@ -43,9 +42,6 @@ from ldp_core.data.tables.editing import merge_spellings as merge_spellings
 from ldp_core.data.tables.editing import recipe_of_categories as recipe_of_categories
 from ldp_core.data.tables.editing import recipe_of_edges as recipe_of_edges
 from ldp_core.data.tables.editing import spellings as spellings
-from ldp_core.data.tables.joint import JointFacts as JointFacts
-from ldp_core.data.tables.joint import joint_facts as joint_facts
-from ldp_core.data.tables.joint import people_facts as people_facts
 from ldp_core.data.tables.joint import size_warnings as size_warnings
 from ldp_core.data.tables.joint import suggestions as suggestions
 from ldp_core.data.tables.joint import table_warnings as table_warnings

@@ -6,7 +6,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -113,8 +112,7 @@ def recipe_of_categories(
 
     Rows of one `category` are merged under it. A text whose category is blank or the label of
     "(other)" goes to "(other)", or is missing if it is a word for that. A text that was refused and
-    has no category is still refused. A row without `value` adds a category that no one has yet. The
-    text of a deleted row is outside; one that a table of `MOST_EDITED_ROWS` rows had no room for
+    has no category is still refused. One that a table of `MOST_EDITED_ROWS` rows had no room for
     stays where it was.
 
     Categories come in the order of the column `order`, or of the rows where there is none. A category whose number
@@ -130,19 +128,19 @@ def recipe_of_categories(
         that somebody has was added to declared ones.
 
     Raises:
-        ValueError: all values in "(other)", a category beside a value of the same name in another one, a value in two
-            rows of different categories, a name of more than `MOST_CATEGORY_NAME` characters, fewer than two types or too many.
+        ValueError: all values in "(other)", a category beside a value of the same name in another one, a name of more than
+            `MOST_CATEGORY_NAME` characters, fewer than two types or too many.
     """
-    known, other = _known(attribute), _other_label(attribute)
-    rows = _rows(frame, known, other)
-    placed: dict[str, str | None] = {}
-    for row in rows:
-        if placed.setdefault(row.text, row.category) != row.category:
-            raise ValueError(f"{quoted(row.text)} is in two rows with different categories: keep one.")
-    categories = _in_order(rows, attribute, "order" in frame)
+    known, other, texts = _known(attribute), _other_label(attribute), frame["value"].tolist()
+    wanted = [None if category == other else category for category in _texts(frame["category"])]
+    placed = dict(zip(texts, wanted, strict=True))
+    placed |= {text: known[text] for text in list(known)[MOST_EDITED_ROWS:] if text not in placed}
+    numbers = dict(zip(texts, _numbers(frame, "order").tolist(), strict=True)) if "order" in frame else None
+    categories = _in_order(placed, numbers, attribute)
     _check_names(categories, placed, known)
     sent = other in _texts(frame["category"]) or any(placed.get(text, text) is None for text in known)
-    added = any(row.people > 0 and row.category is not None and row.text not in known for row in rows)
+    people = zip(texts, _numbers(frame, "people"), strict=True)
+    added = any(users > 0 and placed[text] is not None and text not in known for text, users in people)
     merged: dict[str, list[str]] = {category: [] for category in categories}
     for text, category in placed.items():
         if category is not None and category != text:
@@ -311,46 +309,22 @@ def _numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
     return pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
 
 
-class _Row(NamedTuple):
-    text: str
-    category: str | None
-    order: float
-    people: float
-
-
-def _rows(frame: pd.DataFrame, known: Mapping[str, str], other: str) -> list[_Row]:
-    """The rows of an edited table that say something, and those that it had no room for."""
-    cells = zip(
-        _texts(frame["value"]),
-        _texts(frame["category"]),
-        _numbers(frame, "order").tolist(),
-        _numbers(frame, "people").tolist(),
-        strict=True,
-    )
-    rows = [
-        _Row(name, None if category == other else category, order, people)
-        for text, category, order, people in cells
-        if (name := category if text is None and category != other else text) is not None
-    ]
-    there = {row.text for row in rows}
-    beyond = [text for text in list(known)[MOST_EDITED_ROWS:] if text not in there]
-    return rows + [_Row(text, known[text], math.nan, math.nan) for text in beyond]
-
-
-def _in_order(rows: list[_Row], attribute: CategoricalAttribute, numbered: bool) -> list[str]:
-    """The categories of rows in their order, ties by first appearance."""
+def _in_order(
+    placed: Mapping[str, str | None], numbers: Mapping[str, float] | None, attribute: CategoricalAttribute
+) -> list[str]:
+    """The categories of texts in the order of their numbers, or else of the texts; ties by first appearance."""
     known = _known(attribute)
     order = {category: place for place, category in enumerate(attribute.values, 1)}
     places: dict[str, tuple[int, float, float]] = {}
-    for row in rows:
-        if row.category is None:
+    for text, category in placed.items():
+        if category is None:
             continue
-        before = order[known[row.text]] if row.text in known else math.inf
-        edited = not math.isnan(row.order) and row.order != before
+        before, now = order[known[text]] if text in known else math.inf, (numbers or {}).get(text, math.nan)
+        edited = not math.isnan(now) and now != before
         # An edited number counts before those that its category's other texts still show.
-        place = (0, row.order, np.sign(row.order - before)) if edited else (1, before, 0)
-        places[row.category] = min(places.get(row.category, place), place)
-    return sorted(places, key=lambda category: places[category][1:] if numbered else 0)
+        place = (0, now, np.sign(now - before)) if edited else (1, before, 0)
+        places[category] = min(places.get(category, place), place)
+    return sorted(places, key=lambda category: 0 if numbers is None else places[category][1:])
 
 
 def _check_names(categories: list[str], placed: Mapping[str, str | None], known: Mapping[str, str]) -> None:

@@ -48,7 +48,6 @@ class ColumnSummary:
         numbers: rows with a finite number.
         integer: there are numbers, and all are whole.
         minimum, maximum: of the finite numbers; None when there are none.
-        examples: up to three texts that are not numbers.
         suggested: the treatment to offer first.
         dates: rows with a date, whichever of day and month comes first in it; numbers are not looked at.
     """
@@ -61,7 +60,6 @@ class ColumnSummary:
     integer: bool
     minimum: float | None
     maximum: float | None
-    examples: tuple[str, ...]
     suggested: Literal["categorical", "numeric"]
     dates: int = 0
 
@@ -86,7 +84,6 @@ def summarise(column: columns.Column) -> ColumnSummary:
         integer=bool(count and whole(numbers)),
         minimum=float(numbers.min()) if count else None,
         maximum=float(numbers.max()) if count else None,
-        examples=tuple(column.texts[words][:3].tolist()),
         suggested="numeric" if looks_numeric else "categorical",
         dates=int(users[words][dated].sum()),
     )

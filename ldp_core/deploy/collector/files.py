@@ -230,7 +230,7 @@ def converted(source: Source, folder: Path, check: Callable[[], None]) -> Source
     others = {} if {ID, REPORTS} & set(text.places) else {stored: int(stored[1:]) for stored in source.others}
     rows = slow_text.convert(source.path, text.delimiter, text.places | others, text.names, target, check)
     table, columns = f"read_parquet({literal(target)}, file_row_number=true)", {name: name for name in text.places}
-    return replace(source, columns=columns, rows=rows, table=table, row=_NUMBERED, read=target)
+    return replace(source, columns=columns, rows=rows, table=table, row=_NUMBERED, read=target, text=None)
 
 
 def _columns(names: Sequence[str], path: Path) -> dict[str, str]:

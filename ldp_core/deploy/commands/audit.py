@@ -54,8 +54,6 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     else:
         mechanism = _own(strategy_files.read_strategy(content), MAX_EPSILON)
         result = _audited(given, mechanism, mechanism.audit())
-    if "missing" in result and not given.json:
-        terminal.say(result["missing"])
     terminal.show(given, stop, result, lambda: terminal.facts(_facts(result)))
 
 

@@ -59,8 +59,6 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         outcome, proof = package.outcome_of(setting, given.errors_on_data), package.certificate_of(setting)
         content = package.design(setting.configuration, outcome, setting.chosen_mechanism, certificate=proof)
         files.write(given.output, content)
-    if "missing" in costs and not given.json:
-        terminal.say(costs["missing"])
     terminal.show(given, stop, costs | {"file": given.output}, lambda: _text(setting, costs, given.output))
 
 

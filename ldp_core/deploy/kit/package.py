@@ -72,7 +72,7 @@ def design(
     certificate: Written | None = None,
 ) -> bytes:
     """The zip of a design with the strategy of its mechanism, where that is fitted: probabilities cannot be rebuilt from parameters
-    alone. ``kit`` are files to go with it, ``certificate`` is a proof. BundleError as of `designs.export`."""
+    alone. ``kit`` are files to go with it, ``certificate`` is a proof. ValueError as of `designs.export`."""
     held = None if without_files(configuration, mechanism) else mechanism
     return bundle.export(configuration, dict(outcome), held, kit=kit, certificate=certificate)
 
@@ -103,7 +103,7 @@ def kit(
 
     ``certificate`` is a proof of what no mechanism can beat; ``figures`` as for `outcome_of`; where the reports are ``mixed``,
     the report for a privacy review says what that gives. Raises `devices.NoDevice` with the reason
-    where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file could not be
+    where reports of this mechanism cannot be drawn from whole numbers, or ValueError, one sentence, where the file could not be
     loaded again.
     """
     setting = replace(setting, configuration=setting.settled)
@@ -114,7 +114,7 @@ def kit(
         description = signing.sign(description, private_key)
     device, audit = Device(description), mechanism.audit()
     files = {
-        bundle.DEVICE: device_file(description),
+        bundle.DEVICE: strict_json.write(description) + b"\n",
         **{name: (_HERE / name).read_bytes() for name in COPIED},
         "count.sql": readme.count_sql(device.design).encode(),
         "vectors.json": vectors.text(vectors.vectors(description)).encode(),
@@ -150,11 +150,6 @@ def certificate_of(setting: Setting) -> Written | None:
     if setting.chosen_mechanism.delta > 0:
         return None
     return setting.written(setting.case)
-
-
-def device_file(description: Mapping[str, Any]) -> bytes:
-    """device.json."""
-    return strict_json.write(description) + b"\n"
 
 
 def device_size(kit: bytes) -> int:

@@ -267,6 +267,9 @@ class AdditiveMechanism(VectorMechanism):
         """(n, n) covariance of the estimated counts; only the number of users matters."""
         return float(np.sum(counts)) * self.noise.variance * self._inverse[0]
 
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return np.einsum("qi,qi->q", rows @ self.covariance(counts), rows)
+
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, k) vectors plus noise. Simulation only: a client needs a secure random source, and noise that is not in
         floating point."""

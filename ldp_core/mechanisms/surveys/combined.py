@@ -30,10 +30,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import linalg
 
 from ldp_core import anova
 from ldp_core.anova import Set
+from ldp_core.definite import pseudo_inverse
 from ldp_core.mechanisms.surveys.largest import tied_together
 from ldp_core.workloads import Survey
 
@@ -170,14 +170,7 @@ class Combined:
         M = np.zeros((self.tables.dimensions, self.tables.dimensions))
         for share, (places, _), own in zip(self.shares, self.by.readings, self.by.information, strict=True):
             M[np.ix_(places, places)] += share * own
-        factor, failed = linalg.lapack.dpotrf(M, lower=True)
-        if not failed and linalg.lapack.dpocon(factor, np.abs(M).sum(axis=0).max(), uplo="L")[0] > 1e-10:
-            inverse, _ = linalg.lapack.dpotri(factor, lower=True)
-            return np.tril(inverse) + np.tril(inverse, -1).T, None
-        values, vectors = linalg.eigh(M)
-        kept = values > 1e-13 * values[-1]
-        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-        return inverse, None if kept.all() else vectors[:, kept] @ vectors[:, kept].T
+        return pseudo_inverse(M, 1e-13)
 
     @cached_property
     def inflation(self) -> dict[Set, float]:

@@ -19,7 +19,6 @@ from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import Counted, Counts, Records, Tables, people_of
 from ldp_core.wording import magnitude
 from ldp_core.workloads import Group, Histogram, Survey, Workload, in_chunks
-from ldp_core.workloads.surveys import eigenvalues
 
 if TYPE_CHECKING:
     from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -138,10 +137,9 @@ class SurveyMechanism(Mechanism):
             survey = as_survey(workload, self.sizes)
         except ValueError as error:
             return str(error)
-        lost = next(
-            (members for group in survey.groups for members in self._asked(group) if members not in self.inflation),
-            None,
-        )
+        each = zip(survey.groups, survey.spectra, strict=True)
+        asked = (members for group, values in each for members in self._asked(group, values))
+        lost = next((members for members in asked if members not in self.inflation), None)
         if lost is None:
             return None
         axes = survey.axes
@@ -153,44 +151,28 @@ class SurveyMechanism(Mechanism):
         )
         return f"The reports of this mechanism say nothing about {what}, which the questions ask for."
 
-    def _asked(self, group: Group) -> list[Set]:
-        """The non-empty sets A on whose components the queries of ``group`` depend, or may."""
-        values = self._eigenvalues(group)
+    def _asked(self, group: Group, values: dict[Set, float] | None) -> list[Set]:
+        """The non-empty sets A on whose components the queries of ``group``, with the eigenvalues ``values``, depend, or may."""
+        several = self._several(group.attributes)
         if values is None and group.base.n > MOST_MATRIX_TYPES:
-            return [members for members in anova.subsets(self._several(group.attributes)) if members]
-        if values is None:
-            values = self._squares(group)
+            return [members for members in anova.subsets(several) if members]
+        if values is None:  # squared lengths of the components of the queries
+            tables = group.base.gram_root.reshape(-1, *[self.sizes[i] for i in group.attributes])
+            squares = anova.squared_norms(tables).sum(axis=0).reshape((2,) * len(group.attributes))
+            values = {
+                members: float(squares[tuple(int(i in members) for i in group.attributes)])
+                for members in anova.subsets(several)
+            }
         largest = max(values.values())
         return [members for members, value in values.items() if members and value > 1e-12 * largest]
-
-    def _squares(self, group: Group) -> dict[Set, float]:
-        """{A: squared length of the component on A of the queries of ``group``}."""
-        tables = group.base.gram_root.reshape(-1, *[self.sizes[i] for i in group.attributes])
-        squares = anova.squared_norms(tables).sum(axis=0).reshape((2,) * len(group.attributes))
-        return {
-            members: float(squares[tuple(int(i in members) for i in group.attributes)])
-            for members in anova.subsets(self._several(group.attributes))
-        }
 
     def _several(self, attributes: Sequence[int]) -> Set:
         """Those of the attributes that have more than one value."""
         return tuple(i for i in attributes if self.sizes[i] > 1)
 
-    def _eigenvalues(self, group: Group) -> dict[Set, float] | None:
-        """{A: eigenvalue of the group's own Gram matrix on the component A}, None where it has no such form."""
-        if isinstance(group.base, Histogram):
-            return dict.fromkeys(anova.subsets(self._several(group.attributes)), 1.0)
-        key = (group.base.digest, group.attributes)
-        if key not in self._spectra:
-            eigenvalues_of_base = eigenvalues(group.base, [self.sizes[i] for i in group.attributes])
-            self._spectra[key] = eigenvalues_of_base and {
-                tuple(group.attributes[k] for k in members): value for members, value in eigenvalues_of_base.items()
-            }
-        return self._spectra[key]
-
-    @cached_property
-    def _spectra(self) -> dict[tuple[str, Set], dict[Set, float] | None]:
-        return {}
+    def _cells_of(self, records: np.ndarray, attributes: Set) -> np.ndarray:
+        """(users,) the cells of the table of ``attributes`` that people with ``records`` (users, d) are in."""
+        return np.ravel_multi_index(tuple(records[:, i] for i in attributes), tuple(self.sizes[i] for i in attributes))
 
     # --- exact variances ----------------------------------------------------------------------------------------
 
@@ -261,11 +243,11 @@ class SurveyMechanism(Mechanism):
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         """Functions of a few attributes each whose sum is what people add: (cells,) values on their table, or (1,)."""
-        return [(group.attributes, group.weight**2 * self._group_profile(group)) for group in survey.groups]
+        each = zip(survey.groups, survey.spectra, strict=True)
+        return [(group.attributes, group.weight**2 * self._group_profile(group, values)) for group, values in each]
 
-    def _group_profile(self, group: Group) -> np.ndarray:
+    def _group_profile(self, group: Group, values: dict[Set, float] | None) -> np.ndarray:
         """(1,) or (cells,) total variance over the queries of a group, without its weight, that a person of each cell adds."""
-        values = self._eigenvalues(group)
         if values is None:
             return self.variances(group.base.gram_root, group.attributes).sum(axis=0)
         inflation = self.inflation

@@ -25,8 +25,8 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Audit, Mechanism, Reports, check_counts, check_reports
-from ldp_core.mechanisms.parts import Parts
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_counts, check_reports
+from ldp_core.mechanisms.parts import Parts, drawn
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.covering import best_sets
@@ -210,22 +210,12 @@ class SampledSets(SurveyMechanism):
         """Numbers in a report after that of its set."""
         return self._parts.width
 
-    def _draw(self, users: int, rng: np.random.Generator) -> np.ndarray:
-        """(users,) the number of the set that each draws. Simulation only."""
-        bounds = np.cumsum(self.shares)
-        return np.minimum(np.searchsorted(bounds, rng.random(users), side="right"), len(bounds) - 1)
-
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) for records ``values`` (users, d): the number of the set each has drawn, and the report on it, filled up
         with -1. Simulation only: a client needs a secure random source."""
         records = records_of(values, self.sizes)
-
-        def cells(k: int, people: np.ndarray) -> np.ndarray:
-            members = self.sets[k]
-            sizes = tuple(self.sizes[i] for i in members)
-            return np.ravel_multi_index(tuple(records[people, i] for i in members), sizes)
-
-        return self._parts.privatize(self._draw(len(records), rng), cells, rng)
+        numbers = drawn(len(records), self.shares, rng)
+        return self._parts.privatize(numbers, lambda k, people: self._cells_of(records[people], self.sets[k]), rng)
 
     def possible(self, rows: np.ndarray) -> np.ndarray:
         return self._parts.possible(rows)
@@ -262,24 +252,11 @@ class SampledSets(SurveyMechanism):
                 left = left - took
                 counts[starts[k] : starts[k + 1]] = Counted(took, self.sizes).table(members)
             return np.split(counts, starts[1:-1])
-        places, steps = self._addresses
-        for rows in people.chunks():
-            drawn = self._draw(len(rows), rng)
-            cells = starts[drawn] + (np.take_along_axis(rows, places[drawn], axis=1) * steps[drawn]).sum(axis=1)
-            np.add.at(counts, cells, 1)
+        for records in people.chunks():
+            for k, some in by_number(drawn(len(records), self.shares, rng)):
+                cells = self._cells_of(records[some], self.sets[k])
+                counts[starts[k] : starts[k + 1]] += np.bincount(cells, minlength=int(self._cells[k]))
         return np.split(counts, starts[1:-1])
-
-    @cached_property
-    def _addresses(self) -> tuple[np.ndarray, np.ndarray]:
-        """(K, k) attributes of each set, filled up with attribute 0, and the stride of each in the
-        table."""
-        places = np.zeros((len(self.sets), max(map(len, self.sets))), dtype=np.int64)
-        steps = np.zeros_like(places)
-        for k, members in enumerate(self.sets):
-            places[k, : len(members)] = members
-            for j in range(len(members)):
-                steps[k, j] = math.prod(self.sizes[i] for i in members[j + 1 :])
-        return places, steps
 
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables with the known number of people as their total."""

@@ -27,9 +27,9 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_REPORT_NUMBERS
-from ldp_core.mechanisms.base import Audit, Reports, below, check_reports, check_rows
+from ldp_core.mechanisms.base import Audit, Reports, below, by_number, check_reports, check_rows
 from ldp_core.mechanisms.files import PATTERNS, MechanismFile
-from ldp_core.mechanisms.parts import by_number
+from ldp_core.mechanisms.parts import drawn
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
@@ -201,7 +201,7 @@ class ScrambledPatterns(SurveyMechanism):
             )
         largest = max(len(self.patterns), *self.sizes)
         raw = np.full((len(records), 1 + self.width), -1, dtype=np.result_type(np.int16, np.min_scalar_type(-largest)))
-        for number, users in self._assigned(len(records), rng):
+        for number, users in by_number(drawn(len(records), self.shares, rng)):
             step = self._step(number)
             for start in range(0, len(users), step):
                 some = users[start : start + step]
@@ -209,13 +209,6 @@ class ScrambledPatterns(SurveyMechanism):
                 raw[some, 0] = number
                 raw[some, 1 : 1 + sum(permutations.shape[1] for permutations in moved)] = np.concatenate(moved, axis=1)
         return raw
-
-    def _assigned(self, users: int, rng: np.random.Generator) -> Iterator[tuple[int, np.ndarray]]:
-        """Each pattern that some of ``users`` people send, and their numbers. Simulation only."""
-        sent = rng.multinomial(users, self.shares)
-        order, ends = rng.permutation(users), np.cumsum(sent)
-        for number in np.flatnonzero(sent).tolist():
-            yield number, order[ends[number] - sent[number] : ends[number]]
 
     def _step(self, number: int) -> int:
         return max(1, 2**22 // sum(self.patterns[number].cells.shape))
@@ -271,7 +264,7 @@ class ScrambledPatterns(SurveyMechanism):
         sent, cover, users = np.zeros(len(self.patterns), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64), 0
         for records in batches(people_of(counts, self.sizes)):
             users += len(records)
-            for number, members in self._assigned(len(records), rng):
+            for number, members in by_number(drawn(len(records), self.shares, rng)):
                 sent[number] += len(members)
                 cover[self._starts[number] : self._starts[number + 1]] += self._covered(number, records[members], rng)
         return Reports(self.digest, users, (sent, cover))

@@ -27,10 +27,10 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import Audit, Mechanism, Reports
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
-from ldp_core.mechanisms.parts import Parts
+from ldp_core.mechanisms.parts import Parts, drawn
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
@@ -221,8 +221,8 @@ class SplitSurvey(SurveyMechanism):
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         profiles = self._own_profiles(survey)
         constant = 0.0
-        for group in survey.groups:
-            values, scale = self._eigenvalues(group), group.weight**2 / group.base.n
+        for group, values in zip(survey.groups, survey.spectra, strict=True):
+            scale = group.weight**2 / group.base.n
             if values is None:
                 profiles += self._rest_profile(group)
                 continue
@@ -234,7 +234,7 @@ class SplitSurvey(SurveyMechanism):
 
     def _own_profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         """The mean squares of what the reports about each strategy of its own add to all queries, for people of each cell of its table."""
-        spectra, profiles = [self._eigenvalues(group) for group in survey.groups], []
+        spectra, profiles = survey.spectra, []
         for combination in self.combined:
             for k, squares in zip(
                 combination.tables.numbers, combination.squares(combination.tables.gram(survey, spectra)), strict=True
@@ -294,17 +294,11 @@ class SplitSurvey(SurveyMechanism):
         bits = [design.bits_per_report for design in self.designs]
         return float(math.ceil(max(bits) + math.log2(math.fsum(2.0 ** (length - max(bits)) for length in bits)) - 1e-9))
 
-    def _drawn(self, users: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """The people of each design, out of ``users``. Simulation only."""
-        ends = np.cumsum(rng.multinomial(users, self.shares))[:-1]
-        return np.split(rng.permutation(users), ends)
-
     def _types(self, k: int, records: np.ndarray) -> np.ndarray:
         """The types that the people with ``records`` (users, d) report in design ``k``."""
         if k == len(self.own):
             return records
-        members = self.sets[k]
-        return np.ravel_multi_index(tuple(records[:, i] for i in members), tuple(self._axes(members)))
+        return self._cells_of(records, self.sets[k])
 
     @property
     def width(self) -> int:
@@ -314,9 +308,8 @@ class SplitSurvey(SurveyMechanism):
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the number of the design and the report in it, filled up with -1, of people with value indices ``records``
         (users, d). Simulation only: a client needs a secure random source."""
-        records, numbers = records_of(records, self.sizes), np.empty(len(records), dtype=np.int64)
-        for k, users in enumerate(self._drawn(len(records), rng)):
-            numbers[users] = k
+        records = records_of(records, self.sizes)
+        numbers = drawn(len(records), self.shares, rng)
         return self._parts.privatize(numbers, lambda k, users: self._types(k, records[users]), rng)
 
     def possible(self, rows: np.ndarray) -> np.ndarray:
@@ -331,7 +324,7 @@ class SplitSurvey(SurveyMechanism):
         tables = [np.zeros(group.mechanism.n, dtype=np.int64) for group in self.own]
         left = [] if self.rest is None else [self.rest.simulate(np.zeros((0, len(self.sizes)), dtype=int), rng)]
         for records in batches(people_of(counts, self.sizes)):
-            for k, users in enumerate(self._drawn(len(records), rng)):
+            for k, users in by_number(drawn(len(records), self.shares, rng)):
                 some = self._types(k, records[users])
                 if k < len(self.own):
                     tables[k] += np.bincount(some, minlength=len(tables[k]))

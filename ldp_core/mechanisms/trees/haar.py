@@ -184,13 +184,6 @@ class Haar(Mechanism):
         C[np.diag_indices(self.n)] -= x
         return C
 
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the estimated counts, without an n x n matrix."""
-        x, c = np.asarray(counts, dtype=float), 1 / self.tree.n
-        sums, noise = rows.sum(axis=1), sum(np.sum(part**2, axis=1) for part in self._differences(rows))
-        isotropic = x.sum() * (self._gain**2 / len(self.blocks) * noise - (c * sums) ** 2)
-        return isotropic + 2 * c * sums * (rows @ x) - rows**2 @ x
-
     def _differences(self, rows: np.ndarray) -> Iterator[np.ndarray]:
         """(q, m) for each level, finest first, what ``rows`` (q, n) times the counts gives its coefficients."""
         halves = np.pad(rows, ((0, 0), (0, self.tree.n - self.n)))

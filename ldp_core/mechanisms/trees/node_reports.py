@@ -160,23 +160,26 @@ class HierarchicalTree(Mechanism):
     @property
     def channel(self) -> LinearOperator | None:
         """(outputs of all levels, n) the strategy, None for oracles whose reports do not keep their outputs."""
-        levels = [Q for oracle in self.oracles if (Q := oracle.channel) is not None]
-        return channel(self.tree, levels) if len(levels) == self.levels else None
+        return self._by_level([oracle.channel for oracle in self.oracles])
 
     @property
     def bit_chances(self) -> LinearOperator | None:
         """(nodes, n) the probability that the bit of each node is 1 in a report about its level."""
-        each = zip(self.oracles, self.gains, strict=True)
-        levels = [gain * B for oracle, gain in each if (B := oracle.bit_chances) is not None]
-        return channel(self.tree, levels) if len(levels) == self.levels else None
+        each = [oracle.bit_chances for oracle in self.oracles]
+        return self._by_level([B if B is None else gain * B for B, gain in zip(each, self.gains, strict=True)])
 
     @property
     def strategy(self) -> np.ndarray | None:
         """(outputs of all levels, n) Q where those of every level are few enough to write out."""
         if max(oracle.bits_per_report for oracle in self.oracles) > 12:  # 4,096 reports are written out
             return None
-        levels = [Q for oracle in self.oracles if (Q := oracle.strategy) is not None]
-        return channel(self.tree, levels) @ np.eye(self.n) if len(levels) == self.levels else None
+        Q = self._by_level([oracle.strategy for oracle in self.oracles])
+        return Q if Q is None else Q @ np.eye(self.n)
+
+    def _by_level(self, levels: Sequence[np.ndarray | LinearOperator | None]) -> LinearOperator | None:
+        """`channel` of the ``levels``, None where one of them is."""
+        known = [Q for Q in levels if Q is not None]
+        return channel(self.tree, known) if len(known) == self.levels else None
 
     def tally(self, reports: Reports) -> np.ndarray:
         """(outputs of all levels,) how often each output was sent."""

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.optimize.columns.orbits import Orbits, Shifts, first_orbits
 from ldp_core.optimize.columns.rows import climb, exchanged, query_rows, threshold_rows
 from ldp_core.optimize.columns.weights import (
     BOLD,
@@ -20,8 +21,7 @@ from ldp_core.optimize.columns.weights import (
     settled,
     update,
 )
-from ldp_core.optimize.objective import of_strategy
-from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
+from ldp_core.optimize.strategy import of_strategy
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload

@@ -18,6 +18,7 @@ multipliers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,10 +29,10 @@ from scipy.linalg import blas
 from ldp_core.bounds.closed_form import centred_gram
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of, too_large
 from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
+from ldp_core.optimize.columns.ring_rows import RingSearch
 from ldp_core.optimize.columns.rows import sized_rows, threshold_rows
 from ldp_core.optimize.columns.weights import RowBlock, SinglePrecision, Singular
 from ldp_core.optimize.strategy import Optimized
-from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator
@@ -155,12 +156,11 @@ class FoldedSearch(RowSearch):
         true objective is measured at once."""
         self._take_root()
         search = RingSearch(self._workload, self._ratio, self._rng, self._check, self._size)
-        search.prepare()
         while not search.finished:
             search.round()
-        if search.best is None:
+        if math.isinf(search.objective):
             raise Singular("rounding hides what the rows on the ring tell.")
-        high, shares = search.best.high[1:], search.best.shares[1:] / search.best.shares[1:].sum()
+        high, shares = search.high[1:], search.shares[1:] / search.shares[1:].sum()
         base, places = high.shape
         rotations = sliding_window_view(np.hstack([high, high[:, : self._workload.n - 1]]), self._workload.n, axis=1)
         weights = shares / np.where(high, self._ratio, 1.0).sum(axis=1)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from ldp_core.optimize.columns.orbits import Shifts, first_orbits
+from ldp_core.optimize.columns.weights import blocks
 from ldp_core.optimize.gradient.projection import project, project_types
-from ldp_core.optimize.objective import Evaluation, blocks, evaluate
-from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
+from ldp_core.optimize.strategy import Evaluation, evaluate
 from ldp_core.privacy import exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload

@@ -14,7 +14,7 @@ import numpy as np
 
 from ldp_core.optimize.gradient.descent import DescentSearch, FeasibleStrategy, slopes
 from ldp_core.optimize.gradient.projection import project_types
-from ldp_core.optimize.objective import evaluate
+from ldp_core.optimize.strategy import evaluate
 from ldp_core.privacy import exp_epsilon
 
 TRIALS = 4.0 ** np.arange(-2, 5)

@@ -10,12 +10,12 @@ import streamlit as st
 
 from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
+from ldp_core.deploy.kit.opening import Kit
 from pages.ui import layout, promises
 from pages.ui.access import may_read_local_files, opened
 from pages.ui.controls import button, control, take_file, view_switch
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
-from pages.ui.tasks.collecting import Subject
 from pages.ui.words import plain
 
 OWN = "This design"
@@ -35,7 +35,7 @@ def whose(state: Session) -> str:
     return view_switch(state, "collect-whose", {OWN: OWN, KIT: KIT}, "Reports of", help=about)
 
 
-def kit(state: Session) -> Subject | None:
+def kit(state: Session) -> Kit | None:
     """The design of a kit that is uploaded here; None until there is one."""
     known = state.view.get("collect-kit", "")
     opened = collecting.opened(state, b"", known).result if known else None
@@ -62,7 +62,7 @@ def kit(state: Session) -> Subject | None:
     return opened
 
 
-def bring(state: Session, subject: Subject, own: bool) -> None:
+def bring(state: Session, subject: Kit, own: bool) -> None:
     """The choice of where reports come from, and the entries and buttons of that."""
     offered = dict(SOURCES)
     if not may_read_local_files():
@@ -77,7 +77,7 @@ def _start(label: str, act: Callable[[], None], disabled: bool = False) -> None:
     button(label, "count", "play_arrow", act, type="primary", disabled=disabled)
 
 
-def _upload(state: Session, subject: Subject) -> None:
+def _upload(state: Session, subject: Kit) -> None:
     key = f"reports-{state.view.get('reports', 0)}"
 
     def act() -> None:
@@ -100,7 +100,7 @@ def _upload(state: Session, subject: Subject) -> None:
         _start("Count these reports", act, disabled=not given)
 
 
-def _local(state: Session, subject: Subject) -> None:
+def _local(state: Session, subject: Kit) -> None:
     if not opened():
         return
     paths = control(
@@ -125,7 +125,7 @@ def _local(state: Session, subject: Subject) -> None:
         _start("Count these reports", act, disabled=not lines)
 
 
-def _earlier(state: Session, subject: Subject) -> None:
+def _earlier(state: Session, subject: Kit) -> None:
     key = f"earlier-{state.view.get('earlier', 0)}"
 
     def act() -> None:
@@ -147,7 +147,7 @@ def _earlier(state: Session, subject: Subject) -> None:
         _start("Add it", act, disabled=given is None)
 
 
-def _simulated(state: Session, subject: Subject) -> None:
+def _simulated(state: Session, subject: Kit) -> None:
     design, seed = state.setting, state.configuration.simulation.seed
     number = min(design.users, limits.MOST_DRAWN_PEOPLE)
     st.caption(

@@ -97,7 +97,7 @@ def _warnings(state: Session, design: Setting) -> list[str]:
         return tables.table_warnings(design.domain, design.users, largest)
     if design.people.by_type is None:
         return []
-    return tables.size_warnings(design.domain, tables.people_facts(design.people), *_within_reach(state, design))
+    return tables.size_warnings(design.domain, design.people, *_within_reach(state, design))
 
 
 def _within_reach(state: Session, design: Setting) -> tuple[int, str]:
@@ -215,7 +215,7 @@ def _nobody(design: Setting, places: Sequence[int]) -> str:
     check_cells(design.domain.shape, places, [attribute.name for attribute in design.domain.attributes])
     if design.people.by_type is not None:
         size, what = design.domain.size, "For all attributes together, "
-        empty, none = size - tables.people_facts(design.people).occupied, "no type is empty."
+        empty, none = size - design.people.different[0], "no type is empty."
     else:
         table = design.people.table(sorted(places))
         size, empty, what, none = table.size, int((table == 0).sum()), "", "Every combination of these two occurs."

@@ -17,7 +17,7 @@ from pages.ui.controls import control, guarded, pick, take_file
 from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
 from pages.ui.session.state import Session
-from pages.ui.sources import PendingFile
+from pages.ui.sources import File
 from pages.ui.words import plain
 
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
@@ -95,7 +95,7 @@ def _database(state: Session, path: str) -> None:
         st.text_area,
         "Query (one SELECT)",
         "local-query",
-        state.view.get("query") or (shown.query if shown is not None else None) or awaited or "",
+        state.view.get("query") or (shown.file.query if shown is not None else None) or awaited or "",
         lambda text: state.view.update(query=text),
         placeholder=PLACEHOLDER,
         help="It can read this file and nothing else, and change nothing.",
@@ -118,20 +118,20 @@ def _tables(state: Session, path: str) -> tuple[str, ...]:
 
 def _reading(state: Session, kind: str) -> None:
     """How the file was read, to be corrected where the guess was wrong, or is to be read where that has failed."""
-    given: PendingFile | None = state.view.get(data_actions.PENDING_FILE)
+    given: File | None = state.view.get(data_actions.PENDING_FILE)
     here = given is not None and given.kind == kind and given.path.strip() in ("", state.view.get("path"))
     if given is not None and here and not background_read.waits(state):
         _otherwise(state, given)
     source, choice = state.source_shown, state.choice
     kinds = (kind, "query") if kind == "local" else (kind,)
-    if source is None or source.kind not in kinds or choice is None or choice.source != "upload":
+    if source is None or source.file.kind not in kinds or choice is None or choice.source != "upload":
         return
-    text, table = source.name.lower().endswith(tuple(TEXT_ENDINGS)), source.id
+    text, table = source.file.ending in TEXT_ENDINGS, source.id
 
     def again(**said: Any) -> None:
         data_actions.read_again(state, table, said)
 
-    with st.expander(f"How {plain(source.name[-40:])} was read"):
+    with st.expander(f"How {plain(source.file.name[-40:])} was read"):
         st.caption(plain(_as_found(source, text)))
         if source.sheets:
             sheets = {name: name for name in source.sheets}
@@ -148,7 +148,7 @@ def _reading(state: Session, kind: str) -> None:
         )
 
 
-def _otherwise(state: Session, given: PendingFile) -> None:
+def _otherwise(state: Session, given: File) -> None:
     """A file that could not be read, or not yet: it is kept, and read again as soon as it is said how."""
 
     def change(**said: Any) -> None:

@@ -4,8 +4,10 @@ design's own, at more epsilons as they are computed."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, library, wording
@@ -15,6 +17,7 @@ from ldp_core.studies import curves, theorems
 from pages.ui import layout
 from pages.ui.bounds import subject as bounds_subject
 from pages.ui.controls import button
+from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import ask
@@ -178,8 +181,16 @@ def _picture(
     frame = pd.concat([*lines, *points], ignore_index=True)
     proof, own = setting.proof(case), setting.costed(state.chosen)
     proved = max(setting.bounds(case).values()) if proof is not None and not (own and own.delta) else None
+    about = (setting.epsilon, setting.users, fitted, proved)
+    key = ("trade-off", *about, frame.to_json(), "" if broken is None else broken.to_json())
+
+    def draw(look: charts.Theme) -> go.Figure:
+        """Kept, as it takes longer than all the rest of the page."""
+        made = partial(charts.users_over_epsilon, frame, *about, look, broken)
+        return state.results.cached((*key, look), made, lambda _: PICTURE_BYTES)
+
     layout.chart(
-        lambda look: charts.users_over_epsilon(frame, setting.epsilon, setting.users, fitted, proved, look, broken),
+        draw,
         sentence,
         "trade-off",
         frame if broken is None else pd.concat([frame, broken.rename(columns={"title": "name"})], ignore_index=True),

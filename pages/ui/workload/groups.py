@@ -15,7 +15,7 @@ from ldp_core.designs import Setting
 from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
 from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
 from pages.ui import layout
-from pages.ui.controls import UNCHANGED, button, control, take_file
+from pages.ui.controls import UNCHANGED, button, control, pick, take_file
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 from pages.ui.workload.kinds import (
@@ -450,16 +450,8 @@ def _adding(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     if kinds and len(parts_of(state)) < MOST_PARTS:
         kind = state.view.get("adding")
         kind = kind if kind in kinds else kinds[0]
-        control(
-            st.selectbox,
-            "Add questions",
-            "adding",
-            kind,
-            lambda chosen: state.view.update(adding=chosen),
-            options=kinds,
-            format_func=lambda kind: KINDS[kind].title,
-            help=KINDS[kind].meaning,
-        )
+        adding, titles = lambda chosen: state.view.update(adding=chosen), {name: KINDS[name].title for name in kinds}
+        pick("Add questions", "adding", kind, adding, titles, help=KINDS[kind].meaning)
         if kind == "matrix":
             _upload(state, design, axes)
         else:
