@@ -15,7 +15,6 @@ from ldp_core.pictures import binned
 from ldp_core.studies import curves, outcomes
 
 NAMES = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
-MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
 LIMIT = 2_000_000  # bytes of JSON that reach the browser
 
 
@@ -55,21 +54,6 @@ def test_types_without_a_place_in_the_order_stand_apart_in_grey(n):
     assert ticks.ticktext[-2:] == ("(other)", "(missing)")
     assert np.allclose(ticks.tickvals[-2:], bars.x[-2:], atol=0.01)
     assert (np.diff(ticks.tickvals) > 0.9).all()
-
-
-@pytest.mark.parametrize("maker", MAKERS)
-@pytest.mark.parametrize("n", [9, 2048])
-def test_the_query_matrix_is_a_small_picture(maker, n):
-    workload = maker(n)
-    fig = charts.workload_matrix(workload, labels(n))
-    z = heat(fig)
-    assert size(fig) < LIMIT
-    assert z.dtype == np.float32
-    assert z.shape == (min(workload.num_queries, 512), min(n, 512))
-    assert (z.min() >= 0) & (z.max() <= 1)
-    if n == 9:
-        assert np.array_equal(z, workload.matrix)
-    assert size(charts.singular_values(workload)) < LIMIT
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 7), (512, 512), (513, 511), (1023, 700), (2048, 4)])
@@ -119,15 +103,6 @@ def test_bands_are_the_rows_as_high_as_they_are_common():
     assert numbers[:, 0, 1].tolist() == (z > 0.5).sum(axis=1).tolist()
 
 
-def test_many_reports_become_slices_of_equal_probability():
-    Q = np.vstack([np.full((700, 3), 0.5 / 700), np.diag([0.5, 0.5, 0.5])]) + 0.0
-    Q[700:] += 1e-9
-    Q /= Q.sum(axis=0)
-    z = heat(charts.patterns(Q, labels(3)))
-    common = (z == 1).sum(axis=1) == 1
-    assert abs(common.mean() - 0.5) < 0.02  # the three reports that make half of all, though there are 700 others
-
-
 def test_what_mechanisms_need_and_what_is_proved_lie_inside_the_axis():
     frame = pd.DataFrame({"name": NAMES, "users_needed": [9000.0, 0.002, 700.0, 650.0]})
     fig = charts.users_needed(frame, {"svd": 0.0, "centred_svd": 120.0}, 5000)
@@ -145,15 +120,6 @@ def test_what_mechanisms_need_and_what_is_proved_lie_inside_the_axis():
 
 
 # --- one look -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["covering_sets", "hierarchical(branching=2)", "subset_selection"])
-def test_estimates_are_told_apart_where_no_line_joins_their_markers(name):
-    estimates = ["unbiased", "wnnls", "wnnls_total", "norm_sub"]
-    frame = pd.DataFrame({"mechanism": name, "estimator": estimates, "group": 0, "label": "a", "queries": 1})
-    frame = frame.assign(observed=0.1, standard_error=0.01, predicted=np.nan)
-    drawn = [trace.marker for trace in charts.group_errors(frame, "attributes").data if trace.marker.symbol]
-    assert len({(one.symbol, one.angle) for one in drawn}) == len(estimates)
 
 
 @pytest.mark.parametrize("span", [0.71, 0.9, 1.2, 1.5, 1.79])
