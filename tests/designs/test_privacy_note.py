@@ -156,7 +156,7 @@ def edited_categories(changes: dict, **settings):
     """The recipe after categories were taken from TABLE and edited in the table."""
     recipe = CategoricalRecipe(column="school", **settings)
     (attribute,) = build_domain(recipe, TABLE).attributes
-    frame = tables.category_table(recipe, attribute, columns.parse(TABLE["school"]))
+    frame = tables.category_table(attribute, columns.parse(TABLE["school"]))
     frame["category"] = [
         changes.get(value, name) for value, name in zip(frame["value"], frame["category"], strict=True)
     ]
