@@ -149,7 +149,7 @@ class Session:
     def take(self, done: Session) -> None:
         """What was done to a copy is done here."""
         changed = done.history.now != self.history.now
-        vars(self.history).update(vars(done.history))
+        vars(self.history).update(vars(done.history) | {"name": self.history.name, "suggested": self.history.suggested})
         if changed:
             self._changed()
         self.notices = done.notices
