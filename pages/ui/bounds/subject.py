@@ -138,14 +138,11 @@ def setting(state: Session, mechanism: Mechanism | None) -> Setting:
     return Setting(design.workload, design.epsilon, design.users, mechanism, concentration(state), branching(state))
 
 
-def exact_variance(state: Session, mechanism: Mechanism) -> float:
-    """Variance per user of a mechanism, averaged over the types, which predictions are about. ValueError where it takes too long."""
-    return state.setting.cases[state.setting.even_case].variance(state.setting.profile(mechanism))
-
-
-def own_variance(state: Session, mechanism: Mechanism) -> float:
-    """The same for the people that the design is for, as on all pages."""
-    return state.setting.cases[state.setting.case].variance(state.setting.profile(mechanism))
+def variances(state: Session, mechanism: Mechanism) -> tuple[float, float]:
+    """Variances per user of a mechanism: averaged over the types, which predictions are about, and for the people that the design is for,
+    as on all pages. ValueError where they take too long."""
+    setting, profile = state.setting, state.setting.profile(mechanism)
+    return setting.cases[setting.even_case].variance(profile), setting.cases[setting.case].variance(profile)
 
 
 def on_axis(state: Session, variance: float) -> dict[str, float]:
@@ -166,7 +163,7 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     alpha, digest = state.setting.alpha, mechanism and mechanism.digest
     worst = own = None
     if mechanism is not None and exact is not None:
-        worst, own = float(state.setting.profile(mechanism).max()), own_variance(state, mechanism)
+        worst, own = float(state.setting.profile(mechanism).max()), variances(state, mechanism)[1]
     below: dict[str, float] = {}
     if state.setting.working_types <= MOST_EXACT_TYPES:
         scale = alpha * about.workload.squared_weights
