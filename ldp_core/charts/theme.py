@@ -126,10 +126,11 @@ def faded(shade: str, opacity: float = 0.3) -> str:
     return f"rgba({red},{green},{blue},{opacity})"
 
 
-def bars(size: pd.Series, shade: str, values: pd.Series, **more: Any) -> dict:
-    """Settings of error bars of ``values`` that are never negative."""
+def bars(values: pd.Series, errors: pd.Series, shade: str) -> dict:
+    """Settings of bars of two standard ``errors`` to each side of ``values`` that are never negative."""
+    size = 2 * errors
     down = np.minimum(size, values)
-    return {"type": "data", "array": size, "arrayminus": down, "thickness": 1.2, "width": 0, "color": shade, **more}
+    return {"type": "data", "array": size, "arrayminus": down, "thickness": 1.2, "width": 0, "color": shade}
 
 
 def from_nothing(name: str | None, look: Theme) -> list[tuple[float, str]]:

@@ -26,6 +26,7 @@ from ldp_core.optimize.closed_form import candidates
 from ldp_core.people import Records
 from ldp_core.workloads import (
     AllMarginalsPart,
+    DifferencePart,
     HistogramPart,
     JointHistogramPart,
     KWayMarginalsPart,
@@ -58,6 +59,7 @@ def bins(name, size):
 
 
 PAIR, GRID, BITS = (labels("a", 5), labels("b", 4)), (bins("x", 4), bins("y", 4)), tuple(labels(k, 2) for k in "pqrs")
+KNOWN = labels("arm", 2).model_copy(update={"known": True})
 MANY = tuple(labels(f"q{k}", 8) for k in range(7))  # more combinations than a vector is kept over
 QUESTIONS = {
     "two types": ((labels("a", 2),), HistogramPart(attribute="a")),
@@ -87,6 +89,13 @@ QUESTIONS = {
         TotalPart(attribute="x", weight=2.0),
         HistogramPart(attribute="b"),
     ),
+    "differences by a known column": (
+        (KNOWN, bins("x", 6), labels("b", 3)),
+        DifferencePart(of=PrefixPart(attribute="x"), attribute="arm", first="arm 0", second="arm 1"),
+        HistogramPart(attribute="b"),
+    ),
+    "rectangles by a known column": ((KNOWN, *GRID), RectanglesPart(attributes=("x", "y"), by=("arm",))),
+    "totals by a known column": ((KNOWN, bins("x", 8)), TotalPart(attribute="x", by=("arm",))),
     "ranges of types": (PAIR, TypesPart(family="all_range")),
     "pairs of many columns": (MANY, KWayMarginalsPart(k=2)),
     "pairs and totals of many": ((bins("x", 12), *MANY), KWayMarginalsPart(k=2), PrefixPart(attribute="x", weight=9.0)),

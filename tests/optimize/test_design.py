@@ -17,6 +17,7 @@ from ldp_core.optimize.columns.reweighting import WorstCaseSearch
 from ldp_core.optimize.columns.rows import climb
 from ldp_core.optimize.columns.weights import MONOTONE, RowBlock, update
 from ldp_core.run import Interrupted
+from tests.optimize.checks import assert_valid, plain_objective
 
 LOW_RANK = {
     "parity": workloads.parity(4, 2),
@@ -41,23 +42,6 @@ def enumerated(workload, epsilon, prior=None):
     objective = cp.matrix_frac(workload.gram_root.T, (information + information.T) / 2)
     problem = cp.Problem(cp.Minimize(objective), [rows.T @ weights == 1])
     return float(problem.solve(solver="CLARABEL"))
-
-
-def plain_objective(strategy, workload, prior=None):
-    n = workload.n
-    masses = strategy.sum(axis=1) if prior is None else n * strategy @ prior
-    return float(
-        np.trace(np.linalg.pinv(strategy.T @ (strategy / masses[:, None]), rcond=1e-14) @ workload.gram_dense())
-    )
-
-
-def assert_valid(strategy, epsilon):
-    assert strategy.dtype == np.float64
-    assert strategy.min() > 1e-300  # subnormal numbers have no exact ratios
-    assert np.abs(strategy.sum(axis=0) - 1).max() <= 1e-12
-    ratio = (strategy.max(axis=1) / strategy.min(axis=1)).max()
-    assert ratio <= np.exp(epsilon)
-    assert np.log(ratio) <= epsilon
 
 
 @pytest.mark.parametrize("with_prior", [False, True])

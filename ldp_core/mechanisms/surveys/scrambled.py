@@ -82,7 +82,8 @@ class ScrambledPatterns(SurveyMechanism):
         self._ratio = exp_epsilon(self.epsilon)
         self._inside = np.array([np.count_nonzero(sent_pattern.cells) for sent_pattern in self.patterns])
         self._cells = np.array([sent_pattern.cells.size for sent_pattern in self.patterns])
-        self._weights = (self._ratio - 1) / (1 + (self._ratio - 1) * self._inside / self._cells)
+        self.weights = (self._ratio - 1) / (1 + (self._ratio - 1) * self._inside / self._cells)
+        """(r,) w of each pattern."""
         self._starts = np.concatenate([[0], np.cumsum(self._cells)])
 
     @property
@@ -157,7 +158,7 @@ class ScrambledPatterns(SurveyMechanism):
 
     @cached_property
     def _moments(self) -> Moments:
-        return Moments(self.sizes, self.patterns, self.shares, self.epsilon, self.information)
+        return Moments(self)
 
     def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
         return [(attributes, self._moments.squares(attributes, rows))]
@@ -289,7 +290,7 @@ class ScrambledPatterns(SurveyMechanism):
         for number, pattern in enumerate(self.patterns):
             own = (
                 cover[self._starts[number] : self._starts[number + 1]].reshape(pattern.cells.shape)
-                * self._weights[number]
+                * self.weights[number]
             )
             tables[pattern.attributes] = tables.get(pattern.attributes, 0) + own
         parts: dict[Set, np.ndarray] = {}

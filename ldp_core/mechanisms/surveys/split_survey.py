@@ -30,7 +30,7 @@ from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
-from ldp_core.mechanisms.parts import Parts, drawn
+from ldp_core.mechanisms.parts import InParts, Parts, drawn
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
@@ -52,7 +52,7 @@ class GroupTable:
     mechanism: ExplicitMechanism
 
 
-class SplitSurvey(SurveyMechanism):
+class SplitSurvey(InParts, SurveyMechanism):
     """People take part in one of the designs ``own`` or, last, in ``rest``, with probabilities in proportion to ``shares`` (K,).
 
     ValueError for no design, one that does not fit ``sizes`` or has another epsilon, and shares that are not positive.
@@ -88,7 +88,7 @@ class SplitSurvey(SurveyMechanism):
         if not self.designs or any(design.epsilon != self.epsilon for design in self.designs):
             raise ValueError(f"There must be a design to take part in, and all need epsilon {self.epsilon:g}.")
         self.shares = given_shares(np.asarray(shares, dtype=float).tolist(), len(self.designs))
-        self._parts = Parts(self.designs, "a design")
+        self.parts = Parts(self.designs, "a design")
 
     @property
     def split(self) -> SplitSurvey:
@@ -234,10 +234,10 @@ class SplitSurvey(SurveyMechanism):
 
     def _own_profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         """The mean squares of what the reports about each strategy of its own add to all queries, for people of each cell of its table."""
-        spectra, profiles = survey.spectra, []
+        profiles = []
         for combination in self.combined:
             for k, squares in zip(
-                combination.tables.numbers, combination.squares(combination.tables.gram(survey, spectra)), strict=True
+                combination.tables.numbers, combination.squares(combination.tables.gram(survey)), strict=True
             ):
                 profiles.append((self.sets[k], squares @ self.own[k].mechanism.strategy * self.shares[k]))
         return profiles
@@ -300,24 +300,12 @@ class SplitSurvey(SurveyMechanism):
             return records
         return self._cells_of(records, self.sets[k])
 
-    @property
-    def width(self) -> int:
-        """Numbers in a report after that of its design."""
-        return self._parts.width
-
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the number of the design and the report in it, filled up with -1, of people with value indices ``records``
         (users, d). Simulation only: a client needs a secure random source."""
         records = records_of(records, self.sizes)
         numbers = drawn(len(records), self.shares, rng)
-        return self._parts.privatize(numbers, lambda k, users: self._types(k, records[users]), rng)
-
-    def possible(self, rows: np.ndarray) -> np.ndarray:
-        return self._parts.possible(rows)
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        """How many took part in each design (K,), and what the reports of one after the other are aggregated to."""
-        return self._parts.joined(self.digest, self._parts.aggregate(raw))
+        return self.parts.privatize(numbers, lambda k, users: self._types(k, records[users]), rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of people, records (users, d), or counts (n,) of all types. Simulation only."""
@@ -333,11 +321,11 @@ class SplitSurvey(SurveyMechanism):
         reports_by_design = [
             group.mechanism.simulate(table, rng) for group, table in zip(self.own, tables, strict=True)
         ]
-        return self._parts.joined(self.digest, [*reports_by_design, *left])
+        return self.parts.joined(self.digest, [*reports_by_design, *left])
 
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables that agree in what they share, and add up to the known number of people."""
-        reports_by_design, components = self._parts.apart(self.digest, reports), dict[Set, np.ndarray]()
+        reports_by_design, components = self.parts.apart(self.digest, reports), dict[Set, np.ndarray]()
         for combination in self.combined:
             components.update(
                 combination.components([reports_by_design[k].arrays[0] for k in combination.tables.numbers])
@@ -352,7 +340,7 @@ class SplitSurvey(SurveyMechanism):
 
     def audit(self) -> Audit:
         """That of the design where it is largest: which one it is does not depend on the person."""
-        k, worst = self._parts.audit()
+        k, worst = self.parts.audit()
         first, second = worst.worst_pair
         if k < len(self.own):
             first, second = self._type(k, first), self._type(k, second)
