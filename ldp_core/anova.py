@@ -39,6 +39,18 @@ def component(table: np.ndarray, attributes: Iterable[int]) -> np.ndarray:
     return component
 
 
+def components(tables: np.ndarray) -> dict[Set, np.ndarray]:
+    """{A: P_A f} of ``tables`` f (q, n_1, ..., n_k), attributes numbered from 0, each with axes of length 1 for those outside A."""
+    parts: dict[Set, np.ndarray] = {(): tables}
+    for axis in range(tables.ndim - 1):
+        split: dict[Set, np.ndarray] = {}
+        for members, part in parts.items():
+            mean = part.mean(axis=axis + 1, keepdims=True)
+            split[members], split[(*members, axis)] = mean, part - mean
+        parts = split
+    return parts
+
+
 def coordinates(tables: np.ndarray) -> np.ndarray:
     """``tables`` (r, n_1, ..., n_k) in an orthonormal basis along every axis (Helmert's: the mean, then each value against the mean
     of those before it): P_A is what the coordinates keep that are past the first along the axes A, and along no others."""

@@ -66,9 +66,10 @@ class People(ABC):
     def at(self, places: np.ndarray) -> np.ndarray:
         """(k, d) value indices of the people at these ``places`` (k,), in the order of `chunks`."""
 
-    @abstractmethod
     def chunks(self) -> Iterator[np.ndarray]:
         """Everyone once: arrays (at most `ROWS_AT_ONCE`, d) of value indices. ValueError where there are too many people."""
+        for start in range(0, self.users, ROWS_AT_ONCE):
+            yield self.at(np.arange(start, min(start + ROWS_AT_ONCE, self.users)))
 
     @abstractmethod
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray: ...
@@ -118,16 +119,7 @@ class Counted(People):
         return int(np.count_nonzero(self.counts)), int(self.counts.max())
 
     def at(self, places: np.ndarray) -> np.ndarray:
-        return np.stack(np.unravel_index(_owners(self.counts, places), self.sizes), axis=1)
-
-    def chunks(self) -> Iterator[np.ndarray]:
-        types = np.flatnonzero(self.counts)
-        ends = np.cumsum(self.counts[types].astype(np.int64))
-        for start in range(0, int(ends[-1]) if len(ends) else 0, ROWS_AT_ONCE):
-            people = np.arange(start, min(start + ROWS_AT_ONCE, int(ends[-1])))
-            yield np.stack(
-                np.unravel_index(types[np.searchsorted(ends, people, side="right")], self.sizes), axis=1
-            ).astype(np.int64)
+        return np.stack(np.unravel_index(_owners(self.counts, places), self.sizes), axis=1).astype(np.int64)
 
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
         others = tuple(i for i in range(len(self.sizes)) if i not in attributes)
@@ -176,16 +168,6 @@ class Records(People):
     def at(self, places: np.ndarray) -> np.ndarray:
         rows = places if self.weights is None else _owners(self.weights, places)
         return self.codes[rows].astype(np.int64)
-
-    def chunks(self) -> Iterator[np.ndarray]:
-        if self.weights is None:
-            for start in range(0, len(self.codes), ROWS_AT_ONCE):
-                yield self.codes[start : start + ROWS_AT_ONCE].astype(np.int64)
-            return
-        ends = np.cumsum(self.weights)
-        for start in range(0, self.users, ROWS_AT_ONCE):
-            people = np.arange(start, min(start + ROWS_AT_ONCE, self.users))
-            yield self.codes[np.searchsorted(ends, people, side="right")].astype(np.int64)
 
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
         check_cells(self.sizes, attributes)

@@ -3,12 +3,13 @@
 import streamlit as st
 
 from ldp_core import library, wording
+from ldp_core.deploy.kit.opening import Kit
 from pages.ui import layout, manipulation
 from pages.ui.collect import incoming, results
+from pages.ui.controls import button
 from pages.ui.formulas import COLLECT
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting, work
-from pages.ui.tasks.collecting import Subject
 from pages.ui.tasks.jobs import Job
 from pages.ui.words import plain
 
@@ -17,26 +18,20 @@ state = layout.open_page(
 )
 
 
-def current(state: Session) -> Subject | None:
+def current(state: Session) -> Kit | None:
     """The current design, as devices know it; None until that is known. The page ends where it has no mechanism to count with."""
     design = layout.need_design(state)
-    c = design.configuration
     try:
         mechanism = layout.need(
-            state.setting.mechanism(c.mechanism.name),
+            design.mechanism(design.chosen),
             "The mechanism is not optimised for this design yet, so there are no reports of it.",
             "pages/design.py",
             "Optimise it on the Design page",
         )
-        known = collecting.identity(state, mechanism).get(work.quick_kit(state, mechanism))
+        return collecting.own(state, mechanism).get(work.quick_kit(state, mechanism))
     except ValueError as error:
         layout.instead(error, "Reports of this design cannot be collected.")
         layout.end()
-    if known is None or c.domain is None:
-        return None
-    costed = design.costed(design.chosen)
-    needed = None if costed is None else design.users_needed(mechanism, design.case)
-    return Subject(c, c.domain, design.workload, mechanism, known, needed)
 
 
 def draw_counting(progress: float, job: Job) -> None:
@@ -55,7 +50,7 @@ with controls:
     running, found = task.running, collecting.collection(state, subject)
     if running is not None:
         with layout.actions():
-            st.button("Cancel", on_click=running.cancel, key="cancel", icon=":material/stop_circle:")
+            button("Cancel", "cancel", "stop_circle", running.cancel)
     else:
         incoming.bring(state, subject, own)
         if task.error:
@@ -83,12 +78,13 @@ with shown:
                 "application/octet-stream",
                 "download-collection",
             )
-            st.button(
+            button(
                 "Begin again",
-                key="forget-collection",
-                on_click=collecting.forget,
-                args=(state, subject),
-                icon=":material/restart_alt:",
+                "forget-collection",
+                "restart_alt",
+                collecting.forget,
+                state,
+                subject,
                 help="Forgets what was counted of this design. Your files stay with you.",
                 disabled=running is not None,
             )

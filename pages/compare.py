@@ -11,15 +11,15 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
-from pages.ui import compare_designs, layout, listing, patterns
-from pages.ui.compared import compared_control, fit_button, use_control
+from pages.ui import compare_designs, layout, listing, patterns, proving
+from pages.ui.compared import compared_control, offer_fits, use_control
 from pages.ui.comparing import listed, sweeps
 from pages.ui.comparing.supplied_tables import supplied_tables
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.planning import recommendation, solve_for
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Stopped, ask
+from pages.ui.tasks.jobs import Stopped
 from pages.ui.verdict_panel import explain, side_by_side
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain
 
@@ -59,24 +59,12 @@ with controls:
         except ValueError as error:
             failed[name] = error
     missing = state.setting.unfitted(names)
-    fits = [work.fit(state, name) for name in missing]
-    running = any(fit.running is not None for fit in fits)
     if missing and (crowded := state.crowded(missing)):
         st.caption(plain(crowded))
     use_control(state, ready)
     if missing:
         with layout.actions():
-            fit_button(
-                missing,
-                running,
-                lambda: work.start_fit(state, *missing),
-                "optimise",
-                "Fits each to your workload in the background; it joins the comparison when it is ready.",
-                first=True,
-            )
-    for fit in fits:
-        if fit.error:
-            st.error(plain(fit.error))
+            offer_fits(state, missing, "optimise", first=True)
     others = "The other mechanisms are compared without it." if ready else ""
     for name, why in failed.items():
         layout.instead(why, f"{library.spec(name).title}:", others, mild=True)
@@ -116,25 +104,6 @@ def verdict(table: pd.DataFrame) -> None:
         )
 
 
-def proving_controls() -> None:
-    """The running or possible proofs."""
-    proof, proving = state.setting.proof(case), work.certificate(state, case)
-    if (job := proving.running) is not None:
-        st.caption("A tighter bound is being proved; the line moves up when it is ready.")
-        st.button("Keep the bound as it is", on_click=job.stop, key="cancel-proof", type="tertiary")
-    elif proof is None or not proof.finished:
-        st.button(
-            "Prove a tighter bound",
-            on_click=work.start_certificate,
-            args=(state, case),
-            key="prove",
-            icon=":material/verified:",
-            help="Computes a certificate of what no mechanism can beat, in the background.",
-        )
-    if proving.error:
-        st.error(plain(proving.error))
-
-
 def about_the_bound(table: pd.DataFrame) -> str:
     """The limit of all mechanisms, and the distance of the best to it."""
     limits, best = state.setting.bounds(case), table.iloc[0]
@@ -167,7 +136,7 @@ def users_needed(table: pd.DataFrame) -> None:
         table,
         title=f"Users needed by mechanism, {case_title(case)}",
     )
-    proving_controls()
+    proving.controls(state, case)
     listed.figures(state, table, ready)
 
 
@@ -180,19 +149,15 @@ def draw_query_errors(best: str) -> None:
             "some queries."
         )
         return
-    try:
-        errors = ask(
-            state,
-            ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
-            "errors of single queries",
-            all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
-            lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
-        )
-    except ValueError as error:
-        layout.instead(error)
-        return
+    errors = layout.once_known(
+        state,
+        ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
+        "errors of single queries",
+        all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
+        lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
+        "The errors of single queries are being computed.",
+    )
     if errors is None:
-        st.caption("The errors of single queries are being computed.")
         return
     title = library.spec(best).title
     hardest = errors[errors["name"] == best].nlargest(1, "standard_error").iloc[0]

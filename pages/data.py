@@ -30,7 +30,7 @@ def where_from() -> str:
     """The kind of source on screen."""
     choice, shown = state.choice, state.source_shown
     current: str = choice.source if choice is not None else "upload" if state.lacking else "sample"
-    if current == "upload" and shown is not None and shown.kind in ("local", "query"):
+    if current == "upload" and shown is not None and shown.file.kind in ("local", "query"):
         current = "local"
     offered = [kind for kind in SOURCES if kind != "local" or access.may_read_local_files()]
     source = state.view.get("source") or current
@@ -199,7 +199,7 @@ def settings() -> str:
     if (
         choice is not None
         and source_now is not None
-        and source_now.kind in (source, "query" if source == "local" else "")
+        and source_now.file.kind in (source, "query" if source == "local" else "")
     ):
         table_controls(choice, source_now)
     return source

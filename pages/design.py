@@ -9,7 +9,7 @@ import streamlit as st
 
 from ldp_core import library, wording
 from pages.ui import layout, privacy_accuracy, verdict_panel
-from pages.ui.controls import target_control, target_sources
+from pages.ui.controls import button, target_control, target_sources
 from pages.ui.data import actions as data_actions
 from pages.ui.design import details, detect, settings, trade_off
 from pages.ui.planning import solve_for
@@ -35,21 +35,22 @@ def stop() -> None:
 def optimise_button() -> None:
     """Optimise, cancel, or go on from a fit that can still be better."""
     if fit.running is not None:
-        st.button("Cancel and keep the best so far", on_click=stop, key="cancel", icon=":material/stop_circle:")
+        button("Cancel and keep the best so far", "cancel", "stop_circle", stop)
         return
     loaded, known = state.setting.from_file(name), state.setting.fitted(name)
     about = wording.duration(state.setting.search_seconds)
     label = "Optimise here instead" if loaded else "Refine" if known else f"Optimise (up to {about})"
     if known is not None and not loaded and details.finished(state, known.mechanism, case):
         return
-    st.button(
+    button(
         label,
+        "optimise",
+        "replay" if loaded else "play_arrow",
+        work.start_fit,
+        state,
+        name,
         type="secondary" if known else "primary",
         disabled=refusal is not None,
-        on_click=work.start_fit,
-        args=(state, name),
-        key="optimise",
-        icon=":material/replay:" if loaded else ":material/play_arrow:",
         help="Fits the mechanism to your questions in the background. You can stop at any moment and keep the best so far.",
     )
 

@@ -11,8 +11,8 @@ from ldp_core.run import Progress
 from ldp_core.studies import outcomes
 from pages.ui import layout
 from pages.ui.ask import panel as ask
-from pages.ui.compared import fit_button, mechanisms_control
-from pages.ui.controls import control, several, view_switch, whole_number
+from pages.ui.compared import mechanisms_control, offer_fits
+from pages.ui.controls import button, control, several, view_switch, whole_number
 from pages.ui.formulas import SIMULATE
 from pages.ui.outcomes import tabs
 from pages.ui.priors import in_words, prior_control
@@ -135,17 +135,7 @@ with controls:
     if waiting_for := state.setting.unfitted(names):
         titles = " and ".join(library.spec(name).title for name in waiting_for)
         st.info(f"{titles}: not fitted to this design yet.")
-        fits = [work.fit(state, name) for name in waiting_for]
-        fit_button(
-            waiting_for,
-            any(fit.running is not None for fit in fits),
-            lambda: work.start_fit(state, *waiting_for),
-            "fit-simulated",
-            "Fits each to your workload in the background; it can be simulated when it is ready.",
-        )
-        for fit in fits:
-            if fit.error:
-                st.error(plain(fit.error))
+        offer_fits(state, waiting_for, "fit-simulated")
     pairs = say_left_out()
     task = work.simulation(state, list(usable))
     if pairs and task.job is None and task.result is None and quick_to_simulate():
@@ -165,17 +155,10 @@ with controls:
                 f"{wording.duration(seconds * simulation.trials)} here, judging from one. You can cancel and keep the trials done."
             )
     if running is not None:
-        st.button("Stop and keep these trials", on_click=running.cancel, key="cancel", icon=":material/stop_circle:")
+        button("Stop and keep these trials", "cancel", "stop_circle", running.cancel)
     else:
-        st.button(
-            "Run",
-            type="primary",
-            key="run",
-            on_click=work.start_simulation,
-            args=(state, list(usable)),
-            disabled=not pairs or (done is not None and not task.cut_short),
-            icon=":material/play_arrow:",
-        )
+        run = {"type": "primary", "disabled": not pairs or (done is not None and not task.cut_short)}
+        button("Run", "run", "play_arrow", work.start_simulation, state, list(usable), **run)
 
 with results:
     if running is not None:

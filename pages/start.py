@@ -10,7 +10,7 @@ from ldp_core import analysis, beliefs, charts, library, wording, workloads
 from ldp_core.data.tables import NumericRecipe, build_domain, tally
 from ldp_core.designs import UploadedData
 from ldp_core.people import dense, users_of
-from ldp_core.studies import simulate, trial_frames
+from ldp_core.studies import outcomes
 from pages.ui import file_menu, layout, privacy_accuracy
 from pages.ui.controls import control
 from pages.ui.data.actions import load_sample
@@ -83,11 +83,10 @@ def demonstration(
     workload, people = workloads.prefix(domain.size), tally(table, domain).counts
     fitted: dict[str, Any] = {"target": "worst_case", "max_rounds": ROUNDS}
     mechanism = library.create("optimized", n=domain.size, epsilon=epsilon, workload=workload, **fitted)
-    run = simulate.collect(mechanism, workload, people, trials=TRIALS, seed=DEMO_SEED)
-    answers = trial_frames.simulated_answers({mechanism.name: run}, workload, domain.labels())
+    found = outcomes.compare({mechanism.name: mechanism}, workload, people, domain.labels(), TRIALS, DEMO_SEED)
     error = analysis.summarise(mechanism, workload, people).standard_error_worst_case
-    shares = dense(run.counts) / users_of(run.counts)
-    return answers, error, shares, beliefs.exposure(mechanism, shares)
+    shares = dense(people) / users_of(people)
+    return found.queries, error, shares, beliefs.exposure(mechanism, shares)
 
 
 answers, error, shares, told = demonstration(sample["file"], sample["recipes"][0], epsilon)
@@ -95,7 +94,7 @@ typical = wording.error(error)
 accuracy, risk = st.columns([3, 2])
 with accuracy:
     layout.chart(
-        lambda look: charts.answers(answers, look, in_order=True),
+        lambda look: charts.answers(answers, look),
         f"{sample['sentence']} At epsilon {epsilon:g} a typical answer is off by {typical} (Optimised, worst case; bars "
         f"are one standard deviation of {TRIALS} collections).",
         "demonstration",

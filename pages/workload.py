@@ -5,6 +5,7 @@ import streamlit as st
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import axes_of
 from pages.ui import layout
+from pages.ui.controls import button
 from pages.ui.data import actions as data_actions
 from pages.ui.formulas import WORKLOAD
 from pages.ui.words import plain
@@ -33,12 +34,8 @@ with place:
             if not design.expensive
             else plain(f"The questions are too many for this server. {design.misfit}")
         )
-        st.button(
-            "Ask the default questions instead",
-            key="ask-default",
-            on_click=lambda: state.change(workload=WorkloadRecipe.default(design.domain)),
-            icon=":material/restart_alt:",
-        )
+        ask_default = lambda: state.change(workload=WorkloadRecipe.default(design.domain))  # noqa: E731
+        button("Ask the default questions instead", "ask-default", "restart_alt", ask_default)
         layout.end()
     data_actions.unused_columns(state)
     results.show(state, design, recipe.parts)

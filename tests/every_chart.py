@@ -10,7 +10,7 @@ from ldp_core.bounds.theorems import frequency
 from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
-from ldp_core.studies import asking, curves, outcomes, planning, simulate, sweep, theorems, trial_frames
+from ldp_core.studies import asking, curves, outcomes, planning, sweep, theorems
 
 N = 24
 MECHANISMS = (
@@ -178,9 +178,7 @@ def _simulated():
     )  # fmt: skip
     ranges = outcomes.compare({"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",))
     predicted = found.queries[found.queries["predicted"].notna()]
-    runs = {name: simulate.collect(one, workload, COUNTS, 5) for name, one in made.items()}
-    answers = trial_frames.simulated_answers(runs, workload, AGES)
-    three = trial_frames.releases(made["haar"], workload, COUNTS, AGES)
+    three = outcomes.releases(made["haar"], workload, COUNTS, AGES)
 
     def one(frame, mechanism="haar", estimator="unbiased"):
         return frame[(frame["mechanism"] == mechanism) & (frame["estimator"] == estimator)]
@@ -188,7 +186,7 @@ def _simulated():
     missed = one(found.intervals).copy()
     missed.loc[missed.index[::4], "holds"] = False
     return {
-        "answers": lambda look: charts.answers(answers, look, True),
+        "answers": lambda look: charts.answers(one(found.queries), look),
         "errors": lambda look: charts.errors(found.errors, look),
         "group errors": lambda look: charts.group_errors(found.groups, found.by, look),
         "group errors, sets": lambda look: charts.group_errors(marginals.groups, marginals.by, look),

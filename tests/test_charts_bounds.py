@@ -60,15 +60,3 @@ def test_only_what_is_impossible_is_shaded_up_to_the_strongest(table):
     assert f"<b>Impossible</b>: {plain(IMPOSSIBLE)}" in [plain(words.text) for words in fig.layout.annotations]
     without = charts.on_one_axis(table[table["kind"] != "impossible"], "standard_error", {}, "hadamard")
     assert not [shape for shape in without.layout.shapes if shape.type == "rect"]
-
-
-def test_large_sample_lines_form_a_group_and_random_ones_have_bars(table):
-    fig = charts.on_one_axis(table, "standard_error", {}, "hadamard")
-    (large,) = [trace for trace in fig.data if trace.name == "Impossible as users grow"]
-    assert "<b>Impossible as users grow</b>" in [words.text for words in fig.layout.annotations]
-    names = [words[0] for words in large.customdata]
-    bars = dict(zip(names, large.error_x.array, strict=True))
-    assert bars["Corollary 4.3 for this mechanism, frequency"] > 0
-    assert bars["Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency"] == 0
-    dashes = {shape.line.dash for shape in fig.layout.shapes if shape.type == "line"}
-    assert len(dashes) == 2  # bounds for every number of users are solid

@@ -37,11 +37,6 @@ def test_bounds_shade_mechanisms_are_lines_and_fits_are_marks():
     assert {"your 2,000 people", "your epsilon", "impossible", title("optimized")} <= set(words(fig))
 
 
-def test_a_bound_that_says_nothing_is_not_drawn():
-    nothing = LINES.assign(users_needed=np.where(LINES["name"] == "centred_svd", 0.0, LINES["users_needed"]))
-    assert set(drawn(charts.users_over_epsilon(nothing, 1.0, 2000))) == {title("subset_selection"), title("optimized")}
-
-
 @pytest.mark.parametrize("users", [1, 60, 5_000, 10**6])
 def test_words_stand_apart_and_few_names_take_no_width(users):
     fig = charts.users_over_epsilon(LINES, 1.0, users, ["optimized"])
@@ -49,22 +44,6 @@ def test_words_stand_apart_and_few_names_take_no_width(users):
     assert abs(words(fig)["impossible"].y - (np.log10(users) - low) / (high - low)) > 0.05
     assert all(words(fig)[title(name)].xanchor == "right" for name in ("optimized", "subset_selection"))
     assert fig.layout.margin.r <= 34
-
-
-@pytest.mark.parametrize(("epsilon", "side"), [(0.1, "left"), (1.0, "center"), (12.0, "right")])
-def test_words_at_the_ends_of_the_axis_stay_inside_and_apart(epsilon, side):
-    fig = charts.users_over_epsilon(LINES, epsilon, 2000)
-    assert words(fig)["your epsilon"].xanchor == side
-    assert epsilon > 0.1 or words(fig)["impossible"].y > 0.1
-    start, end = fig.layout.xaxis.range
-    assert start <= np.log10(epsilon) <= end
-
-
-def test_no_one_needs_a_part_of_a_person_and_a_single_point_is_seen():
-    few = pd.concat([LINES.assign(users_needed=LINES["users_needed"] / 10_000), LINES[:1].assign(name="haar")])
-    lines = drawn(charts.users_over_epsilon(few, 1.0, 20, proved=0.01))
-    assert min(min(trace.y) for trace in lines.values()) == 1
-    assert lines[title("haar")].mode == "markers"
 
 
 def test_no_bound_claims_more_than_is_proved_at_the_next_larger_epsilon():
@@ -76,14 +55,6 @@ def test_no_bound_claims_more_than_is_proved_at_the_next_larger_epsilon():
             proved = [y for at, y in zip(line.x, line.y, strict=True) if at >= x]
             assert np.array(line.y)[np.searchsorted(line.x, x)] <= max(proved)
     assert sum(trace.fill == "tozeroy" for trace in fig.data) == 1
-
-
-def test_theorems_have_a_legend_and_fit_on_the_axis():
-    theorems = pd.DataFrame({"title": "Theorem 9", "epsilon": [0.5, 1.0], "users_needed": [1e9, 1e8]})
-    fig = charts.users_over_epsilon(LINES, 1.0, theorems=theorems)
-    assert fig.layout.showlegend
-    assert "Theorem 9" in drawn(fig)
-    assert 10 ** fig.layout.yaxis.range[1] > 1e9
 
 
 def test_over_size_draws_every_point_and_bounds_as_marks():
@@ -114,9 +85,3 @@ def test_errors_over_users_are_in_percentage_points():
     assert fig.layout.shapes[0].y0 == pytest.approx(3)
     assert "pp" in fig.layout.yaxis.title.text
     assert sum(trace.fill == "tozeroy" for trace in fig.data) == 1
-
-
-@pytest.mark.parametrize("points", [0, 1, 3])
-def test_curves_build_at_every_stage(points):
-    charts.users_over_size(sweep.sizes(NAMES, WORKLOAD, 1.0, (8,)).points[:points], 8).to_json()
-    charts.users_over_epsilon(sweep.epsilons(NAMES, WORKLOAD, (1.0,)).points[:points], 1.0).to_json()

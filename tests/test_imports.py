@@ -37,7 +37,7 @@ LAYERS = [
     {"studies.sampling"},
     {"studies.detection", "studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
     {"verdicts"},
-    {"studies.planning", "studies.curves", "studies.trial_frames"},
+    {"studies.planning", "studies.curves"},
     {"studies.outcomes"},
     {"designs", "charts"},
     {"deploy.kit"},

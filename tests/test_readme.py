@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,14 @@ from ldp_core.designs import Configuration, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 
 ROOT = Path(__file__).parents[1]
-FILES = ["README.md", "ldp_core/README.md", "ldp_core/deploy/README.md", "pages/README.md", "tests/README.md"]
+FILES = [
+    "README.md",
+    "ldp_core/README.md",
+    "ldp_core/data/README.md",
+    "ldp_core/deploy/README.md",
+    "pages/README.md",
+    "tests/README.md",
+]
 TEXTS = {name: (ROOT / name).read_text() for name in FILES}
 README, EVERYTHING = TEXTS["README.md"], "\n".join(TEXTS.values())
 BLOCKS = [
@@ -32,13 +41,13 @@ def test_examples_run(tmp_path, monkeypatch):
     survey = "age,sex\n" + "\n".join(f"{20 + i % 50},{'Female' if i % 3 else 'Male'}" for i in range(200))
     Path("survey.csv").write_text(survey)
     names = {}
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 5
     for block in EXAMPLES:
         exec(block.replace("64", "12").replace("10)", "0.2)"), names)  # the same for fewer types, in less time
     best, proof = names["best"], names["proof"]
     assert proof.verify()
     assert 0 <= best.objective / proof.value - 1 < 0.02
-    assert names["counts"].sum() == 200
+    assert names["counts"].sum() == names["found"].users == 200
     secret = ldp_core.bounds.centred_svd(names["groups"].without_strata, epsilon=1.0)
     assert round(names["in_groups"].objective / secret, 2) == 0.35
 
@@ -102,3 +111,10 @@ def test_it_is_short():
 def test_every_folder_of_the_core_has_its_line():
     folders = {path.parent.name for path in (ROOT / "ldp_core").glob("*/__init__.py")}
     assert folders <= set(re.findall(r"`ldp_core/([a-z]+)/`", README))
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), re.findall(r"^\| .+ \| `(ldp_core/\S+)\.py` \| `([\w.]+)` \|$", TEXTS["ldp_core/README.md"], re.M)
+)
+def test_formulas_stand_where_they_are_said_to(file, name):
+    assert callable(attrgetter(name)(import_module(file.replace("/", "."))))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ldp_core import analysis, bounds, verdicts
-from ldp_core.data import tables
+from ldp_core.data import columns, tables
 from ldp_core.designs import SampleData, WorkloadRecipe
 from ldp_core.people import people_of
 from sample_data import make
@@ -33,7 +33,7 @@ def test_one_click_gives_counts(entry):
     assert set(entry) == {"file", "title", "sentence", "recipes"}
     content = (FOLDER / entry["file"]).read_bytes()
     assert len(content) < 2**20
-    table = tables.read(content, entry["file"])
+    table = tables.load(content, entry["file"]).table
     assert 2_000 <= len(table) <= 20_000
     assert f"{len(table):,}" in entry["sentence"]
     recipes = SampleData(file=entry["file"], recipes=entry["recipes"]).recipes
@@ -53,16 +53,16 @@ def test_one_click_gives_counts(entry):
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])
 def test_the_treatment_offered_first_is_the_one_that_suits_the_column(entry):
     """Unless all of it is declared, such as the ends of a scale that people were asked to use."""
-    table = tables.read((FOLDER / entry["file"]).read_bytes(), entry["file"])
+    table = tables.load((FOLDER / entry["file"]).read_bytes(), entry["file"]).table
     for recipe in SampleData(file=entry["file"], recipes=entry["recipes"]).recipes:
-        assert recipe.declared or recipe.kind == tables.suggest_recipe(table[recipe.column]).kind
+        assert recipe.declared or recipe.kind == tables.suggest_recipe(columns.parse(table[recipe.column])).kind
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])
 def test_the_first_target_offered_can_be_reached(entry):
     """Epsilon is 1, and users are bounded by the singular values: a first visitor of a sample is
     not asked for more people."""
-    table = tables.read((FOLDER / entry["file"]).read_bytes(), entry["file"])
+    table = tables.load((FOLDER / entry["file"]).read_bytes(), entry["file"]).table
     domain = tables.build_domain(SampleData(file=entry["file"], recipes=entry["recipes"]).recipes, table)
     tally = tables.tally(table, domain)
     workload = WorkloadRecipe.default(domain).build(domain)

@@ -85,13 +85,6 @@ def test_errors_are_exact_and_without_weights():
         verdicts.standard_errors(mechanisms.create("haar", 4096, 1.0), workloads.prefix(4096), np.ones(4096))
 
 
-def test_many_queries_are_judged_by_some_of_them():
-    assert len(verdicts.judged_queries(workloads.prefix(2048))) == 2048
-    some = verdicts.judged_queries(workloads.all_range(512))
-    assert len(some) == 400
-    assert some[-1] == workloads.all_range(512).num_queries - 1
-
-
 def test_a_quarter_of_a_typical_answer_is_suggested():
     found = verdicts.suggest(workloads.histogram(50), np.full(50, 20))
     assert (found.typical, found.smallest) == pytest.approx((0.02, 0.02))

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ldp_core.beliefs.reports import Exposure
+from ldp_core.beliefs.reports import Exposure, of_table
 from ldp_core.limits import MOST_REPORT_SETS
 from ldp_core.mechanisms import Mechanism, SplitSurvey
 from ldp_core.mechanisms.surveys.sets import RandomSet
@@ -29,7 +29,6 @@ from ldp_core.run import Cancel, asked
 
 REPORTS = 2_000
 """How many reports are drawn to find how much better they make the best guess."""
-_PRODUCTS = 2**24  # at a time, between two looks at whether to go on
 
 
 def exposure_of_columns(
@@ -100,24 +99,20 @@ def _of_own(
     cells = np.ravel_multi_index(
         tuple(values[i] for i in own.attributes), tuple(sizes[i] for i in own.attributes)
     ).reshape(table.shape)
-    shares, strategy = table.sum(axis=1), own.mechanism.strategy
-    step = max(1, _PRODUCTS // table.size)
-    between, single, right = 0.0, 0.0, 0.0
+    shares = table.sum(axis=1)
+    if np.count_nonzero(shares) < 2 or cancelled():
+        return Exposure(0.0, 0.0, float(shares.max()), attained=False)
     there = shares > 0
-    for start in range(0, len(strategy), step):
-        if cancelled():
-            break
-        rows = strategy[start : start + step]
-        joint = np.stack([rows[:, at] @ mine for at, mine in zip(cells[there], table[there], strict=True)])
-        right += float(joint.max(axis=0).sum())
-        given = joint / shares[there, None]
-        between = max(between, float((given.max(axis=0) / given.min(axis=0)).max()))
-        left = 1 - shares[there, None]
-        if len(joint) > 1:
-            rest = (joint.sum(axis=0) - joint) / left
-            single = max(single, float((given / rest).max()))
-    between, single = math.log(max(between, 1.0)), math.log(max(single, 1.0))
-    return Exposure(between, min(single, between), min(1.0, right), attained=False)
+    given = np.stack(
+        [
+            own.mechanism.strategy[:, at] @ (mine / mine.sum())
+            for at, mine in zip(cells[there], table[there], strict=True)
+        ],
+        axis=1,
+    )
+    single, guess = of_table(given, shares[there])
+    between = math.log(max(1.0, float((given.max(axis=1) / given.min(axis=1)).max())))
+    return Exposure(between, min(single, between), min(1.0, guess), attained=False)
 
 
 def _tables(people: People, places: tuple[int, ...]) -> Callable[[tuple[int, ...]], np.ndarray]:

@@ -54,7 +54,7 @@ def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:
         # The report with no other bit set is the least likely under every other type at once.
         single, guess = between, _guess_of_bits(mechanism, p)
     elif (table := _table(mechanism)) is not None:
-        single, guess = _of_table(table, p)
+        single, guess = of_table(table, p)
     else:
         return Exposure(between, None, None)
     return Exposure(between, min(single, between), min(guess, 1.0))  # rounding must not overstep what is certain
@@ -83,8 +83,8 @@ def _table(mechanism: Mechanism) -> np.ndarray | None:
     return np.asarray(channel @ np.eye(mechanism.n))
 
 
-def _of_table(table: np.ndarray, p: np.ndarray) -> tuple[float, float]:
-    """Largest log of P(y | u) / P(y | not u) over reports y and types u, and sum_y max_u p_u P(y | u)."""
+def of_table(table: np.ndarray, p: np.ndarray) -> tuple[float, float]:
+    """Of P(y | u) (m, n): largest log of P(y | u) / P(y | not u) over reports y and types u, and sum_y max_u p_u P(y | u)."""
     left, heavy = 1 - p, int(p.argmax())
     others = _others(p, heavy)
     rows, largest, guess = max(1, _ENTRIES_AT_ONCE // p.size), 0.0, 0.0
@@ -107,7 +107,7 @@ def _others(p: np.ndarray, u: int) -> np.ndarray:
 
 
 def _of_sets(mechanism: RandomizedResponse | SubsetSelection, p: np.ndarray) -> tuple[float, float]:
-    """`_of_table` of reports that are sets of k types, without the C(n, k) of them.
+    """`of_table` of reports that are sets of k types, without the C(n, k) of them.
 
     About type u the strongest set holds the k - 1 rarest of the others. Among all sets a share t_i has the i-th commonest type
     as its commonest (t_0 = k/n, and so on); then the best guess is that type, or the commonest of all from outside the set.

@@ -24,8 +24,8 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
 from ldp_core.workloads import Workload
-from ldp_core.workloads.merging import Merged, merged
 from ldp_core.workloads.problem import Kind, Problem
+from ldp_core.workloads.quotient import Quotient, quotient
 
 
 def certificate(
@@ -79,14 +79,14 @@ def _of_types(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
     return general_certificate(problem.asked, epsilon, problem.shares, budget)
 
 
-def merged_questions(workload: Workload, budget: Budget) -> Merged | None:
+def merged_questions(workload: Workload, budget: Budget) -> Quotient | None:
     """The questions about merged types, where they distinguish only few of many types, and proofs by types come first."""
     if workload.survey is not None and (workload.survey.symmetric or workload.n <= AT_ONCE_TYPES):
         return None
     if workload.n <= AT_ONCE_TYPES and (workload.symmetry_group.scheme is not None or not workload.distinguished):
         return None
     with suppress(Interrupted):
-        return merged(workload, MOST_MERGED, budget.check)
+        return quotient(workload, MOST_MERGED, budget.check)
     return None
 
 
@@ -96,13 +96,13 @@ def _of_merged(problem: Problem, epsilon: float, budget: Budget) -> MergedCertif
     merging = merged_questions(workload, budget)
     if merging is None:
         return None
-    unit = float(workload.n) / merging.queries.n
+    unit = float(workload.n) / merging.workload.n
 
     def tell(progress: Progress) -> None:
         budget.tell(bound=unit * (progress.bound or 0.0))
 
     types = general_certificate(
-        merging.queries, epsilon, merging.prior, Budget(budget.left(), None, budget.cancelled, tell)
+        merging.workload, epsilon, merging.even, Budget(budget.left(), None, budget.cancelled, tell)
     )
     return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 

@@ -37,7 +37,7 @@ from ldp_core.anova import Set
 from ldp_core.bounds.verify import UP as ABOVE
 from ldp_core.bounds.verify import U
 from ldp_core.workloads import Group, Histogram, Survey, Workload
-from ldp_core.workloads.restricted import cells_of, means_on, ordered_groups, several
+from ldp_core.workloads.restricted import cells_of, means_on, several
 
 _MOST_CELLS = 2048
 """Largest block."""
@@ -82,7 +82,7 @@ def _nuclear(values: np.ndarray) -> float:
 
 def parts_of(survey: Survey) -> Parts:
     """The survey taken apart; what would take larger blocks than `_MOST_CELLS` is left out, unless the queries are few."""
-    ordered = ordered_groups(survey)
+    ordered = survey.ordered_groups
     told = _told_apart(survey, ordered)
     clusters = _clusters(survey, sorted({_within(group.attributes, told) for group in ordered}))
     cluster_of = {id(group): _holding(_within(group.attributes, told), clusters) for group in ordered}

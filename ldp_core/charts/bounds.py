@@ -10,21 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import wording
-from ldp_core.charts.theme import (
-    BAR,
-    IMPOSSIBLE,
-    LIGHT,
-    MODE_BAR,
-    ROW,
-    Theme,
-    colour,
-    figure,
-    literal,
-    log_axis,
-    marker,
-    name_rows,
-    title,
-)
+from ldp_core.charts import theme
+from ldp_core.charts.theme import LIGHT, Theme
 
 BELOW = ("impossible", "large_sample")
 """Kinds of statements that are lower bounds."""
@@ -36,8 +23,8 @@ GROUPS = {
 MARKS = {"impossible": "line-ns", "large_sample": "line-ns-open", "prediction": "diamond-open"}
 AUTHORS = re.compile(r" \([^)]* et al\.\)")
 """Left out of the name of a row: they are in its hover."""
-SHADED = f": {IMPOSSIBLE.replace('<br>', ' ')}"
-TOP = MODE_BAR + 40
+SHADED = f": {theme.IMPOSSIBLE.replace('<br>', ' ')}"
+TOP = theme.MODE_BAR + 40
 
 
 def on_one_axis(
@@ -59,16 +46,16 @@ def on_one_axis(
     names, places, row = [], {}, 0.0
     if quantity in exact:
         said = _in_words(exact[quantity], quantity, scale)
-        names, row = [(-BAR / 2, f"<b>{title(mechanism)}, exact: {said}</b>")], 1.2
+        names, row = [(-theme.BAR / 2, f"<b>{theme.title(mechanism)}, exact: {said}</b>")], 1.2
     for kind, part in shown.groupby("kind", sort=False):
         names.append((row, f"<b>{GROUPS[kind]}</b>{SHADED if kind == 'impossible' else ''}"))
         for place, bound in enumerate(part.itertuples(), start=1):
             places[bound.name] = row + place
             said = _in_words(getattr(bound, quantity), quantity, scale, kind in BELOW)
-            names.append((row + place - BAR / 2, f"{AUTHORS.sub('', bound.title)}: {said}"))
+            names.append((row + place - theme.BAR / 2, f"{AUTHORS.sub('', bound.title)}: {said}"))
         row += len(part) + 1
-    words = "users needed (log scale)" if in_users else f"standard error ({literal(scale.short)}, log scale)"
-    fig = figure(look, words, "", height=round(TOP + 24 + ROW * max(row, 2)))
+    words = "users needed (log scale)" if in_users else f"standard error ({theme.literal(scale.short)}, log scale)"
+    fig = theme.figure(look, words, "", height=round(TOP + 24 + theme.ROW * max(row, 2)))
     values = [
         *(scale.times * shown[quantity]),
         *(scale.times * exact[quantity] for _ in names[:1] if quantity in exact),
@@ -82,23 +69,23 @@ def on_one_axis(
         _add_mechanism(fig, mechanism, exact[quantity], quantity, scale, look)
     for _, part in shown.groupby("kind", sort=False):
         _add_group(fig, part, quantity, scale, [places[name] for name in part["name"]], look)
-    axis = log_axis(min(values), max(values), 1.8, most=3)
+    axis = theme.log_axis(min(values), max(values), 1.8, most=3)
     fig.update_xaxes(**axis, side="top", tickangle=0)  # in sight however many rows there are
     fig.update_layout(margin={"t": TOP})
-    name_rows(fig, [text for _, text in names], look, [place for place, _ in names])
+    theme.name_rows(fig, [text for _, text in names], look, [place for place, _ in names])
     fig.update_yaxes(range=[row - 0.4, -0.8])
     return fig
 
 
 def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, scale: wording.Scale, look: Theme) -> None:
-    fig.add_vline(x=scale.times * value, line={"color": colour(name, look), "width": 1.5, "dash": "dot"})
+    fig.add_vline(x=scale.times * value, line={"color": theme.colour(name, look), "width": 1.5, "dash": "dot"})
     fig.add_scatter(
         x=[scale.times * value],
         y=[0.0],
-        name=title(name),
+        name=theme.title(name),
         mode="markers",
-        marker={"size": 14, "color": colour(name, look), "symbol": marker(name)},
-        hovertemplate=f"{title(name)}, exact: {_in_words(value, quantity, scale)}<extra></extra>",
+        marker=theme.mark(name, look, 14),
+        hovertemplate=f"{theme.title(name)}, exact: {_in_words(value, quantity, scale)}<extra></extra>",
     )
 
 
@@ -146,5 +133,5 @@ def _ratio(ratio: float) -> str:
 
 def _in_words(value: float, quantity: str, scale: wording.Scale, bound: bool = False) -> str:
     if quantity == "standard_error":
-        return f"± {scale.text(value)} {literal('pp' if scale == wording.POINTS else scale.unit)}"
+        return f"± {scale.text(value)} {theme.literal('pp' if scale == wording.POINTS else scale.unit)}"
     return wording.minimum(value) if bound else wording.needed(value)

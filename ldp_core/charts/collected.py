@@ -8,20 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core.charts.theme import (
-    LIGHT,
-    ROW,
-    ROW_LETTERS,
-    Theme,
-    colour,
-    figure,
-    literal,
-    marker,
-    name_rows,
-    query_ticks,
-    short,
-    show_legend,
-)
+from ldp_core.charts import theme
+from ldp_core.charts.theme import LIGHT, Theme
 from ldp_core.studies.asking import AnsweredQuestion
 
 FEW = 64
@@ -33,8 +21,8 @@ PROMISED = 1.96
 def collection(frame: pd.DataFrame, users: float, mechanism: str, look: Theme = LIGHT) -> go.Figure:
     """The answers of ``frame`` (see `ldp_core.deploy.collector.answers`) from ``users`` people as
     shares, with their intervals, on bars that extend 1.96 promised standard errors to each side."""
-    fig = figure(look, "query", "share of people (%)", height=420)
-    few, scale, shade = len(frame) <= FEW, 100 / users, colour(mechanism, look)
+    fig = theme.figure(look, "query", "share of people (%)", height=420)
+    few, scale, shade = len(frame) <= FEW, 100 / users, theme.colour(mechanism, look)
     answers, low, high = (scale * frame[name] for name in ("answer", "low", "high"))
     reach, places = PROMISED * scale * frame["promised"], frame["query"] + 1
     across = [x for place in places for x in (place, place, None)]
@@ -62,13 +50,13 @@ def collection(frame: pd.DataFrame, users: float, mechanism: str, look: Theme = 
         y=answers,
         name="answer",
         mode="markers",
-        marker={"color": shade, "symbol": marker(mechanism), "size": 9 if few else 4},
-        customdata=np.stack([frame["name"].map(literal), low, high, reach], axis=-1),
+        marker=theme.mark(mechanism, look, 9 if few else 4),
+        customdata=np.stack([frame["name"].map(theme.literal), low, high, reach], axis=-1),
         hovertemplate="%{customdata[0]}: %{y:.2f} %, interval %{customdata[1]:.2f} to %{customdata[2]:.2f} %, promised "
         "± %{customdata[3]:.2f}<extra></extra>",
     )
-    query_ticks(fig, frame.rename(columns={"name": "label"}), shown=4)
-    show_legend(fig)
+    theme.query_ticks(fig, frame.rename(columns={"name": "label"}), shown=4)
+    theme.show_legend(fig)
     return fig
 
 
@@ -78,7 +66,7 @@ def _ends(low: pd.Series, high: pd.Series) -> list[float | None]:
 
 def asked(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
     """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
-    fig = figure(look, "answer (% of its range)", "", 120 + ROW * len(answered))
+    fig = theme.figure(look, "answer (% of its range)", "", 120 + theme.ROW * len(answered))
     rounds, texts = list(range(len(answered))), [question.question.text for question in answered]
     means = [question.answer for question in answered]
     fig.add_scatter(
@@ -86,15 +74,17 @@ def asked(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figur
         y=rounds,
         name="private answer, with 95 % interval",
         mode="markers",
-        marker={"color": colour("adaptive", look), "size": 9},
+        marker={"color": theme.colour("adaptive", look), "size": 9},
         error_x={
             "type": "data",
             "symmetric": False,
             "array": [100 * max(0.0, mean.high - mean.value) for mean in means],
             "arrayminus": [100 * max(0.0, mean.value - mean.low) for mean in means],
-            "color": colour("adaptive", look),
+            "color": theme.colour("adaptive", look),
         },
-        customdata=[(100 * mean.low, 100 * mean.high, literal(text)) for mean, text in zip(means, texts, strict=True)],
+        customdata=[
+            (100 * mean.low, 100 * mean.high, theme.literal(text)) for mean, text in zip(means, texts, strict=True)
+        ],
         hovertemplate="%{customdata[2]}<br>answer %{x:.2f} %, interval %{customdata[0]:.2f} to %{customdata[1]:.2f} %<extra></extra>",
     )
     spans = [question.question.high - question.question.low for question in answered]
@@ -109,6 +99,6 @@ def asked(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figur
         marker={"color": look.text, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
         hovertemplate="truth %{x:.2f} %<extra></extra>",
     )
-    name_rows(fig, [short(f"{k + 1}. {text}", ROW_LETTERS) for k, text in enumerate(texts)], look)
-    show_legend(fig)
+    theme.name_rows(fig, [theme.short(f"{k + 1}. {text}", theme.ROW_LETTERS) for k, text in enumerate(texts)], look)
+    theme.show_legend(fig)
     return fig

@@ -7,29 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import wording
-from ldp_core.charts.theme import (
-    BOUND_LINES,
-    IMPOSSIBLE,
-    LIGHT,
-    MODE_BAR,
-    ROW,
-    ROW_LETTERS,
-    Theme,
-    colour,
-    dash,
-    figure,
-    filled,
-    literal,
-    log_axis,
-    marker,
-    name_rows,
-    query_mode,
-    query_ticks,
-    short,
-    show_legend,
-    title,
-    whole_people,
-)
+from ldp_core.charts import theme
+from ldp_core.charts.theme import LIGHT, Theme
 from ldp_core.frames import BOUND_TITLES
 
 LOG_FROM = 30
@@ -47,36 +26,27 @@ def users_needed(
     ``frame`` has columns name and users_needed; ``bounds`` (any of svd, centred_svd, certificate) are in users; ``users`` is
     what is planned.
     """
-    frame = frame.sort_values("users_needed").assign(users_needed=lambda part: whole_people(part["users_needed"]))
+    frame = frame.sort_values("users_needed").assign(users_needed=lambda part: theme.whole_people(part["users_needed"]))
     bounds = {name: max(value, 1.0) if value > 0 else value for name, value in bounds.items()}
-    fig = figure(
-        look,
-        "users needed (log scale)",
-        "",
-        height=150 + ROW * (len(frame) + 1),
-    )
+    fig = theme.figure(look, "users needed (log scale)", "", height=150 + theme.ROW * (len(frame) + 1))
     best = max(bounds.values(), default=0)
-    # Set together in the end: added one by one, they take as long as all the rest of the chart.
     upright = {"xref": "x", "yref": "y domain", "y0": 0, "y1": 1}
-    shapes: list[dict] = []
-    annotations: list[dict] = []
-    if best > 0:
-        shade = {"fillcolor": look.faint, "opacity": 0.12, "line": {"width": 0}}
-        shapes.append({"type": "rect", "x0": 1e-9, "x1": best, **upright, **shade})
+    shade = {"fillcolor": look.faint, "opacity": 0.12, "line": {"width": 0}}
+    shapes = [{"type": "rect", "x0": 1e-9, "x1": best, **upright, **shade}] if best > 0 else []
     fig.add_scatter(
         x=frame["users_needed"],
         y=np.arange(len(frame)),
         mode="markers",
         marker={
             "size": 15,
-            "color": [colour(name, look) for name in frame["name"]],
-            "symbol": [marker(name) for name in frame["name"]],
+            "color": [theme.colour(name, look) for name in frame["name"]],
+            "symbol": [theme.marker(name) for name in frame["name"]],
         },
-        text=[title(name) for name in frame["name"]],
+        text=[theme.title(name) for name in frame["name"]],
         hovertemplate="%{text}: %{x:,.0f} users<extra></extra>",
     )
     lines = [
-        (value, f"{BOUND_TITLES[name]} {wording.minimum(value)}", *BOUND_LINES[name], _shade(name, look))
+        (value, f"{BOUND_TITLES[name]} {wording.minimum(value)}", *theme.BOUND_LINES[name], _shade(name, look))
         for name, value in bounds.items()
     ]
     if users:
@@ -87,45 +57,27 @@ def users_needed(
     for value, _, style, width, tint in lines:
         line = {"color": tint, "width": width, "dash": style}
         shapes.append({"type": "line", "x0": value, "x1": value, **upright, "line": line})
-    for row, (value, text, _, _, tint) in enumerate(reversed(lines)):
+    fig.update_layout(
+        margin={"t": theme.MODE_BAR + 17 * len(lines)}, shapes=shapes
+    )  # one by one they take many times as long
+    for row, (value, text, _, _, tint) in enumerate(reversed(lines)):  # one row each: lines may be close together
         place = (np.log10(value) - low) / (high - low)
-        annotations.append(
-            {
-                "x": np.log10(value),
-                "y": 1.0,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "yshift": 17 * row,  # one row each: lines may be close together
-                "xanchor": "left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",  # none leaves the chart
-                "text": text,
-                "showarrow": False,
-                "font": {"size": 12, "color": tint},
-            }
-        )
+        side = "left" if place < 1 / 3 else "right" if place > 2 / 3 else "center"  # none leaves the chart
+        above = {"yref": "paper", "y": 1.0, "yanchor": "bottom", "yshift": 17 * row}
+        theme.note(fig, text, tint, x=np.log10(value), xanchor=side, **above)
     if best > 0:  # in a row of its own, where there are neither marks nor names
         room = (np.log10(best) - low) / (high - low) > 1 / 3
         side, shift = ("right", -6) if room else ("left", 6)
-        annotations.append(
-            {
-                "x": np.log10(best),
-                "y": len(frame),
-                "xanchor": side,
-                "xshift": shift,
-                "showarrow": False,
-                "text": IMPOSSIBLE if room else f"← {IMPOSSIBLE.replace('here', 'there')}",
-                "align": side,
-                "font": {"size": 12, "color": look.faint},
-            }
-        )
-    fig.update_layout(margin={"t": MODE_BAR + 17 * len(lines)}, shapes=shapes, annotations=annotations)
+        text = theme.IMPOSSIBLE if room else f"← {theme.IMPOSSIBLE.replace('here', 'there')}"
+        theme.note(fig, text, look.faint, x=np.log10(best), y=len(frame), xanchor=side, xshift=shift, align=side)
     # The numbers stand with the names: beside the marks, lines would run through them.
     names = [
-        f"{title(name)}: {wording.needed(value)}"
+        f"{theme.title(name)}: {wording.needed(value)}"
         for name, value in zip(frame["name"], frame["users_needed"], strict=True)
     ]
-    name_rows(fig, names, look)
+    theme.name_rows(fig, names, look)
     fig.update_yaxes(range=[len(frame) + (0.5 if best > 0 else -0.5), -0.8])
-    across = log_axis(min(values), max(values), most=3)
+    across = theme.log_axis(min(values), max(values), most=3)
     fig.update_xaxes(**{**across, "range": [float(low), float(high)], "tickangle": 0})
     return fig
 
@@ -143,21 +95,23 @@ def query_errors(
     mechanism would hide the differences between the others."""
     least, most = scale.times * frame["standard_error"].min(), scale.times * frame["standard_error"].max()
     log = least > 0 and most > LOG_FROM * least
-    fig = figure(look, "query", f"standard error ({literal(scale.short)}{', log scale' if log else ''})", height=430)
+    fig = theme.figure(
+        look, "query", f"standard error ({theme.literal(scale.short)}{', log scale' if log else ''})", height=430
+    )
     for name, points in frame.groupby("name", sort=False):
         fig.add_scattergl(
             x=points["query"] + 1,
             y=scale.times * points["standard_error"],
-            name=title(name),
-            mode=query_mode(points["query"]) if in_order else "markers",
-            line={"color": colour(name, look), "width": 2, "dash": dash(name)},
-            marker={"symbol": marker(name), "size": 6},
-            customdata=points["label"].map(literal),
-            hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} {literal(scale.unit)}<extra>{title(name)}</extra>",
+            name=theme.title(name),
+            mode=theme.query_mode(points["query"]) if in_order else "markers",
+            line={"color": theme.colour(name, look), "width": 2, "dash": theme.dash(name)},
+            marker={"symbol": theme.marker(name), "size": 6},
+            customdata=points["label"].map(theme.literal),
+            hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} {theme.literal(scale.unit)}<extra>{theme.title(name)}</extra>",
         )
-    show_legend(fig)
-    fig.update_yaxes(**(log_axis(least, most) if log else {"rangemode": "tozero"}))
-    query_ticks(fig, frame)
+    theme.show_legend(fig)
+    fig.update_yaxes(**(theme.log_axis(least, most) if log else {"rangemode": "tozero"}))
+    theme.query_ticks(fig, frame)
     return fig
 
 
@@ -168,7 +122,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     ``frame`` has columns design, mechanism, users_needed, users_bound (NaN where nothing is proved) and alike: whether its cost
     can be compared with that of the first one; where not, its dot is open.
     """
-    fig = figure(look, "users needed (log scale)", "", height=120 + ROW * len(frame))
+    fig = theme.figure(look, "users needed (log scale)", "", height=120 + theme.ROW * len(frame))
     rows = np.arange(len(frame))
     proved = frame["users_bound"].to_numpy() > 0
     for i in rows[proved]:
@@ -182,7 +136,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             mode="markers",
             name="proved minimum",
             marker={"symbol": "line-ns", "size": 22, "line": {"width": 2.5, "color": look.faint}},
-            customdata=[literal(name) for name in frame["design"][proved]],
+            customdata=[theme.literal(name) for name in frame["design"][proved]],
             hovertemplate="%{customdata}: no unbiased mechanism needs fewer than %{x:,.0f} users<extra></extra>",
         )
     for name, own in frame.assign(row=rows).groupby("mechanism", sort=False):
@@ -190,24 +144,25 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             x=own["users_needed"],
             y=own["row"],
             mode="markers+text",
-            name=title(str(name)),
+            name=theme.title(str(name)),
             marker={
                 "size": 15,
-                "color": colour(str(name), look),
+                "color": theme.colour(str(name), look),
                 "symbol": [
-                    marker(str(name)) if alike else filled(marker(str(name)), "-open") for alike in own["alike"]
+                    theme.marker(str(name)) if alike else theme.filled(theme.marker(str(name)), "-open")
+                    for alike in own["alike"]
                 ],
                 "line": {"width": [0 if alike else 2.5 for alike in own["alike"]]},
             },
             text=[wording.needed(value) for value in own["users_needed"]],
             textposition="middle right",
             cliponaxis=False,
-            customdata=[literal(name) for name in own["design"]],
+            customdata=[theme.literal(name) for name in own["design"]],
             hovertemplate="%{customdata}: %{x:,.0f} users<extra></extra>",
         )
-    show_legend(fig)
-    name_rows(fig, [short(name, ROW_LETTERS) for name in frame["design"]], look)
+    theme.show_legend(fig)
+    theme.name_rows(fig, [theme.short(name, theme.ROW_LETTERS) for name in frame["design"]], look)
     values = [*frame["users_needed"], *frame["users_bound"][proved]]
     low, high = np.log10(min(values) / 1.6), np.log10(max(values) * 3)
-    fig.update_xaxes(**{**log_axis(min(values), max(values), most=4), "range": [float(low), float(high)]})
+    fig.update_xaxes(**{**theme.log_axis(min(values), max(values), most=4), "range": [float(low), float(high)]})
     return fig

@@ -7,7 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import wording
-from ldp_core.charts.theme import IMPOSSIBLE, LIGHT, Theme, colour, figure, log_axis
+from ldp_core.charts import theme
+from ldp_core.charts.theme import LIGHT, Theme
 
 
 def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Theme = LIGHT) -> go.Figure:
@@ -15,7 +16,7 @@ def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Th
 
     Both frames have columns seconds and users_needed; a bound of 0 users says nothing and is not drawn.
     """
-    fig = figure(look, "seconds", "users needed (log scale)", height=360)
+    fig = theme.figure(look, "seconds", "users needed (log scale)", height=360)
     proved = proved[proved["users_needed"] > 0]
     both = pd.concat([history, proved])
     end = max(float(both["seconds"].max()), 1e-3) if len(both) else 1.0
@@ -34,28 +35,26 @@ def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Th
             line={"color": look.faint, "width": 2.5, "shape": "hv"},
             hovertemplate="after %{x:.2f} s: proved that fewer than %{y:,.0f} users are impossible<extra></extra>",
         )
-        fig.add_annotation(
-            xref="paper", yref="paper", x=0.5, y=0, yanchor="bottom", text=IMPOSSIBLE, showarrow=False,
-            font={"size": 12, "color": look.faint},
-        )  # fmt: skip
+        theme.note(fig, theme.IMPOSSIBLE, look.faint, xref="paper", yref="paper", x=0.5, y=0, yanchor="bottom")
     if len(history):
         history = _held_until(history, end)
         fig.add_scatter(
             x=history["seconds"],
             y=history["users_needed"],
             mode="lines",
-            line={"color": colour(name, look), "width": 3, "shape": "hv"},
+            line={"color": theme.colour(name, look), "width": 3, "shape": "hv"},
             hovertemplate="after %{x:.2f} s: the best mechanism needs %{y:,.0f} users<extra></extra>",
         )
         best = history["users_needed"].iloc[-1]
-        fig.add_annotation(
-            x=end, y=np.log10(best), xanchor="right", yanchor="bottom", yshift=4, showarrow=False,
-            text=f"best so far: {wording.needed(best)} users", font={"size": 13, "color": colour(name, look)},
-        )  # fmt: skip
+        said, corner = (
+            f"best so far: {wording.needed(best)} users",
+            {"xanchor": "right", "yanchor": "bottom", "yshift": 4},
+        )
+        theme.note(fig, said, theme.colour(name, look), None, 13, x=end, y=np.log10(best), **corner)
     if len(both):
         low, high = float(both["users_needed"].min()), float(both["users_needed"].max())
         room = max(1.06, (high / low) ** 0.4)  # for the words below the bound
-        fig.update_yaxes(**log_axis(low, high, room))
+        fig.update_yaxes(**theme.log_axis(low, high, room))
     fig.update_xaxes(range=[0, end])
     return fig
 

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import sample_colorscale
 
 from ldp_core import wording
-from ldp_core.charts.theme import (
-    COLOUR_BAR,
-    LIGHT,
-    Bins,
-    Theme,
-    apart,
-    bins_of,
-    cell_names,
-    colour_bar,
-    figure,
-    in_template,
-    label_ticks,
-    row_ticks,
-    short,
-)
+from ldp_core.charts import theme
+from ldp_core.charts.theme import LIGHT, Theme
 from ldp_core.data.domain import Attribute, Domain
 from ldp_core.limits import MOST_BARS
 from ldp_core.people import Counts, people_of
@@ -41,15 +27,15 @@ def marginal(attribute: Attribute, counts: np.ndarray, look: Theme = LIGHT) -> g
     counts = np.asarray(counts, dtype=float)
     if counts.shape != (attribute.size,):
         raise ValueError(f"{attribute.name} has {attribute.size:,} types; got counts of shape {counts.shape}.")
-    bins = bins_of(attribute, MOST_BARS)
-    people, name = bins.sums(counts), short(attribute.name, 60)
+    bins = theme.bins_of(attribute, MOST_BARS)
+    people, name = bins.sums(counts), theme.short(attribute.name, 60)
     hover = [
-        f"{name} {short(label, HOVER_LENGTH)}: {words}"
+        f"{name} {theme.short(label, HOVER_LENGTH)}: {words}"
         for label, words in zip(bins.labels, _in_words(people), strict=True)
     ]
-    places, ticks = apart(bins.labels, attribute.special)
+    places, ticks = theme.apart(bins.labels, attribute.special)
     ordinary = len(people) - attribute.special
-    fig = figure(look, _axis_title(attribute.name, bins, "bar"), "users", height=340)
+    fig = theme.figure(look, _axis_title(attribute.name, bins, "bar"), "users", height=340)
     fig.add_bar(
         x=places,
         y=people,
@@ -72,26 +58,25 @@ def joint(domain: Domain, counts: Counts, first: str, second: str, look: Theme =
     """
     cells = _two_way(domain, counts, first, second)
     across, up = (next(a for a in domain.attributes if a.name == name) for name in (first, second))
-    columns, rows = bins_of(across, SIDE), bins_of(up, SIDE)
+    columns, rows = theme.bins_of(across, SIDE), theme.bins_of(up, SIDE)
     people = rows.sums(columns.sums(cells, axis=1), axis=0)
     x_title, y_title = (_axis_title(a.name, bins, "cell") for a, bins in ((across, columns), (up, rows)))
-    fig = figure(look, x_title, y_title, height=COLOUR_BAR + int(np.clip(200 + 30 * len(rows.labels), 360, 700)))
-    few = people.size <= 60 and len(columns.labels) <= 5
-    fig.add_heatmap(
-        x=cell_names(columns.labels),
-        y=cell_names(rows.labels),
-        text=_in_words(people),
-        hovertemplate=(
-            f"{in_template(first[:HOVER_LENGTH])} %{{x}}, {in_template(second[:HOVER_LENGTH])} %{{y}}: %{{text}}"
-            "<extra></extra>"
-        ),
-        texttemplate="%{text}" if few else None,
-        xgap=1 if people.size <= 4096 else 0,
-        ygap=1 if people.size <= 4096 else 0,
-        **_coloured(people, look),
+    fig = theme.figure(
+        look, x_title, y_title, height=theme.COLOUR_BAR + int(np.clip(200 + 30 * len(rows.labels), 360, 700))
     )
-    fig.update_xaxes(type="category", showgrid=False, **label_ticks(columns.labels))
-    fig.update_yaxes(type="category", showgrid=False, **row_ticks(rows.labels, 30))
+    few = people.size <= 60 and len(columns.labels) <= 5
+    cells, colours = _coloured(people, look)
+    theme.heat_map(
+        fig,
+        cells,
+        columns.labels,
+        f"{theme.in_template(first[:HOVER_LENGTH])} %{{x}}, {theme.in_template(second[:HOVER_LENGTH])} %{{y}}: %{{text}}<extra></extra>",
+        y=theme.cell_names(rows.labels),
+        text=_in_words(people),
+        texttemplate="%{text}" if few else None,
+        **colours,
+    )
+    fig.update_yaxes(type="category", **theme.row_ticks(rows.labels, 30))
     fig.update_yaxes(title_standoff=10)  # beside the names of the rows: Plotly puts it between two of them
     if not up.in_order:  # names read from the top down, numbers grow upwards
         fig.update_yaxes(autorange="reversed")
@@ -116,18 +101,18 @@ def _in_words(people: np.ndarray) -> np.ndarray:
     return np.array(words)[places].reshape(people.shape)
 
 
-def _axis_title(name: str, bins: Bins, mark: str) -> str:
-    return short(name, 60) if bins.width == 1 else f"{short(name, 60)} (a {mark} is {bins.width:,} types)"
+def _axis_title(name: str, bins: theme.Bins, mark: str) -> str:
+    return theme.short(name, 60) if bins.width == 1 else f"{theme.short(name, 60)} (a {mark} is {bins.width:,} types)"
 
 
-def _coloured(people: np.ndarray, look: Theme) -> dict:
-    """Colours of a heat map of ``people``: dark for many on light pages, bright on dark ones, none for no one."""
+def _coloured(people: np.ndarray, look: Theme) -> tuple[np.ndarray, dict]:
+    """Cells of a heat map of ``people`` and their colours: dark for many on light pages, bright on dark ones, none for no one."""
     some = people[people > 0]
     low, high = (float(some.min()), float(some.max())) if some.size else (1.0, 1.0)
     log = high > LOG_FROM * low
     z = np.full(people.shape, np.nan, dtype=np.float32)
     z[people > 0] = np.log10(some) if log else some
-    bar = colour_bar()
+    bar = theme.colour_bar()
     if log:
         decades = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
         texts = [f"{10.0**decade:,.12g}" for decade in decades]
@@ -135,12 +120,10 @@ def _coloured(people: np.ndarray, look: Theme) -> dict:
         bar |= {"tickvals": decades, "ticktext": texts}
     else:
         bar |= {"tickformat": ",", "ticksuffix": " people", "showticksuffix": "first"}
-    return {
-        "z": z,
+    return z, {
         "zmin": np.log10(low) if log else 0,
         "zmax": np.log10(high) if log else high,
-        # The palest colours are left to cells without people.
-        "colorscale": sample_colorscale(look.sequential, np.linspace(0.2, 1, 9).tolist()),
+        "colorscale": look.counts,
         "showscale": bool(some.size),
         "colorbar": bar,
     }

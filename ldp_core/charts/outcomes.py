@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from ldp_core import wording
+from ldp_core.charts import theme
 from ldp_core.charts.simulation import ESTIMATOR_DASH, pair_names
-from ldp_core.charts.theme import (
-    FILLS,
-    LIGHT,
-    MARKED,
-    MODE_BAR,
-    Theme,
-    colour,
-    figure,
-    filled,
-    literal,
-    marker,
-    name_ticks,
-    query_mode,
-    readable,
-    short,
-    show_legend,
-    varied,
-)
+from ldp_core.charts.theme import LIGHT, Theme
 
 FEW = 64
 """Up to this many points are drawn one by one."""
@@ -47,29 +29,29 @@ _FAINT = "rgba(127,127,127,0.30)"
 
 def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT, scale: wording.Scale = wording.POINTS) -> go.Figure:
     """Error of a typical query of each group, ± 2 standard errors. ``frame``: `Outcomes.groups`; ``by`` names the axis."""
-    fig = figure(look, by, f"error of a typical query ({literal(scale.short)})", height=420)
+    fig = theme.figure(look, by, f"error of a typical query ({theme.literal(scale.short)})", height=420)
     few = frame["group"].nunique() <= FEW
     shift = 0.1 if few else 0.0  # or the bars of some would hide those of others
     for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
+        observed, errors = scale.times * points["observed"], scale.times * points["standard_error"]
         fig.add_scatter(
             x=points["group"] + shift * index,
-            y=scale.times * points["observed"],
+            y=observed,
             name=name,
-            mode="markers" if by in _CATEGORIES else "lines+markers" if few or varied(mechanism) else "lines",
+            mode="markers" if by in _CATEGORIES else "lines+markers" if few or theme.varied(mechanism) else "lines",
             line=_line(points, look),
             marker=_mark(points, by in _CATEGORIES, few),
-            error_y=_bars(
-                2 * scale.times * points["standard_error"], colour(mechanism, look), scale.times * points["observed"]
-            ),
-            customdata=np.stack([points["label"].map(literal), points["queries"]], axis=-1),
-            hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} {literal(scale.unit)}"
+            error_y=theme.bars(observed, errors, theme.colour(mechanism, look)),
+            customdata=np.stack([points["label"].map(theme.literal), points["queries"]], axis=-1),
+            hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} {theme.literal(scale.unit)}"
             f"<extra>{name}</extra>",
         )
-    name_ticks(fig, frame["group"], frame["label"], letters=LETTERS, tickangle=0)
+    theme.name_ticks(fig, frame["group"], frame["label"], letters=LETTERS, tickangle=0)
     if by in _CATEGORIES and frame["group"].nunique() <= FEW:
         sets = frame.drop_duplicates("group")
         sets = sets.iloc[:: -(-len(sets) // _NAMED_SETS)]
-        fig.update_xaxes(tickvals=sets["group"], ticktext=[short(label, 26) for label in sets["label"]], tickangle=-60)
+        names = [theme.short(label, 26) for label in sets["label"]]
+        fig.update_xaxes(tickvals=sets["group"], ticktext=names, tickangle=-60)
     fig.update_yaxes(rangemode="tozero")
     return _named(fig, frame)
 
@@ -79,8 +61,8 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
 
     ``frame``: `Outcomes.quantiles`; ``unit`` of the values, such as "types".
     """
-    fig = _grid(look, 2, 1, height=520, vertical_spacing=0.16)
-    panels = {"value_error": (1, 1.0, literal(unit)), "quantile_error": (2, 100.0, "pp")}
+    fig = theme.grid(look, 2, 1, height=520, vertical_spacing=0.16)
+    panels = {"value_error": (1, 1.0, theme.literal(unit)), "quantile_error": (2, 100.0, "pp")}
     for column, (place, scale, what) in panels.items():
         for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
             fig.add_scatter(
@@ -91,9 +73,11 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
                 showlegend=place == 1,
                 mode="lines+markers",
                 line=_line(points, look),
-                marker={"symbol": marker(mechanism), "size": 8},
-                error_y=_bars(2 * scale * points[f"{column}_se"], colour(mechanism, look), scale * points[column]),
-                customdata=np.stack([points["quantile"], points["true_label"].map(literal)], axis=-1),
+                marker={"symbol": theme.marker(mechanism), "size": 8},
+                error_y=theme.bars(
+                    scale * points[column], scale * points[f"{column}_se"], theme.colour(mechanism, look)
+                ),
+                customdata=np.stack([points["quantile"], points["true_label"].map(theme.literal)], axis=-1),
                 hovertemplate="quantile %{customdata[0]}, truly at %{customdata[1]}: off by %{y:.3g} "
                 f"{what}<extra>{name}</extra>",
                 row=place,
@@ -110,13 +94,13 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
 
     ``frame``: those rows of `Outcomes.curves`; ``what``: what the types are values of.
     """
-    fig = figure(look, literal(what), "share of users up to here (%)", height=420)
-    shade = colour(frame["mechanism"].iloc[0], look)
-    x, named = frame["type"], frame["label"].map(literal)
+    fig = theme.figure(look, theme.literal(what), "share of users up to here (%)", height=420)
+    shade = theme.colour(frame["mechanism"].iloc[0], look)
+    x, named = frame["type"], frame["label"].map(theme.literal)
     outline = {"x": x, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     fig.add_scatter(y=100 * frame["low"], showlegend=False, **outline)
     fig.add_scatter(
-        y=100 * frame["high"], fill="tonexty", fillcolor=_faded(shade), name="nine collections in ten", **outline
+        y=100 * frame["high"], fill="tonexty", fillcolor=theme.faded(shade), name="nine collections in ten", **outline
     )
     for column, name, line in (
         ("first", "one private collection", {"color": shade, "width": 2}),
@@ -131,8 +115,8 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
             customdata=named,
             hovertemplate="up to %{customdata}: %{y:.2f} %" + f"<extra>{name}</extra>",
         )
-    name_ticks(fig, frame["type"], frame["label"], letters=LETTERS, tickangle=0)
-    show_legend(fig)
+    theme.name_ticks(fig, frame["type"], frame["label"], letters=LETTERS, tickangle=0)
+    theme.show_legend(fig)
     return fig
 
 
@@ -147,17 +131,17 @@ def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, pe
     numbers = list(dict.fromkeys(frame["release"]))
     columns = min(_SIDE, len(numbers))
     rows = -(-len(numbers) // columns)
-    fig = _grid(
+    fig = theme.grid(
         look, rows, columns, height=90 + 175 * rows, shared_xaxes=True, shared_yaxes="all",
         horizontal_spacing=0.025, vertical_spacing=0.06, subplot_titles=[f"collection {k}" for k in numbers],
     )  # fmt: skip
-    shade = colour(frame["mechanism"].iloc[0], look)
+    shade = theme.colour(frame["mechanism"].iloc[0], look)
     for place, number in enumerate(numbers):
         points = frame[frame["release"] == number]
         cell = {"row": place // columns + 1, "col": place % columns + 1}
-        x, named = points["place"], points["label"].map(literal)
+        x, named = points["place"], points["label"].map(theme.literal)
         _truth(fig, x, 100 * points["true"], named, place == 0, cell)
-        mode = query_mode(points["query"], FEW) if _rising(points["true"]) and not sorted_ else "markers"
+        mode = theme.query_mode(points["query"], FEW) if _rising(points["true"]) and not sorted_ else "markers"
         fig.add_scatter(
             x=x,
             y=100 * points["released"],
@@ -176,8 +160,8 @@ def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, pe
     fig.update_yaxes(nticks=5)
     fig.update_yaxes(title_text=_answer(people), row=(rows + 1) // 2, col=1)
     fig.update_annotations(font={"size": 12, "color": look.faint})
-    fig.update_layout(margin={"t": MODE_BAR + 20})  # for the title of the first row
-    show_legend(fig)
+    fig.update_layout(margin={"t": theme.MODE_BAR + 20})  # for the title of the first row
+    theme.show_legend(fig)
     return fig
 
 
@@ -185,11 +169,11 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
     """Intervals of one collection by one mechanism and estimator, and the truth. ``frame``: those of `Outcomes.intervals`;
     ``in_order`` and ``people`` as in `releases`."""
     frame, sorted_ = _arranged(frame, in_order)
-    fig = figure(look, _SORTED if sorted_ else "query", _answer(people), height=420)
+    fig = theme.figure(look, _SORTED if sorted_ else "query", _answer(people), height=420)
     few = len(frame) <= FEW
     for holds, name, shade in (
         (True, "interval holds the truth", look.faint),
-        (False, "interval misses the truth", readable(MISSED, look)),
+        (False, "interval misses the truth", theme.readable(MISSED, look)),
     ):
         points = frame[frame["holds"] == holds]
         ends = [(100 * row.low, 100 * row.high) for row in points.itertuples()]
@@ -210,7 +194,7 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
         mode="markers",
         marker={"color": look.text, "size": 7 if few else 3},
         customdata=np.stack(
-            [frame["label"].map(literal), 100 * frame["low"], 100 * frame["high"], frame["method"]], axis=-1
+            [frame["label"].map(theme.literal), 100 * frame["low"], 100 * frame["high"], frame["method"]], axis=-1
         ),
         hovertemplate="%{customdata[0]}: %{y:.2f} % (true), interval %{customdata[1]:.2f} to %{customdata[2]:.2f} % "
         "(%{customdata[3]})<extra></extra>",
@@ -218,8 +202,8 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
     if sorted_:
         fig.update_xaxes(showticklabels=False, showgrid=False)
     else:
-        name_ticks(fig, frame["place"], frame["label"], letters=LETTERS, tickangle=0)
-    show_legend(fig)
+        theme.name_ticks(fig, frame["place"], frame["label"], letters=LETTERS, tickangle=0)
+    theme.show_legend(fig)
     fig.update_layout(legend_itemsizing="constant")
     return fig
 
@@ -229,30 +213,28 @@ def predicted(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = w
 
     ``frame``: the rows of `Outcomes.queries` that have a prediction.
     """
-    fig = figure(look, f"predicted ({literal(scale.short)})", f"observed ({literal(scale.short)})", height=440)
+    unit = theme.literal(scale.short)
+    fig = theme.figure(look, f"predicted ({unit})", f"observed ({unit})", height=440)
     end = 1.05 * scale.times * max(frame["predicted"].max(), frame["observed"].max())
     fig.add_scatter(
         x=[0, end], y=[0, end], mode="lines", name="equal", line={"color": look.faint, "width": 1.5}, hoverinfo="skip"
     )
     few = frame["query"].nunique() <= FEW
     for (mechanism, _), name, points in _pairs(frame):
+        observed, errors = scale.times * points["observed"], scale.times * points["standard_error"]
         fig.add_scatter(
             x=scale.times * points["predicted"],
-            y=scale.times * points["observed"],
+            y=observed,
             name=name,
             mode="markers",
-            marker={"color": colour(mechanism, look), "symbol": marker(mechanism), "size": 8 if few else 5},
-            error_y=_bars(
-                2 * scale.times * points["standard_error"],
-                _faded(colour(mechanism, look), 0.5),
-                scale.times * points["observed"],
-            ),
-            customdata=points["label"].map(literal),
+            marker=theme.mark(mechanism, look, 8 if few else 5),
+            error_y=theme.bars(observed, errors, theme.faded(theme.colour(mechanism, look), 0.5)),
+            customdata=points["label"].map(theme.literal),
             hovertemplate="%{customdata}: %{y:.3g} observed, %{x:.3g} predicted<extra>" + name + "</extra>",
         )
     fig.update_xaxes(rangemode="tozero")
     fig.update_yaxes(rangemode="tozero")
-    show_legend(fig)
+    theme.show_legend(fig)
     return fig
 
 
@@ -297,48 +279,30 @@ def _pairs(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str], str, pd.DataF
 
 def _named(fig: go.Figure, frame: pd.DataFrame) -> go.Figure:
     if len(pair_names(frame)) > 1:
-        show_legend(fig)
+        theme.show_legend(fig)
     return fig
 
 
 def _mark(points: pd.DataFrame, alone: bool, few: bool) -> dict:
     """Markers of a mechanism and estimator: where no line joins them, the fill distinguishes the
     estimators of a mechanism."""
-    symbol, angle = marker(points["mechanism"].iloc[0]), 0
+    symbol, angle = theme.marker(points["mechanism"].iloc[0]), 0
     if alone:
-        fill = FILLS[list(ESTIMATOR_DASH).index(points["estimator"].iloc[0]) % len(FILLS)]
-        symbol = filled(symbol, fill)
+        fill = theme.FILLS[list(ESTIMATOR_DASH).index(points["estimator"].iloc[0]) % len(theme.FILLS)]
+        symbol = theme.filled(symbol, fill)
         angle = 0 if symbol.endswith(fill) else 45  # a shape that has no dot is turned instead
-    return {"symbol": symbol, "angle": angle, "size": 8 if few else 6, "maxdisplayed": 0 if few or alone else MARKED}
+    return {
+        "symbol": symbol,
+        "angle": angle,
+        "size": 8 if few else 6,
+        "maxdisplayed": 0 if few or alone else theme.MARKED,
+    }
 
 
 def _line(points: pd.DataFrame, look: Theme) -> dict:
     dash = ESTIMATOR_DASH.get(points["estimator"].iloc[0], "solid")
-    return {"color": colour(points["mechanism"].iloc[0], look), "width": 2, "dash": dash}
-
-
-def _bars(size: pd.Series, shade: str, values: pd.Series) -> dict:
-    """Error bars of ``values`` that are never negative."""
-    down = np.minimum(size, values)
-    return {"type": "data", "array": size, "arrayminus": down, "thickness": 1.2, "width": 0, "color": shade}
+    return {"color": theme.colour(points["mechanism"].iloc[0], look), "width": 2, "dash": dash}
 
 
 def _rising(values: pd.Series) -> bool:
     return bool(np.all(np.diff(values) >= 0))
-
-
-def _grid(look: Theme, rows: int, columns: int, height: int, **spacing: Any) -> go.Figure:
-    """Small charts side by side in the look of the page."""
-    grid, like = make_subplots(rows=rows, cols=columns, **spacing), figure(look, "", "", height)
-    grid.update_layout(
-        {key: value for key, value in like.layout.to_plotly_json().items() if "axis" not in key and key != "template"}
-    )
-    axis = {k: v for k, v in like.layout.xaxis.to_plotly_json().items() if k != "title"} | {"title_font_size": 14}
-    grid.update_xaxes(**axis)
-    grid.update_yaxes(**axis)
-    return grid
-
-
-def _faded(shade: str, opacity: float = 0.3) -> str:
-    red, green, blue = (int(shade[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity})"

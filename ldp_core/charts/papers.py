@@ -11,33 +11,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import library, wording
-from ldp_core.charts.theme import (
-    BOUND_LINES,
-    LIGHT,
-    Theme,
-    colour,
-    figure,
-    filled,
-    literal,
-    log_axis,
-    marker,
-    readable,
-    show_legend,
-    title,
-)
+from ldp_core.charts import theme
+from ldp_core.charts.theme import LIGHT, Theme
 
-OTHERS = (
-    ("#0072B2", "circle"),
-    ("#D55E00", "square"),
-    ("#009E73", "diamond"),
-    ("#CC79A7", "cross"),
-    ("#E69F00", "triangle-up"),
-    ("#56B4E9", "star"),
-    ("#7F7F7F", "x"),
-    ("#999933", "triangle-down"),
-)
-"""Styles of series that are no mechanisms, in turn: Okabe and Ito's colours."""
-MORE_MARKERS = (
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#999933")
+"""Of series that are no mechanisms, in turn: Okabe and Ito's."""
+MARKERS = ["circle", "square", "diamond", "cross", "triangle-up", "star", "x", "triangle-down"]
+MORE_MARKERS = [
     "pentagon",
     "hexagon",
     "hexagram",
@@ -46,7 +26,7 @@ MORE_MARKERS = (
     "star-diamond",
     "triangle-left",
     "triangle-right",
-)
+]
 """Those of a second round of the colours."""
 HEIGHT = 400
 TICK_LETTERS = 16
@@ -59,8 +39,8 @@ def panel(
     """``frame``: series (the name of a mechanism or bound, or any words), x (numbers or names), here, standard_error (NaN: exact),
     printed (NaN: none). ``x`` and ``y`` are the titles of the axes."""
     names = list(dict.fromkeys(frame["series"]))
-    titles = {name: title(name) for name in names}
-    fig, compared = figure(look, x, y, HEIGHT), bool(frame["printed"].notna().any())
+    titles = {name: theme.title(name) for name in names}
+    fig, compared = theme.figure(look, x, y, HEIGHT), bool(frame["printed"].notna().any())
     named = not pd.api.types.is_numeric_dtype(frame["x"])
     styles = _styles(names, look)
     for name in names:
@@ -68,28 +48,29 @@ def panel(
     if compared:
         fig.add_scatter(x=[None], y=[None], name="printed", mode="markers", marker=_hollow(look.text, "circle"))
     if len(names) > 1 or compared:
-        show_legend(fig)
+        theme.show_legend(fig)
     if named:
         places = list(dict.fromkeys(frame["x"]))
-        words = ["<br>".join(map(literal, textwrap.wrap(place, TICK_LETTERS))) for place in places]
+        words = ["<br>".join(map(theme.literal, textwrap.wrap(place, TICK_LETTERS))) for place in places]
         order = {"type": "category", "categoryorder": "array", "categoryarray": places}
         fig.update_xaxes(**order, tickvals=places, ticktext=words)
     elif log_x and len(frame):
         places = sorted(set(frame["x"]))
-        axis = log_axis(places[0], places[-1], 1.1)
+        axis = theme.log_axis(places[0], places[-1], 1.1)
         few = {"tickvals": places, "ticktext": [f"{place:,.12g}" for place in places]} if len(places) <= 10 else {}
         fig.update_xaxes(**{**axis, **few})
     if log_y and (ends := _ends(frame)):
-        fig.update_yaxes(**log_axis(*ends, 1.3))
+        fig.update_yaxes(**theme.log_axis(*ends, 1.3))
     return fig
 
 
 def _styles(names: list[str], look: Theme) -> Mapping[str, tuple[str, str]]:
-    """Colour and marker of every series: a mechanism's own, else the next of `OTHERS` in a colour and shape that no mechanism beside it has."""
-    known = {name: (colour(name, look), marker(name)) for name in names if name in library.REGISTRY}
+    """Colour and marker of every series: a mechanism's own, else the next of `COLOURS` with a colour and shape that no mechanism beside it has."""
+    known = {name: (theme.colour(name, look), theme.marker(name)) for name in names if name in library.REGISTRY}
     taken = {part for style in known.values() for part in style}
-    again = zip((shade for shade, _ in OTHERS), MORE_MARKERS, strict=True)
-    every = [(readable(shade, look), symbol) for shade, symbol in (*OTHERS, *again)]
+    every = [
+        (theme.readable(shade, look), symbol) for shade, symbol in zip(COLOURS * 2, MARKERS + MORE_MARKERS, strict=True)
+    ]
     free = [style for style in every if not taken & set(style)] or every
     others = (name for name in names if name not in known)
     return known | dict(zip(others, cycle(free), strict=False))
@@ -105,37 +86,37 @@ def _add_series(
     look: Theme,
 ) -> None:
     shade, symbol = styles[name]
-    bound = name in BOUND_LINES
-    dash, width = BOUND_LINES.get(name, ("solid", 2.5))
+    bound = name in theme.BOUND_LINES
+    dash, width = theme.BOUND_LINES.get(name, ("solid", 2.5))
     errors = points["standard_error"]
     fig.add_scatter(
         x=points["x"],
         y=points["here"],
-        name=literal(shown),
+        name=theme.literal(shown),
         mode="markers" if named else "lines" if bound else "lines+markers",
         line={"color": look.faint if bound else shade, "width": width, "dash": dash},
         marker={"symbol": symbol, "size": 9, "color": look.faint if bound else shade},
         error_y={"type": "data", "array": errors.fillna(0.0), "color": shade, "thickness": 1.5}
         if errors.notna().any()
         else None,
-        hovertemplate=f"{literal(shown)}, %{{x}}: %{{y:,.4g}}<extra></extra>",
+        hovertemplate=f"{theme.literal(shown)}, %{{x}}: %{{y:,.4g}}<extra></extra>",
     )
     printed = points[points["printed"].notna()]
     if len(printed):
         fig.add_scatter(
             x=printed["x"],
             y=printed["printed"],
-            name=f"{literal(shown)}, printed",
+            name=f"{theme.literal(shown)}, printed",
             mode="markers",
             marker=_hollow(shade, symbol),
             showlegend=False,
             customdata=[wording.significant(ratio) for ratio in printed["printed"] / printed["here"]],
-            hovertemplate=f"{literal(shown)}, %{{x}}: %{{y:,.4g}} printed, %{{customdata}} times the value here<extra></extra>",
+            hovertemplate=f"{theme.literal(shown)}, %{{x}}: %{{y:,.4g}} printed, %{{customdata}} times the value here<extra></extra>",
         )
 
 
 def _hollow(shade: str, symbol: str) -> dict:
-    return {"symbol": filled(symbol, "-open"), "size": 15, "color": shade, "line": {"width": 2}}
+    return {"symbol": theme.filled(symbol, "-open"), "size": 15, "color": shade, "line": {"width": 2}}
 
 
 def _ends(frame: pd.DataFrame) -> tuple[float, float] | None:

@@ -7,7 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core.beliefs import out_of
-from ldp_core.charts.theme import LIGHT, Theme, colour, figure, marker, title
+from ldp_core.charts import theme
+from ldp_core.charts.theme import LIGHT, Theme
 
 HEIGHT = 320
 EPSILON = "epsilon (← more private)"
@@ -31,7 +32,7 @@ def beliefs(
     ``frame``: epsilon, belief, guess, such as by `ldp_core.beliefs.over_epsilon`. ``single`` is the strongest belief in one value
     against all others, ``guess`` how often the best guess is right, both with the mechanism; None where that is not known.
     """
-    fig = figure(look, EPSILON, "chance (%)", HEIGHT)
+    fig = theme.figure(look, EPSILON, "chance (%)", HEIGHT)
     end = frame.iloc[-1]
     fig.add_hline(y=100 * suspicion, line={"color": look.faint, "width": 1, "dash": "dot"})
     for column, called, style, own in (("belief", _BELIEF, "solid", single), ("guess", _GUESS, "dash", guess)):
@@ -50,25 +51,19 @@ def beliefs(
         _mark(fig, epsilon, at, shade, "circle", left, f"{called} %{{y:.3g}} of 100<extra>any mechanism</extra>", apart)
         if own is not None:
             said = "belief in one value against all others" if column == "belief" else called
-            hover = f"{said} %{{y:.3g}} of 100<extra>{title(name)}</extra>"
-            _mark(fig, epsilon, own, colour(name, look), marker(name), "bottom right", hover)
-    fig.add_annotation(
-        x=end["epsilon"], y=100 * end["belief"], xanchor="right", yanchor="bottom", text=_BELIEF, showarrow=False,
-        font={"size": 13, "color": look.text},
-    )  # fmt: skip
+            hover = f"{said} %{{y:.3g}} of 100<extra>{theme.title(name)}</extra>"
+            _mark(fig, epsilon, own, theme.colour(name, look), theme.marker(name), "bottom right", hover)
+    corner = {"xanchor": "right", "yanchor": "bottom"}
+    theme.note(fig, _BELIEF, look.text, None, 13, x=end["epsilon"], y=100 * end["belief"], **corner)
     # Below a rising line to the right, or above it to the left: there the line is not, nor is the mark.
     beside = (0.72 if 0.2 < epsilon / end["epsilon"] < 0.65 else 0.45) * end["epsilon"]
     height = float(np.interp(beside, frame["epsilon"], frame["guess"]))
-    side = {"xanchor": "right", "yanchor": "bottom"} if height < 0.2 else {"xanchor": "left", "yanchor": "top"}
-    fig.add_annotation(
-        x=beside, y=100 * height, text=_GUESS, showarrow=False, font={"size": 13, "color": look.accent}, **side
-    )
+    side = corner if height < 0.2 else {"xanchor": "left", "yanchor": "top"}
+    theme.note(fig, _GUESS, look.accent, None, 13, x=beside, y=100 * height, **side)
     ahead = end["guess"] - suspicion
-    fig.add_annotation(
-        xref="paper", x=0.01 if -0.1 < ahead < 0.25 else 1, y=100 * suspicion, text="prior", showarrow=False,
-        xanchor="left" if -0.1 < ahead < 0.25 else "right", yanchor="bottom" if ahead <= -0.1 else "top",
-        font={"size": 12, "color": look.faint},
-    )  # fmt: skip
+    x, end_of_text = (0.01, "left") if -0.1 < ahead < 0.25 else (1, "right")
+    level = {"y": 100 * suspicion, "yanchor": "bottom" if ahead <= -0.1 else "top"}
+    theme.note(fig, "prior", look.faint, xref="paper", x=x, xanchor=end_of_text, **level)
     _here(fig, frame["epsilon"], epsilon, look)
     fig.update_yaxes(range=[0, _ROOM], tickvals=[0, 25, 50, 75, 100])
     return fig

@@ -6,22 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import hex_to_rgb
 
-from ldp_core.charts.theme import (
-    BESIDE,
-    COLOUR_BAR,
-    LIGHT,
-    PIXELS,
-    Theme,
-    cell_names,
-    colour,
-    colour_bar,
-    figure,
-    label_ticks,
-    row_ticks,
-    short,
-)
+from ldp_core.charts import theme
+from ldp_core.charts.theme import LIGHT, Theme
 from ldp_core.pictures import binned
 from ldp_core.workloads import Workload
 from ldp_core.workloads.shown import spread
@@ -34,9 +21,9 @@ NAMED_ROW = 18
 """Pixels of a row with a name beside it."""
 GROUP_NAMES = 18
 """Most groups named beside the picture."""
-NEGATIVE = colour("optimized")
+NEGATIVE = theme.colour("optimized")
 EMPTY = "rgba(127,127,127,0.08)"
-BANDS = [colour(name) for name in ("subset_selection", "haar", "hadamard", "hierarchical", "randomized_response")]
+BANDS = [theme.colour(name) for name in ("subset_selection", "haar", "hadamard", "hierarchical", "randomized_response")]
 
 
 def workload_matrix(
@@ -56,41 +43,37 @@ def workload_matrix(
         raise ValueError(
             f"The groups have {sum(size for _, size in groups):,} queries, the workload {workload.num_queries:,}."
         )
-    most = int(np.clip(ENTRIES // workload.n, 8, PIXELS))
+    most = int(np.clip(ENTRIES // workload.n, 8, theme.PIXELS))
     shown, ends = spread([size for _, size in groups] or [workload.num_queries], most)
     z, low, high, plain = _entries(workload, shown)
     thinned = len(shown) < workload.num_queries
     title = f"query ({len(shown):,} of {workload.num_queries:,} drawn)" if thinned else "query"
-    fig = figure(
+    fig = theme.figure(
         look,
         "type of person",
         title,
-        height=max(420, 80 + NAMED_ROW * min(len(shown), NAMED_ROWS)) + (0 if plain else COLOUR_BAR),
+        height=max(420, 80 + NAMED_ROW * min(len(shown), NAMED_ROWS)) + (0 if plain else theme.COLOUR_BAR),
     )
-    small = z.size <= 4096
     names = [workload.query_name(int(query), labels) for query in shown]
     types = type_names(workload.n, labels)
-    fig.add_heatmap(
-        x=cell_names(types),
-        y=cell_names(names),
-        z=z,
-        xgap=1 if small else 0,
-        ygap=1 if small else 0,
-        hovertemplate=(
-            f"%{{y}}<br>%{{x}}: {'weight' if workload.n <= PIXELS else 'average weight'} %{{z:.4~g}}<extra></extra>"
-        ),
+    theme.heat_map(
+        fig,
+        z,
+        types,
+        f"%{{y}}<br>%{{x}}: {'weight' if workload.n <= theme.PIXELS else 'average weight'} %{{z:.4~g}}<extra></extra>",
+        28,
+        y=theme.cell_names(names),
         colorscale=signed_scale(low, look),
         zmin=-max(high, -low) if low < 0 else 0,
         zmax=max(high, -low),
         showscale=not plain,
-        colorbar={**colour_bar(), "tickprefix": "weight ", "showtickprefix": "first"},
+        colorbar=theme.colour_bar("weight"),
     )
-    fig.update_xaxes(type="category", showgrid=False, **label_ticks(types, 28))
-    fig.update_yaxes(type="category", autorange="reversed", showgrid=False, showticklabels=False, ticks="")
+    fig.update_yaxes(type="category", autorange="reversed", showticklabels=False, ticks="")
     if len(ends) > 1:
-        _mark_groups(fig, [f"{short(name)} ({size:,})" for name, size in groups], ends, look)
+        _mark_groups(fig, [f"{theme.short(name)} ({size:,})" for name, size in groups], ends, look)
     elif len(shown) <= NAMED_ROWS:
-        fig.update_yaxes(showticklabels=True, **row_ticks(names, NAMED_ROWS))
+        fig.update_yaxes(showticklabels=True, **theme.row_ticks(names, NAMED_ROWS))
     return fig
 
 
@@ -99,7 +82,7 @@ def _entries(workload: Workload, shown: np.ndarray) -> tuple[np.ndarray, float, 
     pieces, low, high, plain = [], 0.0, 0.0, True
     for some in np.array_split(shown, min(len(shown), -(-len(shown) * workload.n // AT_ONCE))):
         rows = np.clip(workload.rows(some), -1e38, 1e38)  # where float32 ends
-        pieces.append(binned(rows, PIXELS))
+        pieces.append(binned(rows, theme.PIXELS))
         low, high = min(low, float(rows.min())), max(high, float(rows.max()))
         plain = plain and bool(((rows == 0) | (rows == 1)).all())
     return np.concatenate(pieces), low, high, plain
@@ -107,7 +90,7 @@ def _entries(workload: Workload, shown: np.ndarray) -> tuple[np.ndarray, float, 
 
 def type_names(n: int, labels: Sequence[str] | None) -> list[str]:
     """Names of the types, or of the cells that `binned` averages them to."""
-    edges = np.linspace(0, n, min(n, PIXELS) + 1).astype(int)
+    edges = np.linspace(0, n, min(n, theme.PIXELS) + 1).astype(int)
     pairs = zip(edges[:-1].tolist(), (edges[1:] - 1).tolist(), strict=True)
     if labels is None:
         return [f"type {a + 1:,}" if a == b else f"types {a + 1:,} to {b + 1:,}" for a, b in pairs]
@@ -116,16 +99,11 @@ def type_names(n: int, labels: Sequence[str] | None) -> list[str]:
 
 def signed_scale(low: float, look: Theme) -> list[tuple[float, str]]:
     """Colours from nothing, which is grey, with a step to the smallest weights so that these are seen."""
-    up = [(0.0, EMPTY), (1e-6, _pale(look.accent)), (1.0, look.accent)]
+    up = [(0.0, EMPTY), (1e-6, theme.faded(look.accent)), (1.0, look.accent)]
     if low >= 0:
         return up
-    down = [(0.0, NEGATIVE), (0.5 - 1e-6, _pale(NEGATIVE))]
+    down = [(0.0, NEGATIVE), (0.5 - 1e-6, theme.faded(NEGATIVE))]
     return down + [(0.5 + place / 2, colour) for place, colour in up]
-
-
-def _pale(colour: str) -> str:
-    red, green, blue = hex_to_rgb(colour)
-    return f"rgba({red},{green},{blue},0.3)"
 
 
 def _mark_groups(fig: go.Figure, names: Sequence[str], ends: np.ndarray, look: Theme) -> None:
@@ -143,7 +121,7 @@ def _mark_groups(fig: go.Figure, names: Sequence[str], ends: np.ndarray, look: T
     middles = ((starts + ends - 1) / 2)[named]
     fig.update_yaxes(
         showticklabels=True,
-        tickvals=_apart(middles, ends[-1] / GROUP_NAMES, ends[-1] - 1) + BESIDE,
+        tickvals=_apart(middles, ends[-1] / GROUP_NAMES, ends[-1] - 1) + theme.BESIDE,
         ticktext=[names[i] for i in named],
         ticks="outside",
         ticklen=14,
@@ -161,7 +139,7 @@ def _apart(places: np.ndarray, gap: float, last: float) -> np.ndarray:
 def singular_values(workload: Workload, look: Theme = LIGHT) -> go.Figure:
     """The workload's singular values, largest first: a long flat tail is a hard workload."""
     values = workload.singular_values()
-    fig = figure(look, "rank of the singular value", "singular value", height=300)
+    fig = theme.figure(look, "rank of the singular value", "singular value", height=300)
     fig.add_scatter(
         x=np.arange(1, len(values) + 1),
         y=values,

@@ -9,33 +9,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.colors import sample_colorscale
-from plotly.subplots import make_subplots
 from scipy.cluster import hierarchy
 from scipy.sparse.linalg import svds
 
 from ldp_core import wording
+from ldp_core.charts import theme
 from ldp_core.charts.queries import signed_scale, type_names
-from ldp_core.charts.theme import (
-    BAR,
-    COLOUR_BAR,
-    LIGHT,
-    MODE_BAR,
-    PIXELS,
-    ROW,
-    ROW_LETTERS,
-    Theme,
-    cell_names,
-    colour,
-    colour_bar,
-    figure,
-    label_ticks,
-    literal,
-    name_rows,
-    row_ticks,
-    short,
-    show_legend,
-)
+from ldp_core.charts.theme import LIGHT, Theme
 from ldp_core.limits import MOST_DRAWN_SETS, MOST_DRAWN_SIDE
 from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -77,17 +57,17 @@ def patterns(
     edges = 100 * np.concatenate([[0.0], np.cumsum(heights)])
 
     vertical, height = ("share of reports", 260) if compact else ("reports, by how common they are (%)", 460)
-    fig = figure(look, "type of person", vertical, height)
+    fig = theme.figure(look, "type of person", vertical, height)
     single = n <= SLICES
     strength = level[order]
     cells = np.round(binned(strength, SLICES), 3)
     fig.add_heatmap(
-        x=[literal(label) for label in labels] if single else (np.arange(SLICES) + 0.5) * n / SLICES - 0.5,
+        x=[theme.literal(label) for label in labels] if single else (np.arange(SLICES) + 0.5) * n / SLICES - 0.5,
         y=edges,
         z=cells,
         zmin=0,
         zmax=1,
-        colorscale=[[0, "rgba(127,127,127,0.10)"], [1, _shade(of, look)]],
+        colorscale=theme.from_nothing(of, look),
         showscale=False,
         customdata=_hover_numbers(strategy[order], strength) if single else np.round(100 * cells),
         hovertemplate=(
@@ -99,16 +79,11 @@ def patterns(
     )
     fig.update_yaxes(autorange="reversed", showgrid=False, ticksuffix=" %")
     fig.update_xaxes(showgrid=False, type="category" if single else "linear")
-    fig.update_xaxes(**label_ticks(labels))
+    fig.update_xaxes(**theme.label_ticks(labels))
     if compact:
         fig.update_xaxes(showticklabels=False)
         fig.update_layout(margin={"t": 10})
     return fig
-
-
-def _shade(of: str | None, look: Theme) -> str:
-    """The colour of the mechanism ``of``; that of the page without one."""
-    return colour(of, look) if of else look.accent
 
 
 def _levels(strategy: np.ndarray) -> np.ndarray:
@@ -157,7 +132,6 @@ def _hover_numbers(strategy: np.ndarray, level: np.ndarray) -> np.ndarray:
 
 ROW_TITLES = {"bits": "bit of a report", "numbers": "number in a report"}
 CELL_TITLES = {"bits": "probability", "numbers": "mean"}
-GAPS_UP_TO = 4096  # cells
 
 
 def report_table(
@@ -176,37 +150,22 @@ def report_table(
     """
     if table.kind == "reports":
         return patterns(table.entries, labels, look, of, prior, compact)
-    cells = binned(table.entries, PIXELS)
+    cells = binned(table.entries, theme.PIXELS)
     low, high = float(cells.min()), float(cells.max())
-    height = (320 if compact else 460) + COLOUR_BAR
-    fig = figure(look, "type of person", ROW_TITLES[table.kind], height)
+    height = (320 if compact else 460) + theme.COLOUR_BAR
+    fig = theme.figure(look, "type of person", ROW_TITLES[table.kind], height)
     names = type_names(table.entries.shape[1], labels)
-    gap = 1 if cells.size <= GAPS_UP_TO else 0
     if table.kind == "numbers":
         reach = max(high, -low)
         colours = {"colorscale": signed_scale(low, look), "zmin": -reach if low < 0 else 0, "zmax": reach}
     else:  # from the chance for other types to that for the own type: near one another at a small epsilon
-        scale = [(0.0, "rgba(127,127,127,0.10)"), (1.0, _shade(of, look))]
-        colours = {"colorscale": scale, "zmin": low, "zmax": high}
-    fig.add_heatmap(
-        x=cell_names(names),
-        y=_row_numbers(len(table.entries)),
-        z=cells,
-        xgap=gap,
-        ygap=gap,
-        hovertemplate=f"row %{{y}}<br>%{{x}}: {CELL_TITLES[table.kind]} %{{z:.4~g}}<extra></extra>",
-        colorbar={**colour_bar(), "tickprefix": f"{CELL_TITLES[table.kind]} ", "showtickprefix": "first"},
-        **colours,
-    )
-    fig.update_xaxes(type="category", showgrid=False, **label_ticks(names))
-    fig.update_yaxes(autorange="reversed", showgrid=False)
+        colours = {"colorscale": theme.from_nothing(of, look), "zmin": low, "zmax": high}
+    what, rows = CELL_TITLES[table.kind], np.linspace(0, len(table.entries), len(cells) + 1).astype(int)
+    middles = (rows[:-1] + rows[1:] + 1) / 2  # from 1, of the rows that a cell stands for
+    hover = f"row %{{y}}<br>%{{x}}: {what} %{{z:.4~g}}<extra></extra>"
+    theme.heat_map(fig, cells, names, hover, y=middles, colorbar=theme.colour_bar(what), **colours)
+    fig.update_yaxes(autorange="reversed")
     return fig
-
-
-def _row_numbers(rows: int) -> np.ndarray:
-    """The number of each row, from 1, or of the middle of the rows that a cell stands for."""
-    edges = np.linspace(0, rows, min(rows, PIXELS) + 1).astype(int)
-    return (edges[:-1] + edges[1:] + 1) / 2
 
 
 def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
@@ -217,22 +176,23 @@ def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
         places = np.array(group.attributes)
         questions[np.ix_(places, places)] += group.base.num_queries
     names = [f"x{i + 1}" for i in range(d)] if survey.axes is None else [axis.name for axis in survey.axes]
-    shown = cell_names(names)
+    shown = theme.cell_names(names)
     decades = np.arange(int(np.ceil(np.log10(questions.max()))) + 1)
-    fig = figure(look, "", "", height=int(np.clip(180 + 22 * d, 320, 700)))
-    fig.add_heatmap(
-        x=shown,
-        y=shown,
-        z=np.log10(
+    fig = theme.figure(look, "", "", height=int(np.clip(180 + 22 * d, 320, 700)))
+    theme.heat_map(
+        fig,
+        np.log10(
             np.where(questions > 0, questions, np.nan)
         ),  # a column is in many pairs: else only the diagonal would be seen
+        names,
+        "%{text}<extra></extra>",
+        y=shown,
         text=[[_about(a, b, questions[i, j]) for j, b in enumerate(shown)] for i, a in enumerate(shown)],
-        hovertemplate="%{text}<extra></extra>",
         xgap=1,
         ygap=1,
         zmin=0,
         zmax=max(decades[-1], 1),
-        colorscale=sample_colorscale(look.sequential, np.linspace(0.2, 1, 9).tolist()),
+        colorscale=look.counts,
         colorbar={
             "title": {"text": "queries (log scale)", "side": "right"},
             "thickness": 14,
@@ -241,8 +201,7 @@ def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
             "ticktext": [f"{10**decade:,}" for decade in decades.tolist()],
         },
     )
-    fig.update_xaxes(type="category", showgrid=False, **label_ticks(names))
-    fig.update_yaxes(type="category", autorange="reversed", showgrid=False, **row_ticks(names, 30))
+    fig.update_yaxes(type="category", autorange="reversed", **theme.row_ticks(names, 30))
     return fig
 
 
@@ -252,36 +211,84 @@ def _about(first: str, second: str, queries: float) -> str:
 
 
 def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
-    """The sets of attributes on which reports best spend most of their information as bars, largest on top, `MOST_DRAWN_SETS` at most. ``frame``: see
-    `frames.attribute_sets`."""
-    top = frame.head(MOST_DRAWN_SETS)
-    hover = [
-        f"{short(row.attributes, 200)}<br>{wording.share(row.share)} of the information<br>"
-        f"{wording.magnitude(row.dimension)} independent contrast{'s' if row.dimension > 1 else ''}"
-        for row in top.itertuples(index=False)
+    """The sets of attributes on which reports best spend most of their information. ``frame``: see `frames.attribute_sets`."""
+    contrasts = [f"{wording.magnitude(d)} independent contrast{'s' if d > 1 else ''}" for d in frame["dimension"]]
+    said = [
+        f"{wording.share(share)} of the information<br>{more}"
+        for share, more in zip(frame["share"], contrasts, strict=True)
     ]
-    return shares_by_set(top["attributes"], top["share"], hover, "information, at best (%)", look)
+    return _by_set(frame["attributes"], frame["share"], said, "information, at best (%)", look)
 
 
-def shares_by_set(
-    names: pd.Series, shares: pd.Series, hover: list[str], title: str, look: Theme, of: str | None = None
+def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None) -> go.Figure:
+    """The share of people who take part in each design. ``frame``: see `frames.people_by_design`."""
+    said = [
+        f"{wording.share(row.share)} of people, {row.reports:,} "
+        f"{'patterns' if pd.isna(row.cells) else f'reports, for {row.cells:,} types'}"
+        for row in frame.itertuples(index=False)
+    ]
+    return _by_set(frame["columns"], frame["share"], said, "share of people (%)", look, of, len(frame))
+
+
+def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None) -> go.Figure:
+    """The share of people who report about each set of columns. ``frame``: see `frames.column_sets`."""
+    said = [
+        f"{wording.share(row.share)} of people, {row.patterns:,} pattern{'s' if row.patterns > 1 else ''} of {row.cells:,} cells"
+        for row in frame.itertuples(index=False)
+    ]
+    return _by_set(frame["columns"], frame["share"], said, "share of people (%)", look, of)
+
+
+def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None) -> go.Figure:
+    """The information of reports by set of columns, and the ideal split that the lower bound allows as marks beside it.
+    ``frame``: see `frames.fourier_weights`."""
+    said = [
+        f"{wording.share(row.fourier_weight)} of the information, ideally {wording.share(row.ideal)}"
+        for row in frame.itertuples(index=False)
+    ]
+    fig = _by_set(frame["columns"], frame["fourier_weight"], said, "information (%)", look, of)
+    fig.update_traces(name="this mechanism")
+    top, bars = frame.head(MOST_DRAWN_SETS), fig.data[0]
+    fig.add_scatter(
+        x=100 * top["ideal"],
+        y=bars.y,
+        mode="markers",
+        name="ideal, by the lower bound",
+        marker={"color": look.text, "symbol": "line-ns-open", "size": 14, "line": {"width": 2}},
+        hovertext=bars.hovertext,
+        hoverinfo="text",
+    )
+    fig.update_xaxes(range=[0, 120 * float(top[["fourier_weight", "ideal"]].max(axis=None)) if len(top) else 1.0])
+    theme.show_legend(fig)
+    return fig
+
+
+def _by_set(
+    names: pd.Series,
+    shares: pd.Series,
+    said: list[str],
+    title: str,
+    look: Theme,
+    of: str | None = None,
+    most: int = MOST_DRAWN_SETS,
 ) -> go.Figure:
-    """A bar for each set of columns, in the order given from the top, with its share beside it."""
-    fig = figure(look, title, "", height=100 + ROW * len(names))
+    """A bar for each of the first ``most`` sets of columns, in their order from the top, with its share beside it and what is ``said``."""
+    names, shares = names[:most], shares[:most]
+    fig = theme.figure(look, title, "", height=100 + theme.ROW * len(names))
     fig.add_bar(
         x=100 * shares,
         y=np.arange(len(names)),
         orientation="h",
-        width=BAR,
-        marker_color=_shade(of, look),
+        width=theme.BAR,
+        marker_color=theme.from_nothing(of, look)[1][1],
         marker_line_width=0,
         text=[wording.share(share) for share in shares],
         textposition="outside",
         cliponaxis=False,
-        hovertext=hover,
+        hovertext=[f"{theme.short(name, 200)}<br>{words}" for name, words in zip(names, said, strict=False)],
         hoverinfo="text",
     )
-    name_rows(fig, [short(name, ROW_LETTERS) for name in names], look)
+    theme.name_rows(fig, [theme.short(name, theme.ROW_LETTERS) for name in names], look)
     longest = 100 * float(shares.max()) if len(shares) else 0.0
     fig.update_xaxes(range=[0, 1.2 * longest or 1.0])  # room for the label of the longest bar
     return fig
@@ -289,54 +296,6 @@ def shares_by_set(
 
 DRAWN_PATTERNS = 6
 PATTERNS_ABREAST = 2
-
-
-def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None) -> go.Figure:
-    """The share of people who take part in each design. ``frame``: see
-    `frames.people_by_design`."""
-    hover = [
-        f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.reports:,} "
-        f"{'patterns' if pd.isna(row.cells) else f'reports, for {row.cells:,} types'}"
-        for row in frame.itertuples(index=False)
-    ]
-    return shares_by_set(frame["columns"], frame["share"], hover, "share of people (%)", look, of)
-
-
-def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None) -> go.Figure:
-    """The share of people who report about each set of columns, the most common on top, `MOST_DRAWN_SETS`
-    at most. ``frame``: see
-    `frames.column_sets`."""
-    top = frame.head(MOST_DRAWN_SETS)
-    hover = [
-        f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.patterns:,} "
-        f"pattern{'s' if row.patterns > 1 else ''} of {row.cells:,} cells"
-        for row in top.itertuples(index=False)
-    ]
-    return shares_by_set(top["columns"], top["share"], hover, "share of people (%)", look, of)
-
-
-def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None) -> go.Figure:
-    """The information of reports by set of columns as bars, and the ideal split that the lower bound allows as marks beside it, largest
-    on top, `MOST_DRAWN_SETS` at most. ``frame``: see `frames.fourier_weights`."""
-    top = frame.head(MOST_DRAWN_SETS)
-    hover = [
-        f"{short(row.columns, 200)}<br>{wording.share(row.fourier_weight)} of the information, ideally {wording.share(row.ideal)}"
-        for row in top.itertuples(index=False)
-    ]
-    fig = shares_by_set(top["columns"], top["fourier_weight"], hover, "information (%)", look, of)
-    fig.update_traces(name="this mechanism")
-    fig.add_scatter(
-        x=100 * top["ideal"],
-        y=np.arange(len(top)),
-        mode="markers",
-        name="ideal, by the lower bound",
-        marker={"color": look.text, "symbol": "line-ns-open", "size": 14, "line": {"width": 2}},
-        hovertext=hover,
-        hoverinfo="text",
-    )
-    fig.update_xaxes(range=[0, 120 * float(top[["fourier_weight", "ideal"]].max(axis=None)) if len(top) else 1.0])
-    show_legend(fig)
-    return fig
 
 
 def scrambled(
@@ -350,19 +309,16 @@ def scrambled(
     others across. ``names`` of the columns; ``part`` of all people send patterns."""
     chosen = drawn_patterns(mechanism)
     titles = [
-        f"{short(' x '.join(names[i] for i in mechanism.patterns[k].attributes), 24)}<br>"
+        f"{theme.short(' x '.join(names[i] for i in mechanism.patterns[k].attributes), 24)}<br>"
         f"{wording.share(part * float(mechanism.shares[k]))} of people<br>"
         f"{np.count_nonzero(mechanism.patterns[k].cells):,} of {mechanism.patterns[k].cells.size:,} cells"
         for k in chosen
     ]
     across = min(PATTERNS_ABREAST, len(chosen))
     down = math.ceil(len(chosen) / across)
-    top = MODE_BAR + 17 * 3  # the lines of the titles in the first row
-    plain = figure(look, "", "", height=top + 10 + 210 * down)
-    fig = make_subplots(
-        rows=down, cols=across, subplot_titles=titles, vertical_spacing=0.28 / down, horizontal_spacing=0.06
-    )
-    fig.update_layout(plain.layout)
+    top = theme.MODE_BAR + 17 * 3  # the lines of the titles in the first row
+    spacing = {"vertical_spacing": 0.28 / down, "horizontal_spacing": 0.06}
+    fig = theme.grid(look, down, across, top + 10 + 210 * down, subplot_titles=titles, **spacing)
     for place, k in enumerate(chosen):
         table = mechanism.patterns[k].cells
         flat = table.reshape(1, -1) if table.ndim == 1 else table.reshape(len(table), -1)
@@ -370,7 +326,7 @@ def scrambled(
             z=flat.astype(np.float32)[:MOST_DRAWN_SIDE, :MOST_DRAWN_SIDE],
             zmin=0,
             zmax=1,
-            colorscale=[[0, "rgba(127,127,127,0.10)"], [1, _shade(of, look)]],
+            colorscale=theme.from_nothing(of, look),
             showscale=False,
             hoverinfo="skip",
             xgap=1 if flat.shape[1] <= 64 else 0,
@@ -378,8 +334,8 @@ def scrambled(
             row=place // across + 1,
             col=place % across + 1,
         )
-    fig.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, title_text="")
-    fig.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, title_text="", autorange="reversed")
+    fig.update_xaxes(showticklabels=False, showgrid=False)
+    fig.update_yaxes(showticklabels=False, showgrid=False, autorange="reversed")
     fig.update_annotations(font={"size": 12, "color": look.text})
     fig.update_layout(margin={"t": top, "l": 10, "r": 10, "b": 10})
     return fig

@@ -7,24 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import wording
-from ldp_core.charts.theme import (
-    LIGHT,
-    MARKED,
-    ROW,
-    ROW_LETTERS,
-    Theme,
-    colour,
-    figure,
-    literal,
-    marker,
-    name_rows,
-    query_mode,
-    query_ticks,
-    short,
-    show_legend,
-    title,
-    varied,
-)
+from ldp_core.charts import theme
+from ldp_core.charts.theme import LIGHT, Theme
 from ldp_core.estimators import ESTIMATORS
 
 ESTIMATOR_DASH = {
@@ -41,49 +25,35 @@ ESTIMATOR_DASH = {
 }
 
 
-def answers(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) -> go.Figure:
-    """True answers and the mean estimate with a band of one standard deviation over the trials.
-
-    ``frame``: mechanism, estimator, query, label, true, mean, deviation, all answers as shares of users. Lines join
-    queries only where these are ``in_order``.
-    """
-    fig = figure(look, "query", "share of users (%)", height=420)
-    groups = frame.groupby(["mechanism", "estimator"], sort=False)
-    few = frame["query"].nunique() <= 48
-    truth = frame.drop_duplicates("query").sort_values("query")
+def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+    """True answers to queries that have an order, and mean answers with one standard deviation of single collections to each side.
+    ``frame``: the rows of `Outcomes.queries` of one mechanism and estimator."""
+    fig = theme.figure(look, "query", "share of users (%)", height=420)
+    mechanism, estimator = frame[["mechanism", "estimator"]].iloc[0]
+    name, shade = f"{theme.title(mechanism)}, {ESTIMATORS[estimator].short}", theme.colour(mechanism, look)
+    said = {"customdata": frame["label"].map(theme.literal)}
     fig.add_scatter(
-        x=truth["query"] + 1,
-        y=100 * truth["true"],
+        x=frame["query"] + 1,
+        y=100 * frame["true"],
         name="true answer",
-        mode=query_mode(truth["query"], few=48) if in_order else "markers",
+        mode="lines+markers",
         line={"color": look.text, "width": 2},
         marker={"size": 5},
-        customdata=truth["label"].map(literal),
         hovertemplate="%{customdata}: %{y:.2f} %<extra>true</extra>",
+        **said,
     )
-    mode = "markers" if few or not in_order or "markers" in query_mode(truth["query"], few=48) else "lines"
-    for index, ((mechanism, estimator), points) in enumerate(groups):
-        shift = 0.12 * (index + 1) if few else 0
-        fig.add_scatter(
-            x=points["query"] + 1 + shift,
-            y=100 * points["mean"],
-            name=f"{title(mechanism)}, {ESTIMATORS[estimator].short}",
-            mode=mode if mode == "markers" or not varied(mechanism) else "lines+markers",
-            customdata=points["label"].map(literal),
-            marker={
-                "color": colour(mechanism, look),
-                "symbol": marker(mechanism),
-                "size": 8,
-                "maxdisplayed": 0 if mode == "markers" else MARKED,
-            },
-            line={"color": colour(mechanism, look), "width": 1.5, "dash": ESTIMATOR_DASH.get(estimator, "solid")},
-            error_y={"type": "data", "array": 100 * points["deviation"], "thickness": 1.2, "width": 2 if few else 0},
-            opacity=1.0 if estimator == "unbiased" else 0.6,
-            hovertemplate="%{customdata}: %{y:.2f} %<extra>"
-            + f"{title(mechanism)}, {ESTIMATORS[estimator].short}</extra>",
-        )
-    show_legend(fig)
-    query_ticks(fig, frame)
+    fig.add_scatter(
+        x=frame["query"] + 1.12,  # beside the truth
+        y=100 * frame["mean"],
+        name=name,
+        mode="markers",
+        marker=theme.mark(mechanism, look, 8),
+        error_y={"type": "data", "array": 100 * frame["deviation"], "thickness": 1.2, "width": 2, "color": shade},
+        hovertemplate=f"%{{customdata}}: %{{y:.2f}} %<extra>{name}</extra>",
+        **said,
+    )
+    theme.show_legend(fig)
+    theme.query_ticks(fig, frame)
     return fig
 
 
@@ -92,7 +62,7 @@ def pair_names(frame: pd.DataFrame) -> dict[tuple[str, str], str]:
     pairs = list(dict.fromkeys(zip(frame["mechanism"], frame["estimator"], strict=True)))
     names = {}
     for mechanism, estimator in pairs:
-        parts = [title(mechanism)] if len({m for m, _ in pairs}) > 1 else []
+        parts = [theme.title(mechanism)] if len({m for m, _ in pairs}) > 1 else []
         if not parts or len({e for _, e in pairs}) > 1:
             parts.append(ESTIMATORS[estimator].short)
         name = ", ".join(parts)
@@ -105,7 +75,7 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = word
 
     ``frame``: mechanism, estimator, observed, standard_error, predicted (NaN where no exact prediction exists), as shares.
     """
-    fig = figure(look, f"typical error ({literal(scale.short)})", "", height=130 + ROW * len(frame))
+    fig = theme.figure(look, f"typical error ({theme.literal(scale.short)})", "", height=130 + theme.ROW * len(frame))
     names = [pair_names(frame)[row.mechanism, row.estimator] for row in frame.itertuples()]
     places = np.arange(len(frame))
     fig.add_scatter(
@@ -116,8 +86,8 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = word
         name="observed, ± 2 standard errors",
         marker={
             "size": 12,
-            "color": [colour(n, look) for n in frame["mechanism"]],
-            "symbol": [marker(n) for n in frame["mechanism"]],
+            "color": [theme.colour(n, look) for n in frame["mechanism"]],
+            "symbol": [theme.marker(n) for n in frame["mechanism"]],
         },
         error_x={
             "type": "data",
@@ -125,7 +95,7 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = word
             "thickness": 1.5,
             "color": look.text,
         },
-        hovertemplate=f"%{{text}}: %{{x:.3g}} {literal(scale.unit)} observed<extra></extra>",
+        hovertemplate=f"%{{text}}: %{{x:.3g}} {theme.literal(scale.unit)} observed<extra></extra>",
     )
     fig.add_scatter(
         x=scale.times * frame["predicted"],
@@ -134,9 +104,9 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = word
         mode="markers",
         name="predicted exactly",
         marker={"symbol": "line-ns-open", "size": 26, "color": look.text, "line": {"width": 3}},
-        hovertemplate=f"%{{text}}: %{{x:.3g}} {literal(scale.unit)} predicted<extra></extra>",
+        hovertemplate=f"%{{text}}: %{{x:.3g}} {theme.literal(scale.unit)} predicted<extra></extra>",
     )
-    show_legend(fig)
+    theme.show_legend(fig)
     fig.update_xaxes(rangemode="tozero")
-    name_rows(fig, [short(name, ROW_LETTERS) for name in names], look)
+    theme.name_rows(fig, [theme.short(name, theme.ROW_LETTERS) for name in names], look)
     return fig

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
+from plotly.subplots import make_subplots
 
 from ldp_core import library, wording
 from ldp_core.data.domain import Attribute, NumericAttribute, RangeAttribute, bin_labels
@@ -52,6 +54,8 @@ ROW_LETTERS = 50
 BAR = 0.4
 """Thickness of a bar in a row."""
 COLOUR_BAR = 50
+GAPS_UP_TO = 4096
+"""Cells of a heat map that stand apart."""
 CONTRAST = 4.5
 """Least contrast with the page of text, and here of lines and marks too (WCAG 2.2, success criteria 1.4.3 and 1.4.11)."""
 MODE_BAR = 34
@@ -68,6 +72,11 @@ class Theme:
     accent: str
     paper: str
     sequential: str
+
+    @property
+    def counts(self) -> list[str]:
+        """Colours of cells by how much there is; the palest are left to cells with nothing."""
+        return list(sample_colorscale(self.sequential, np.linspace(0.2, 1, 9).tolist()))
 
 
 LIGHT = Theme("#262730", "#6B6F7B", "rgba(49,51,63,0.14)", "#0072B2", "#FFFFFF", "Blues")
@@ -106,6 +115,29 @@ def _channels(shade: str) -> list[float]:
 def marker(name: str) -> str:
     symbol = _style(name)[1]
     return symbol.removesuffix("-dot") if symbol.startswith(DOTLESS) else symbol
+
+
+def mark(name: str, look: Theme, size: int) -> dict:
+    """Settings of the markers of a mechanism."""
+    return {"color": colour(name, look), "symbol": marker(name), "size": size}
+
+
+def faded(shade: str, opacity: float = 0.3) -> str:
+    """A colour, as "#RRGGBB", through which what is behind it shows."""
+    red, green, blue = (int(shade[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
+
+
+def bars(values: pd.Series, errors: pd.Series, shade: str) -> dict:
+    """Settings of bars of two standard ``errors`` to each side of ``values`` that are never negative."""
+    size = 2 * errors
+    down = np.minimum(size, values)
+    return {"type": "data", "array": size, "arrayminus": down, "thickness": 1.2, "width": 0, "color": shade}
+
+
+def from_nothing(name: str | None, look: Theme) -> list[tuple[float, str]]:
+    """Colours from hardly any to that of the mechanism ``name``, of the page without one."""
+    return [(0.0, "rgba(127,127,127,0.10)"), (1.0, colour(name, look) if name else look.accent)]
 
 
 def filled(symbol: str, fill: str) -> str:
@@ -194,6 +226,17 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
     return go.Figure(layout=layout)  # many times as fast as an empty figure that is updated
 
 
+def grid(look: Theme, rows: int, columns: int, height: int, **spacing: Any) -> go.Figure:
+    """Small charts side by side in the look of the page."""
+    together, like = make_subplots(rows=rows, cols=columns, **spacing), figure(look, "", "", height)
+    shared = like.layout.to_plotly_json().items()
+    together.update_layout({key: value for key, value in shared if "axis" not in key and key != "template"})
+    axis = {k: v for k, v in like.layout.xaxis.to_plotly_json().items() if k != "title"} | {"title_font_size": 14}
+    together.update_xaxes(**axis)
+    together.update_yaxes(**axis)
+    return together
+
+
 def show_legend(fig: go.Figure) -> None:
     """A legend with columns wide enough for its names, and a figure that is higher by the height of
     the legend on a telephone, where it has a single column."""
@@ -203,11 +246,12 @@ def show_legend(fig: go.Figure) -> None:
     fig.update_layout(showlegend=True, legend_entrywidth=width, height=fig.layout.height + LEGEND_ROW * len(names))
 
 
-def colour_bar() -> dict:
+def colour_bar(what: str = "") -> dict:
     """Settings of a bar of colours below a chart, which is to be higher by `COLOUR_BAR`: beside it, the bar would take a quarter of a
-    telephone. It has no title, which Plotly would put over it: one of its ticks says what it counts."""
+    telephone. It has no title, which Plotly would put over it: its first tick says ``what`` it counts."""
     place = {"x": 0, "xanchor": "left", "xpad": 0, "y": 0, "yanchor": "bottom", "yref": "container"}
-    return {"orientation": "h", "len": 1, "thickness": 12, "outlinewidth": 0, **place}
+    first = {"tickprefix": f"{what} ", "showtickprefix": "first"} if what else {}
+    return {"orientation": "h", "len": 1, "thickness": 12, "outlinewidth": 0, **place, **first}
 
 
 def wrapped(text: str, length: int = NAME_LENGTH) -> str:
@@ -245,11 +289,20 @@ def name_rows(fig: go.Figure, names: Sequence[str], look: Theme, places: Sequenc
     fig.update_yaxes(showticklabels=False, showgrid=False, range=[len(names) - 0.5, -0.8])
 
 
-def note(fig: go.Figure, text: str, shade: str, look: Theme, **place: Any) -> None:
-    """Words on a chart, on the colour of the page so that no line runs through them."""
-    fig.add_annotation(
-        text=text, showarrow=False, font={"size": 12, "color": shade}, bgcolor=look.paper, borderpad=1, **place
-    )
+def note(fig: go.Figure, text: str, shade: str, paper: str | None = None, size: int = 12, /, **place: Any) -> None:
+    """Words on a chart; on the colour of its ``paper`` no line runs through them."""
+    behind = {} if paper is None else {"bgcolor": paper, "borderpad": 1}
+    fig.add_annotation(text=text, showarrow=False, font={"size": size, "color": shade}, **behind | place)
+
+
+def heat_map(
+    fig: go.Figure, cells: np.ndarray, across: Sequence[str], hover: str, length: int = TICK_LENGTH, /, **more: Any
+) -> None:
+    """``cells`` under the names ``across`` of their columns, with gaps where they are few; ``more`` settings of the trace."""
+    gap = 1 if cells.size <= GAPS_UP_TO else 0
+    fig.add_heatmap(x=cell_names(across), z=cells, hovertemplate=hover, **{"xgap": gap, "ygap": gap} | more)
+    fig.update_xaxes(type="category", showgrid=False, **label_ticks(across, length))
+    fig.update_yaxes(showgrid=False)
 
 
 def whole_people(users: pd.Series) -> pd.Series:

@@ -75,6 +75,11 @@ class Column:
         """All rows, or people where rows have weights."""
         return self.total(np.ones(self.codes.size, dtype=bool))
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes, roughly."""
+        return self.codes.nbytes + 100 * self.texts.size + (0 if self.weights is None else self.weights.nbytes)
+
     def total(self, mask: np.ndarray) -> int:
         """Rows in a mask (rows,), or people where rows have weights."""
         return int(mask.sum() if self.weights is None else self.weights[mask].sum())

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
-from ldp_core.data.domain import CategoricalAttribute, NumericAttribute, check_size
-from ldp_core.limits import MOST_LISTED_TYPES, MOST_TABLE_CELLS, MOST_USERS
+from ldp_core.limits import MOST_TABLE_CELLS, MOST_USERS
 from ldp_core.people import Counted, Drawn
-from ldp_core.wording import quoted
 
 CONCENTRATIONS = (0.01, 1000.0)
 Shape = Literal["uniform", "zipf", "bell", "cauchy", "dirichlet"]
@@ -147,50 +145,6 @@ def _dirichlet(n: int, concentration: float, draw: int) -> np.ndarray:
     # not.
     logs = np.log(rng.standard_gamma(concentration + 1, n)) + np.log(rng.random(n)) / concentration
     return np.exp(logs - logs.max())
-
-
-def whole_edges(low: float, high: float, bins: int) -> np.ndarray:
-    """Half-integer edges of at most `bins` bins, all of the same number of whole numbers, that cover low..high.
-
-    Equal widths come before the exact number of bins: widths of 2 and 3 in turn would show as a false comb in every
-    histogram. Widths of 100 and more keep two significant digits, and the start is rounded down to suit.
-    """
-    low, high = int(low), int(high)
-    width = -(-(high - low + 1) // bins)
-    unit = 10 ** max(0, len(str(width)) - 2)
-    low = low // unit * unit
-    width = -(-(high - low + 1) // (bins * unit)) * unit
-    return np.arange(low, high + width + 1, width) - 0.5
-
-
-def checked_bins(bins: int) -> int:
-    """`bins` as an int, or ValueError unless it is a whole number in 2..`MOST_LISTED_TYPES`."""
-    bins = _positive(bins, "the number of bins")
-    if not 2 <= bins <= MOST_LISTED_TYPES:
-        raise ValueError(f"{bins:,} bins are not possible: choose a number from 2 to {MOST_LISTED_TYPES:,}.")
-    return bins
-
-
-def checked_name(name: object) -> str:
-    """The name of an attribute as stripped text, or ValueError when it is blank."""
-    name = str(name).strip()
-    if not name:
-        raise ValueError("the attribute has no name: give it one.")
-    return name
-
-
-Kind = TypeVar("Kind", CategoricalAttribute, NumericAttribute)
-
-
-def check_types(attribute: Kind) -> Kind:
-    """The attribute itself, or ValueError unless it has 2 to `MOST_LISTED_TYPES` types."""
-    check_size(attribute.size, attribute.name)
-    if attribute.size < 2:
-        raise ValueError(
-            f"{attribute.name} has only one value, {quoted(attribute.labels[0])}, so there is nothing to learn: "
-            "choose another column, or declare the other values it can take."
-        )
-    return attribute
 
 
 def _positive(number: int, what: str) -> int:

@@ -3,7 +3,6 @@
 from ldp_core.designs import choices as choices
 from ldp_core.designs import disclosure as disclosure
 from ldp_core.designs.bundle import Bundle as Bundle
-from ldp_core.designs.bundle import BundleError as BundleError
 from ldp_core.designs.bundle import export as export
 from ldp_core.designs.bundle import load as load
 from ldp_core.designs.configuration import Configuration as Configuration

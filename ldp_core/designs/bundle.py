@@ -11,13 +11,7 @@ computes the digest again: a loaded strategy is never called our own result.
 
 import dataclasses
 import hashlib
-import io
-import math
 import platform
-import re
-import struct
-import zipfile
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,11 +19,10 @@ import numpy as np
 import scipy
 
 from ldp_core import limits
-from ldp_core.designs import certificate_file, patterns_file, strict_json
+from ldp_core.designs import certificate_file, patterns_file, strict_json, zips
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, load_configuration
 from ldp_core.designs.reveals import observed_parts
-from ldp_core.designs.zips import zipped
 from ldp_core.library import unsearched
 from ldp_core.limits import MOST_DESIGN_BYTES, MOST_KIT_BYTES, MOST_PROOF_BYTES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import Mechanism, OnClasses, StratifiedMechanism
@@ -53,18 +46,6 @@ TABLE = ("strategy", "prior", "classes")
 LACKS_STRATEGY = "The file lacks the strategy of its mechanism: optimise again, with the same seed, to get it."
 SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
 
-# Version 1.0 of the format (numpy.lib.format), as numpy writes a float64 matrix or vector. numpy's own reader evaluates the
-# header as a Python literal and allocates what it asks for, which is too trusting here.
-_NPY_HEADER = re.compile(
-    rb"\x93NUMPY\x01\x00..\{'descr': '<f8', 'fortran_order': (True|False), 'shape': \((\d{1,9}),(?: (\d{1,9}))?\), \} *\n",
-    re.DOTALL,
-)
-_CORRUPT = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
-
-
-class BundleError(ValueError):
-    """A file that cannot be imported, or a design that cannot be exported; the message is a sentence to show."""
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bundle:
@@ -86,7 +67,7 @@ class Bundle:
     @property
     def recorded_parameters(self) -> dict[str, Any] | None:
         """What the outcome says of the mechanism that a fit came to; None where it says nothing."""
-        return _recorded_parameters(self.outcome or {})
+        return _recorded_parameters(self.outcome)
 
 
 def export(
@@ -103,12 +84,11 @@ def export(
     Software versions, digest and warnings are added to it. The files of `mechanism` go with the design. `kit` are
     files named in `KIT` to go with the design, `certificate` those of a proof.
 
-    Raises BundleError if the mechanism does not keep the configuration's epsilon, or if `load` would refuse the file;
-    ConfigurationError if that is because of the size of the configuration.
+    ValueError, one sentence, if the mechanism does not keep the configuration's epsilon, or if `load` would refuse the file.
     """
     configuration.check_size()
     record: dict[str, Any] = {
-        **_plain(outcome, "outcome"),
+        **strict_json.plain(outcome, "outcome"),
         "configuration_digest": configuration.digest(),
         "read_off_the_data": outcome.get("read_off_the_data", observed_parts(configuration)),
         "simulation_seed_warning": SEED_WARNING,
@@ -120,7 +100,7 @@ def export(
         _check_mechanism(mechanism, configuration)
         for file, content in _written(mechanism):
             members[file.name] = content
-            facts = _plain(dict(file.facts), file.name)
+            facts = strict_json.plain(dict(file.facts), file.name)
             record[file.entry] = {"file": file.name, "sha256": hashlib.sha256(content).hexdigest(), **facts}
     if kit:
         _check_kit(kit)
@@ -131,32 +111,34 @@ def export(
         members.update(certificate.members)
     members[OUTCOME] = strict_json.write(record, pretty=True) + b"\n"
     if len(members[OUTCOME]) > limits.MOST_JSON_BYTES:
-        raise BundleError(
+        raise ValueError(
             f"{OUTCOME} would have {len(members[OUTCOME]):,} bytes, too many to load again: leave out detail."
         )
-    return zipped(members)  # deflated, which also hides the end mark of the npz, itself a zip
+    return zips.zipped(members)  # deflated, which also hides the end mark of the npz, itself a zip
 
 
 def load(content: bytes) -> Bundle:
     """Import an exported zip, or a bare configuration.json.
 
-    Raises BundleError (the file) or ConfigurationError (its configuration), each with one sentence to show.
+    ValueError, one sentence to show, for a file or a configuration that cannot be used.
     """
     if len(content) > MOST_DESIGN_BYTES:
-        raise BundleError(f"The file is too large to be a design: at most {MOST_DESIGN_BYTES // 10**6} MB are read.")
+        raise ValueError(f"The file is too large to be a design: at most {MOST_DESIGN_BYTES // 10**6} MB are read.")
     if not content.startswith(b"PK"):
         configuration = load_configuration(content)
         return Bundle(configuration, None, None, _warnings(configuration, None, False))
-    members = _unzip(content, (*MEMBERS, *KIT, *PROOF), (*MEMBERS, *KIT, DOCUMENT, ARRAYS))
+    members = zips.unzipped(content, (*MEMBERS, *KIT, *PROOF), (*MEMBERS, *KIT, DOCUMENT, ARRAYS))
     if CONFIGURATION not in members:
-        raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
+        raise ValueError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
     configuration = load_configuration(members[CONFIGURATION])
     outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
+    if DEVICE in members and outcome is None:
+        raise ValueError(f"The kit lacks {OUTCOME}, which records its files: put it back, or export the kit again.")
     if DEVICE in members:
-        _check_device(members[DEVICE], outcome)
+        _check_recorded(DEVICE, members[DEVICE], outcome or {}, "kit", DEVICE)
     for file, entry in ((STRATEGY, "strategy"), (PATTERNS, "strategy"), (STRATEGIES, "strategies")):
         if outcome is not None and file in members and (file != STRATEGIES or PATTERNS in members):
-            _check_recorded(members[file], outcome, entry)
+            _check_recorded(file, members[file], outcome, entry, "sha256")
     mechanism = _mechanism(members, configuration, outcome or {})
     warnings = _warnings(configuration, outcome, mechanism is not None)
     if DEVICE in members and (changed := _changed(members, outcome or {})):
@@ -167,11 +149,11 @@ def load(content: bytes) -> Bundle:
 def _proof(members: Mapping[str, bytes]) -> Written | None:
     """The files of a proof, if they are there and not too large."""
     if (DOCUMENT in members) != (ARRAYS in members):
-        raise BundleError(f"A proof is {DOCUMENT} and {ARRAYS} together, and one is missing: export the design again.")
+        raise ValueError(f"A proof is {DOCUMENT} and {ARRAYS} together, and one is missing: export the design again.")
     if DOCUMENT not in members:
         return None
     if len(members[ARRAYS]) > MOST_PROOF_BYTES:
-        raise BundleError(f"{ARRAYS} is too large for a proof: at most {MOST_PROOF_BYTES // 10**6} MB are read.")
+        raise ValueError(f"{ARRAYS} is too large for a proof: at most {MOST_PROOF_BYTES // 10**6} MB are read.")
     return Written(members[DOCUMENT], members[ARRAYS])
 
 
@@ -190,20 +172,17 @@ def _warnings(configuration: Configuration, outcome: dict[str, Any] | None, fitt
 
 
 def _written(mechanism: Mechanism) -> list[tuple[MechanismFile, bytes]]:
-    """The files of a mechanism with their bytes. BundleError where they would be too large to load again."""
+    """The files of a mechanism with their bytes. ValueError where they would be too large to load again."""
     written = []
-    try:
-        for file in mechanism.files():
-            held = file.content()
-            content = _packed(dict(held)) if file.name.endswith(".npz") else strict_json.write(held) + b"\n"
-            if file.name.endswith(".json") and len(content) > limits.MOST_JSON_BYTES:
-                raise BundleError(
-                    f"{file.name} would take {len(content) / 1e6:.1f} MB, and at most {limits.MOST_JSON_BYTES / 1e6:g} MB are read "
-                    "again: ask about fewer sets of columns, or use coarser bins."
-                )
-            written.append((file, content))
-    except ValueError as error:
-        raise BundleError(str(error)) from None
+    for file in mechanism.files():
+        held = file.content()
+        content = zips.npz(held) if file.name.endswith(".npz") else strict_json.write(held) + b"\n"
+        if file.name.endswith(".json") and len(content) > limits.MOST_JSON_BYTES:
+            raise ValueError(
+                f"{file.name} would take {len(content) / 1e6:.1f} MB, and at most {limits.MOST_JSON_BYTES / 1e6:g} MB are read "
+                "again: ask about fewer sets of columns, or use coarser bins."
+            )
+        written.append((file, content))
     return written
 
 
@@ -211,14 +190,11 @@ def _mechanism(
     members: Mapping[str, bytes], configuration: Configuration, outcome: Mapping[str, Any]
 ) -> Mechanism | None:
     """The mechanism whose files a design holds, if it fits the domain and keeps epsilon by its own probabilities; None without files."""
-    try:
-        strata = _strata(configuration)
-        if strata is None or STRATEGY not in members:
-            mechanism = _built(members, configuration, outcome)
-        else:
-            mechanism = _in_strata(strata, members[STRATEGY], configuration, outcome)
-    except ValueError as error:
-        raise BundleError(str(error)) from None
+    strata = _strata(configuration)
+    if strata is None or STRATEGY not in members:
+        mechanism = _built(members, configuration, outcome)
+    else:
+        mechanism = _in_strata(strata, members[STRATEGY], configuration, outcome)
     if mechanism is not None:
         _check_mechanism(mechanism, configuration)
     return mechanism
@@ -237,8 +213,7 @@ def _in_strata(
 ) -> StratifiedMechanism:
     """The mechanism of the groups, from the tables in a file: one for all groups, or each different one under its number, as many as there are
     parameters recorded. One without a table is a closed form."""
-    record, count = outcome.get("strategy"), len(strata.types)
-    recorded = record.get("parameters") if isinstance(record, dict) else None
+    recorded, count = _recorded(outcome, "strategy", "parameters"), len(strata.types)
     told = recorded if isinstance(recorded, list) else [_recorded_parameters(outcome)]
     arrays = _read_strategy(content, min(len(told), count))
     which = np.zeros(count) if len(told) == 1 else arrays.get("which", np.zeros(0))
@@ -284,63 +259,66 @@ def _of_table(
         made = from_strategy(name, strategy, epsilon, told, prior, loaded=True)
         return made if classes is None else OnClasses(made, classes)
     except ValueError as error:
-        raise BundleError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
+        raise ValueError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
 
 
-def _recorded_parameters(outcome: Mapping[str, Any]) -> dict[str, Any] | None:
+def _recorded(outcome: object, *path: str) -> Any:
+    """What the outcome of an untrusted file says at a path; None where it says nothing there."""
+    for name in path:
+        outcome = outcome.get(name) if isinstance(outcome, dict) else None
+    return outcome
+
+
+def _recorded_parameters(outcome: object) -> dict[str, Any] | None:
     """The file's record of how its strategy was fitted."""
-    mechanism = outcome.get("mechanism")
-    parameters = mechanism.get("parameters") if isinstance(mechanism, dict) else None
+    parameters = _recorded(outcome, "mechanism", "parameters")
     return parameters if isinstance(parameters, dict) else None
 
 
 def _check_mechanism(mechanism: Mechanism, configuration: Configuration) -> None:
-    """BundleError unless the mechanism fits the domain, and keeps the epsilon of the configuration by its own probabilities."""
+    """ValueError unless the mechanism fits the domain, and keeps the epsilon of the configuration by its own probabilities."""
     domain, audited = configuration.domain, mechanism.audit().epsilon
     if domain is None:
-        raise BundleError("There is a strategy but no domain it belongs to: choose the data, then optimise again.")
+        raise ValueError("There is a strategy but no domain it belongs to: choose the data, then optimise again.")
     if mechanism.n != domain.size:
-        raise BundleError(
+        raise ValueError(
             f"The strategy is for {mechanism.n:,} types but the domain has {domain.size:,}: optimise again for this domain."
         )
     if not mechanism.fits(domain.shape):
-        raise BundleError(
+        raise ValueError(
             f"The strategy is for columns of {list(mechanism.sizes)} values but those of the domain have {list(domain.shape)}: "
             "optimise again for this domain."
         )
     if mechanism.epsilon != configuration.epsilon_value:
-        raise BundleError(
+        raise ValueError(
             f"The strategy is for epsilon {mechanism.epsilon:g} and the configuration asks for {configuration.epsilon}: optimise again."
         )
     if not audited <= configuration.epsilon_value:
-        raise BundleError(
+        raise ValueError(
             f"The strategy's audited epsilon is {rounded_up(audited, 12)}, more than the {configuration.epsilon} of the "
             "configuration: it would break the promise made to users; optimise again."
         )
 
 
-def _check_recorded(content: bytes, outcome: dict[str, Any], what: str = "strategy") -> None:
-    record = outcome.get(what)
-    recorded = record.get("sha256") if isinstance(record, dict) else None
-    if recorded != hashlib.sha256(content).hexdigest():
-        raise BundleError(
-            f"The strategy file does not match the SHA-256 recorded in {OUTCOME}; one of them may have been changed: "
-            "optimise again or export again."
+def _check_recorded(name: str, content: bytes, outcome: Mapping[str, Any], *path: str) -> None:
+    if _recorded(outcome, *path) != hashlib.sha256(content).hexdigest():
+        raise ValueError(
+            f"{name} does not match the SHA-256 recorded in {OUTCOME}; one of them was changed: optimise or export the design again."
         )
 
 
 def _check_kit(kit: Mapping[str, bytes]) -> None:
     if strangers := sorted(set(kit) - set(KIT)):
-        raise BundleError(f"A kit holds no {strangers[0]}: only {', '.join(KIT)}.")
+        raise ValueError(f"A kit holds no {strangers[0]}: only {', '.join(KIT)}.")
     if sum(map(len, kit.values())) > MOST_KIT_BYTES:
-        raise BundleError(
+        raise ValueError(
             f"The kit would take more than {MOST_KIT_BYTES // 10**6} MB, too much for people's devices: use coarser bins."
         )
 
 
 def _changed(members: Mapping[str, bytes], outcome: dict[str, Any]) -> str:
     """The files of a kit that are not as they were recorded, in words; empty where all are."""
-    recorded = outcome["kit"].items()  # as `_check_device` found
+    recorded = outcome["kit"].items()  # an object, as its device was found there
     gone = [name for name, _ in recorded if name in KIT and name not in members]
     other = [
         name for name, digest in recorded if name in members and hashlib.sha256(members[name]).hexdigest() != digest
@@ -349,24 +327,10 @@ def _changed(members: Mapping[str, bytes], outcome: dict[str, Any]) -> str:
     return " and ".join(f"{listed(names, len(KIT))} {what}" for names, what in said if names)
 
 
-def _check_device(content: bytes, outcome: dict[str, Any] | None) -> None:
-    if outcome is None:
-        raise BundleError(f"The kit lacks {OUTCOME}, which records its files: put it back, or export the kit again.")
-    record = outcome.get("kit")
-    recorded = record.get(DEVICE) if isinstance(record, dict) else None
-    if recorded != hashlib.sha256(content).hexdigest():
-        raise BundleError(
-            f"{DEVICE} does not match the SHA-256 recorded in {OUTCOME}; one of them was changed: export the kit again."
-        )
-
-
 def _read_outcome(content: bytes) -> dict[str, Any]:
-    try:
-        outcome = strict_json.read(content, OUTCOME)
-    except ValueError as error:
-        raise BundleError(str(error)) from None
+    outcome = strict_json.read(content, OUTCOME)
     if not isinstance(outcome, dict):
-        raise BundleError(f"{OUTCOME} must be a JSON object in braces: export the design again.")
+        raise ValueError(f"{OUTCOME} must be a JSON object in braces: export the design again.")
     return outcome
 
 
@@ -374,81 +338,30 @@ def _read_strategy(content: bytes, designs: int = 1) -> dict[str, np.ndarray]:
     """The float64 matrix of an npz file, and the vectors of the prior and of the classes of types if it holds them; of several ``designs``
     each with its number, and which is that of each group."""
     names = [f"{part}{k or ''}" for k in range(designs) for part in TABLE] + ["which"] * (designs > 1)
-    packed = _unzip(content, tuple(f"{name}.npy" for name in names), within=f"{STRATEGY} in the file")
-    read = {
-        name: _read_array(packed.get(f"{name}.npy", b""), 2 if name.startswith("strategy") else 1) for name in names
-    }
+    packed = zips.unzipped(content, tuple(f"{name}.npy" for name in names), within=f"{STRATEGY} in the file")
+    read = {name: zips.array(packed.get(f"{name}.npy", b""), 2 if name.startswith("strategy") else 1) for name in names}
     arrays = {name: array for name, array in read.items() if array is not None}
     damaged = [name for name in names if name not in arrays and (f"{name}.npy" in packed or names == list(TABLE))]
     if any(name.startswith("strategy") for name in damaged):
-        raise BundleError(f"{STRATEGY} is not a single matrix of float64 numbers: optimise again or export again.")
+        raise ValueError(f"{STRATEGY} is not a single matrix of float64 numbers: optimise again or export again.")
     if damaged := [name for name in damaged if f"{name}.npy" in packed]:
-        raise BundleError(
+        raise ValueError(
             f"The {damaged[0]} in {STRATEGY} must be a list of float64 numbers: optimise again or export again."
         )
     if (entries := sum(array.size for array in arrays.values() if array.ndim == 2)) > MOST_STRATEGY_ENTRIES:
-        raise BundleError(f"The strategy has {entries:,} entries; at most {MOST_STRATEGY_ENTRIES:,} are kept.")
+        raise ValueError(f"The strategy has {entries:,} entries; at most {MOST_STRATEGY_ENTRIES:,} are kept.")
     return arrays
 
 
 def _read_strategies(content: bytes) -> list[np.ndarray]:
     """The float64 matrices of an npz file whose members are numbered from 0."""
     names = tuple(f"{k}.npy" for k in range(limits.MOST_TABLE_STRATEGIES))
-    arrays = _unzip(content, names, within=f"{STRATEGIES} in the file")
-    strategies = [_read_array(arrays.get(name, b""), 2) for name in names[: len(arrays)]]
+    arrays = zips.unzipped(content, names, within=f"{STRATEGIES} in the file")
+    strategies = [zips.array(arrays.get(name, b""), 2) for name in names[: len(arrays)]]
     kept = [strategy for strategy in strategies if strategy is not None]
     if len(kept) < len(strategies) or not strategies:
-        raise BundleError(f"{STRATEGIES} does not hold matrices of float64 numbers, numbered from 0: export again.")
+        raise ValueError(f"{STRATEGIES} does not hold matrices of float64 numbers, numbered from 0: export again.")
     return kept
-
-
-def _packed(arrays: dict[str, Any]) -> bytes:
-    packed = io.BytesIO()
-    np.savez_compressed(packed, **arrays)
-    return packed.getvalue()
-
-
-def _read_array(content: bytes, axes: int) -> np.ndarray | None:
-    """The float64 array of an npy file, read by its header so that nothing is unpickled or over-allocated; None if it is
-    anything other than a matrix (``axes`` = 2) or a vector (1)."""
-    header = _NPY_HEADER.match(content)
-    if header is None:
-        return None
-    shape = tuple(int(size) for size in header.groups()[1:] if size is not None)
-    values = content[header.end() :]
-    if len(shape) != axes or min(shape) < 1 or len(values) != 8 * math.prod(shape):
-        return None
-    return np.frombuffer(values, dtype="<f8").reshape(shape, order="F" if header[1] == b"True" else "C")
-
-
-def _unzip(
-    content: bytes, allowed: tuple[str, ...], wanted: tuple[str, ...] | None = None, within: str = "The file"
-) -> dict[str, bytes]:
-    """The members of an untrusted zip, which may only have the names `allowed`; only those `wanted` (None: all) are unpacked."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entries = archive.infolist()
-            _check_entries(entries, allowed, within)
-            return {entry.filename: archive.read(entry) for entry in entries if entry.filename in (wanted or allowed)}
-    except BundleError:
-        raise
-    except _CORRUPT:
-        raise BundleError(f"{within} is a damaged zip and cannot be unpacked: export the design again.") from None
-
-
-def _check_entries(entries: list[zipfile.ZipInfo], allowed: tuple[str, ...], within: str) -> None:
-    names = [entry.filename for entry in entries]
-    strangers = sorted(set(names) - set(allowed))
-    if strangers or len(names) != len(set(names)):
-        what = strict_json.shorten(strangers[0]) if strangers else "one of its members twice"
-        raise BundleError(f"{within} holds {what}; a design has only {', '.join(allowed)}, once each.")
-    if any(entry.flag_bits & 0x1 for entry in entries):
-        raise BundleError(f"{within} is encrypted: unpack it and choose its {allowed[0]} instead.")
-    # Python stops unpacking at the declared size, but only for these two methods without building more in memory.
-    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
-        raise BundleError(f"{within} is packed by an unusual method: export the design again.")
-    if sum(entry.file_size for entry in entries) > MOST_DESIGN_BYTES:
-        raise BundleError(f"{within} unpacks to more than {MOST_DESIGN_BYTES // 10**6} MB, too much for a design.")
 
 
 def software() -> dict[str, str]:
@@ -459,22 +372,3 @@ def software() -> dict[str, str]:
         "scipy": scipy.__version__,
         "ldp_core": __version__,
     }
-
-
-def _plain(value: Any, where: str) -> Any:
-    """`value` as JSON has it; what has no place there (NaN, infinities) becomes None."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, dict):
-        if strange := [key for key in value if not isinstance(key, str)]:
-            raise BundleError(f"{where} has the key {strange[0]!r}: keys of an outcome are texts.")
-        return {key: _plain(item, f"{where} > {key}") for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item, where) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, str | int):
-        return value
-    raise BundleError(f"{where} is a {type(value).__name__}: an outcome holds numbers, texts, lists and dicts.")

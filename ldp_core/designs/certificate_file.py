@@ -10,7 +10,6 @@ certificates only once they have verified for the design available.
 from __future__ import annotations
 
 import hashlib
-import io
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from ldp_core.bounds import verify
 from ldp_core.bounds.asked import Arrays, Document
 from ldp_core.bounds.proof import Proof, from_file, less
 from ldp_core.designs import strict_json
-from ldp_core.designs.zips import zipped
+from ldp_core.designs.zips import npz, zipped
 from ldp_core.workloads import Workload
 from ldp_core.workloads.surveyed import as_tables
 
@@ -69,7 +68,7 @@ def write(proof: Proof, epsilon: str) -> Written:
     if not (value > 0 and proof.verify()):
         raise ValueError("The certificate proves nothing yet.")
     document_written = _told(document, arrays, value, claimed)
-    packed = _packed(arrays)
+    packed = npz(arrays, zipfile.ZIP_STORED)
     content = strict_json.write({**document_written, "sha256": hashlib.sha256(packed).hexdigest()}, pretty=True) + b"\n"
     if len(content) > limits.MOST_JSON_BYTES:
         raise ValueError(f"{DOCUMENT} would be too large to be read again: ask about fewer sets of columns.")
@@ -108,16 +107,7 @@ def read(written: Written, workload: Workload, epsilon: str, checked: bool = Fal
             raise ValueError("it is about other questions than those of the design, or was changed")
         if not checked and not _holds(certificate, document, given, value):
             raise ValueError("its numbers do not prove the bound that it claims")
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        ArithmeticError,
-        RuntimeError,
-        zipfile.BadZipFile,
-        EOFError,
-    ):
+    except verify.DAMAGED:
         raise ValueError("The proof in the file cannot be used: it is damaged. Prove it again.") from None
     except ValueError as error:
         raise ValueError(f"The proof in the file cannot be used: {str(error).rstrip('.')}. Prove it again.") from None
@@ -156,12 +146,3 @@ def _same(ours: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray]) -> b
         <= name.rpartition(".")[2].startswith(ROUNDED) * 1e-12 * np.abs(ours[name]).max(initial=0)
         for name in ours
     )
-
-
-def _packed(arrays: Mapping[str, np.ndarray]) -> bytes:
-    members = {}
-    for name, array in arrays.items():
-        content = io.BytesIO()
-        np.lib.format.write_array(content, np.ascontiguousarray(array, dtype="<f8"), version=(1, 0))
-        members[f"{name}.npy"] = content.getvalue()
-    return zipped(members, zipfile.ZIP_STORED)

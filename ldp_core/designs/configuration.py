@@ -330,6 +330,11 @@ class Configuration(_Inputs):
         """Epsilon of all reports of one person, by basic composition (Dwork and Roth 2014, Theorem 3.16)."""
         return self.reports_per_user * self.epsilon_value
 
+    @property
+    def parts(self) -> tuple[WorkloadPart, ...]:
+        """The groups of queries asked; none where nothing is."""
+        return () if self.workload is None else self.workload.parts
+
     def with_(self, **changes: Any) -> "Configuration":
         """A validated copy with some fields changed.
 
@@ -354,7 +359,10 @@ class Configuration(_Inputs):
             raise ValueError(
                 f"A digest covers one or more of {', '.join(type(self).model_fields)}; not {sorted(unknown)}."
             )
-        return _digest(self.model_dump(mode="json", include=fields))
+        document = self.model_dump(mode="json", include=fields)
+        if "epsilon" in document:
+            document["epsilon"] = self.epsilon_value
+        return hashlib.sha256(strict_json.write(document)).hexdigest()
 
     def to_json(self) -> bytes:
         """The file `load_configuration` reads: UTF-8, indented, fields in the order declared."""
@@ -365,8 +373,7 @@ class Configuration(_Inputs):
         size = len(self.to_json())
         if size <= limits.MOST_JSON_BYTES:
             return
-        parts = self.workload.parts if self.workload is not None else ()
-        matrix = any(part.question.kind == "matrix" for part in parts)
+        matrix = any(part.question.kind == "matrix" for part in self.parts)
         mend = "upload a matrix of fewer queries" if matrix else "use fewer or shorter texts and edges"
         raise ConfigurationError(
             f"The file of this design would have {size / 1e6:.1f} MB, and at most {limits.MOST_JSON_BYTES / 1e6:g} MB "
@@ -399,9 +406,3 @@ def load_configuration(content: str | bytes) -> Configuration:
         return Configuration.model_validate_json(strict_json.write(document), strict=True)
     except ValidationError as error:
         raise ConfigurationError(f"The configuration cannot be used: {in_words(error, document)}") from None
-
-
-def _digest(document: dict[str, Any]) -> str:
-    if "epsilon" in document:
-        document = {**document, "epsilon": parse_epsilon(document["epsilon"])}
-    return hashlib.sha256(strict_json.write(document)).hexdigest()

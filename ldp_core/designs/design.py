@@ -75,7 +75,7 @@ class Asked:
         recipe = self.configuration.workload
         return "" if recipe is None else recipe.summary
 
-    @property
+    @cached_property
     def naming(self) -> str:
         """Equal where the names of types and queries are equal."""
         return naming(self.configuration)

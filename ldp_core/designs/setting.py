@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, frames, library, mechanisms, verdicts, wording, workloads
+from ldp_core import analysis, bounds, estimators, frames, library, mechanisms, verdicts, wording, workloads
 from ldp_core.designs import choices
 from ldp_core.designs.proofs import Curve as Curve
 from ldp_core.designs.proofs import Proof as Proof
@@ -30,6 +30,11 @@ from ldp_core.optimize.base import too_large
 from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.people import dense
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
+from ldp_core.studies import outcomes
+from ldp_core.workloads.axes import axes_of
+
+TRADE_OFF = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""The epsilons at which a design is fitted and proved for its main picture, besides its own."""
 
 
 class NotFitted(ValueError):
@@ -49,11 +54,37 @@ class Setting(Proved):
     """All that follows from a configuration, its people and its questions; what needs the questions refuses in a sentence while they
     have not been computed. Mechanisms go by their name in the design, each with its parameters."""
 
-    # --- priors ---------------------------------------------------------------------------------
+    @cached_property
+    def at_other_epsilons(self) -> tuple[Setting, ...]:
+        """The same design at the epsilons of `TRADE_OFF` but for its own, with results in the same place."""
+        others = [f"{epsilon:g}" for epsilon in TRADE_OFF if not math.isclose(epsilon, self.epsilon)]
+        return tuple(replace(self, configuration=self.configuration.with_(epsilon=epsilon)) for epsilon in others)
 
-    def posterior_prior(self) -> float | np.ndarray:
-        """The prior of the posterior mean. ValueError where earlier counts are missing or do not fit the types."""
-        return choices.posterior_prior(self.configuration, self.configuration.simulation.prior, dense(self.counts))
+    # --- trials ---------------------------------------------------------------------------------
+
+    def posterior_prior(self) -> float | np.ndarray | None:
+        """The prior of the posterior mean; None where it is not asked for. ValueError where earlier counts are missing or do not fit the types."""
+        asked = self.configuration.simulation
+        if not any(estimators.spec(name).credible for name in asked.estimators):
+            return None
+        return choices.posterior_prior(self.configuration, asked.prior, dense(self.counts))
+
+    def simulated(self, ready: Mapping[str, Mechanism], **followed: Any) -> outcomes.Outcomes:
+        """Trials of mechanisms by name on the people of the design, as the configuration says: see `studies.outcomes.compare`, which
+        takes what is ``followed``, too."""
+        parts, axes = self.configuration.parts, axes_of(self.domain)
+        return outcomes.compare(
+            ready,
+            self.workload,
+            self.counts,
+            self.labels,
+            **self.configuration.simulation.model_dump(include={"seed", "trials", "estimators", "new_people"}),
+            prior=self.posterior_prior(),
+            scales=outcomes.scales_of(self.workload, axes),
+            parts=[part.summary for part in parts] if len(parts) > 1 else None,
+            ratios=workloads.ratios_of(parts, self.domain, self.workload),
+            **followed,
+        )
 
     # --- mechanisms -----------------------------------------------------------------------------
 
@@ -418,7 +449,9 @@ class Setting(Proved):
         """The costs of a mechanism in every case, each with its own bound: see `frames.costs`."""
         pure = mechanism.delta == 0
         limits = {case: self.bounds(case) if pure else dict[str, float]() for case in self.cases}
-        return frames.costs(self.profile(mechanism), self.cases, limits, self.workload.squared_weights, self.alpha)
+        return frames.costs(
+            self.profiled(mechanism, self.workload), self.cases, limits, self.workload.squared_weights, self.alpha
+        )
 
     def compared(self, ready: Mapping[str, Mechanism], case: str) -> pd.DataFrame:
         """Costs of mechanisms by name (columns of `frames.summaries`), fewest users in the case first."""

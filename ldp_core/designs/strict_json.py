@@ -1,8 +1,13 @@
 """JSON as this package reads and writes it: bounded, without NaN or duplicate keys, one sentence per failure."""
 
+import dataclasses
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from ldp_core.limits import MOST_JSON_BYTES
 from ldp_core.problems import shorten as shorten
@@ -52,6 +57,30 @@ def write(value: Any, *, pretty: bool = False) -> bytes:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, **layout).encode()
     except UnicodeEncodeError:
         raise ValueError("A text contains half of a character (a lone surrogate): retype that text.") from None
+
+
+def plain(value: Any, where: str) -> Any:
+    """``value`` as JSON has it, from frames (their rows), dataclasses, arrays, objects and lists; NaN and infinities become null.
+
+    ValueError, which says ``where``, for anything else, and for keys that are no texts.
+    """
+    if isinstance(value, pd.DataFrame):
+        value = value.to_dict("records")
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        if strange := [key for key in value if not isinstance(key, str)]:
+            raise ValueError(f"{where} has the key {strange[0]!r}: keys of an outcome are texts.")
+        return {key: plain(item, f"{where} > {key}") for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item, where) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    raise ValueError(f"{where} is a {type(value).__name__}: an outcome holds numbers, texts, lists and dicts.")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

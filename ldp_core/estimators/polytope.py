@@ -8,18 +8,15 @@ queries it makes it independent of the number of queries. See
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
 
-from ldp_core.estimators import norm_sub
+from ldp_core.estimators import norm_sub, quadratic
 from ldp_core.workloads import Histogram, Workload
 
 
 def project(workload: Workload, counts: np.ndarray, users: float) -> np.ndarray:
     """(n,) the x with sum |x| <= ``users`` whose answers W x are closest to W ``counts``.
 
-    The nearest point of the polytope spanned by +-N W e_u. With V the vertices less the point to project, one per
-    column, the non-negative least squares problem |V l|^2 + (1'l - 1)^2 has its optimum at a multiple of the convex
-    weights of the nearest point, whatever the scale of V; so it is exact, with no penalty to choose.
+    That is the nearest point of the polytope spanned by +-N W e_u (see `ldp_core.estimators.quadratic`).
     """
     counts = np.asarray(counts, dtype=float)
     if np.abs(counts).sum() <= users:
@@ -27,10 +24,6 @@ def project(workload: Workload, counts: np.ndarray, users: float) -> np.ndarray:
     if isinstance(workload, Histogram):
         return norm_sub.project_absolute(counts, users)
     R = workload.gram_root
-    vertices = np.concatenate([R, -R], axis=1) - (R @ (counts / users))[:, None]
-    lengths = np.linalg.norm(vertices, axis=0)
-    vertices /= lengths.max()
-    system = np.vstack([vertices, np.ones(vertices.shape[1])])
-    weights, _ = nnls(system, np.append(np.zeros(len(R)), 1.0), maxiter=60 * workload.n)
-    weights *= users / weights.sum()
+    both = np.concatenate([counts, np.zeros_like(counts)])  # people, and people to take away
+    weights = quadratic.project_by_root(np.concatenate([R, -R], axis=1), both, users)
     return weights[: workload.n] - weights[workload.n :]

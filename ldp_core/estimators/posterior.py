@@ -1,8 +1,8 @@
 """The posterior distribution of the users' true counts, given the reports, by Gibbs sampling.
 
 Model: shares p ~ Dirichlet(alpha), each user's type is drawn from p, and reports from types by the
-strategy Q. `estimate` seeks the counts x of *these N users*: an interval says where the answer of a full,
-unprotected count may lie. `of_distribution` seeks the shares p that they were drawn from: given x their mean is
+strategy Q. It is about the counts x of *these N users*: an interval says where the answer of a full,
+unprotected count may lie. With ``of_distribution`` it is about the shares p that they were drawn from: given x their mean is
 ``(alpha + x)/(sum alpha + N)``, so that of the posterior is the same with E[x | reports] for x (Lopuhaä-Zwakenberg
 et al. 2020).
 
@@ -84,39 +84,15 @@ def estimate(
     draws: int = 1000,
     burn_in: int = 200,
     seed: int = 0,
+    of_distribution: bool = False,
 ) -> PosteriorEstimate:
     """Posterior mean of the counts over ``draws`` rounds, after ``burn_in`` rounds that are left out; the same for the same
     ``seed``. The chain begins at the most likely shares.
 
     ``prior`` holds the Dirichlet parameters alpha, one for all types or (n,): 1/2 is Jeffreys' choice, 1 is even (see
-    `ldp_core.priors.dirichlet`). ValueError for parameters that are not positive, or too few draws.
+    `ldp_core.priors.dirichlet`). With ``of_distribution`` it is the mean of the distribution that people are drawn from, as counts of
+    the N users. ValueError for parameters that are not positive, or too few draws.
     """
-    return _sampled(reports, mechanism, unbiased, prior, draws, burn_in, seed, of_shares=False)
-
-
-def of_distribution(
-    reports: Reports,
-    mechanism: Mechanism,
-    unbiased: Estimate,
-    prior: float | np.ndarray = JEFFREYS,
-    draws: int = 1000,
-    burn_in: int = 200,
-    seed: int = 0,
-) -> PosteriorEstimate:
-    """Posterior mean of the distribution that people are drawn from, as counts of the N users; the rest as in `estimate`."""
-    return _sampled(reports, mechanism, unbiased, prior, draws, burn_in, seed, of_shares=True)
-
-
-def _sampled(
-    reports: Reports,
-    mechanism: Mechanism,
-    unbiased: Estimate,
-    prior: float | np.ndarray,
-    draws: int,
-    burn_in: int,
-    seed: int,
-    of_shares: bool,
-) -> PosteriorEstimate:
     n = mechanism.n
     alpha = np.asarray(prior, dtype=float)
     if alpha.shape not in ((), (n,)) or not (np.all(np.isfinite(alpha)) and np.all(alpha > 0)):
@@ -132,12 +108,12 @@ def _sampled(
     chain = _Chain(mle.written_out(mechanism.channel)[sent], tally[sent], np.broadcast_to(alpha, n), shares, seed)
     for _ in range(burn_in):
         chain.step()
-    kept, expected = np.empty((draws, n), dtype=float if of_shares else np.int64), np.empty((draws, n))
+    kept, expected = np.empty((draws, n), dtype=float if of_distribution else np.int64), np.empty((draws, n))
     for i in range(draws):
         counts = chain.step()
-        kept[i] = reports.users * chain.shares if of_shares else counts
+        kept[i] = reports.users * chain.shares if of_distribution else counts
         expected[i] = chain.expected()
-    if of_shares:
+    if of_distribution:
         expected = (alpha + expected) * (reports.users / (chain.alpha.sum() + reports.users))
     return PosteriorEstimate(
         expected.mean(axis=0), unbiased=False, identified=unbiased.identified, draws=kept, expected=expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -263,7 +264,7 @@ ESTIMATORS = {
             "the same for the distribution that people are drawn from, (α + N F)/(Σα + N) with F the posterior mean for these "
             "people; biased towards the prior; takes seconds per collection",
             unbiased=False,
-            from_reports=posterior.of_distribution,
+            from_reports=partial(posterior.estimate, of_distribution=True),
             rule=_can_be_sampled,
             credible=True,
         ),

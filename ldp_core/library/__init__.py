@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.library import in_strata, merging, optimized
+from ldp_core.library import in_classes, in_strata, optimized
 from ldp_core.library import table_strategies as table_strategies
 from ldp_core.library import variants as variants
 from ldp_core.library.entries import REGISTRY as REGISTRY
-from ldp_core.library.merging import TYPES as TYPES
-from ldp_core.library.merging import classes_for as classes_for
+from ldp_core.library.in_classes import TYPES as TYPES
+from ldp_core.library.in_classes import classes_for as classes_for
 from ldp_core.library.specification import Spec as Spec
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.optimize.closed_form import candidates
@@ -154,7 +154,7 @@ def create(
         )
     classes = classes_for(entry, workload, epsilon) if types == TYPES[0] else None
     if classes is not None and workload is not None:
-        merged = merging.build(entry, workload, classes, epsilon, parameters)
+        merged = in_classes.build(entry, workload, classes, epsilon, parameters)
         if merged is not None:
             return merged
     if entry.may_use_workload:
@@ -190,7 +190,7 @@ def unsearched(
     asked = workload if classes is None else classes.workload
     even = target != "average" or (prior if classes is None else classes.shares(prior)) is None
     for made in candidates(asked.n, epsilon):
-        whole = made if classes is None else merging.about_classes(made, workload, classes)
+        whole = made if classes is None else in_classes.about_classes(made, workload, classes)
         if whole.parameters == recorded or (recorded is None and even and asked.symmetry == "exchangeable"):
             return whole
         if recorded is None:

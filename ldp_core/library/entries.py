@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ldp_core.library import matrix, optimized
-from ldp_core.library.specification import Choice, Delta, Number, Parameter, Shares, Spec, Whole
+from ldp_core.library.specification import DELTA, Number, Parameter, Shares, Spec
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import Mechanism, block_designs, fourier, hadamard, hrr, one_value, square_wave
 from ldp_core.mechanisms.local_hashing import LocalHashing
@@ -26,13 +26,13 @@ from ldp_core.workloads import Workload
 from ldp_core.workloads.problem import direction
 
 FIT = {
-    "max_rounds": Whole(1, optional=True),
-    "time_limit": Number(0, optional=True),
+    "max_rounds": Number(1, optional=True),
+    "time_limit": Number(0, whole=False, optional=True),
     "callback": Parameter(),
     "cancel": Parameter(),
 }
 """How long a fit may take, and how it is followed and ended."""
-UNARY = {"reconstruction": Choice(RECONSTRUCTIONS)}
+UNARY = {"reconstruction": Parameter(values=RECONSTRUCTIONS)}
 
 
 def _needs_entries(outputs: Callable[[int, float], float]) -> Callable[[int, float, Workload | None], str | None]:
@@ -65,6 +65,27 @@ def _on_values(build: Callable[[np.ndarray, float], Mechanism], workload: Worklo
     return build(workload.apply_gram(z), epsilon)
 
 
+_vectors = partial(
+    Spec,
+    user_cost="n draws of noise",
+    collector_cost="one vector sum, then a matrix product",
+    continuous=True,
+    needs_workload=True,
+)
+"""The entry of a mechanism whose reports are vectors with noise."""
+_of_surveys = partial(
+    Spec,
+    closed_form=True,
+    bits="log2 of the sets plus a report of the oracle",
+    user_cost="one draw and one report of the oracle",
+    collector_cost="as the oracle, then one pass over the tables",
+    needs_workload=True,
+    surveys_only=True,
+    parameters={"oracle": Parameter(values=tuple(sampled.ORACLES)), "shares": Parameter(values=sampled.SHARES)},
+)
+"""The entry of a mechanism whose reports are about a set of columns."""
+
+
 # Colours are Okabe and Ito's colour-blind-safe palette, then darker and lighter relatives distinguished by their markers as well.
 REGISTRY: dict[str, Spec] = {
     spec.name: spec
@@ -78,7 +99,6 @@ REGISTRY: dict[str, Spec] = {
             paper="Warner 1965; Kairouz, Bonawitz and Ramage 2016",
             paper_name="k-RR, direct encoding",
             bits="log2 n",
-            user_cost="one draw",
             collector_cost="one count per report",
             style=("#56B4E9", "circle"),
         ),
@@ -93,7 +113,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="k draws",
             collector_cost="k counts per report",
             style=("#0072B2", "square"),
-            parameters={"size": Whole(1, optional=True, typed=True)},
+            parameters={"size": Number(1, optional=True, typed=True)},
         ),
         Spec(
             "rappor",
@@ -144,10 +164,9 @@ REGISTRY: dict[str, Spec] = {
             paper="Acharya, Sun and Zhang 2019",
             bits="log2 n + 1 or 2",
             user_cost="a few draws",
-            collector_cost="one count per report, then a matrix product",
             domain_rule=_needs_entries(lambda n, epsilon: math.prod(hadamard.blocks_and_size(n, epsilon))),
             style=("#009E73", "triangle-up"),
-            parameters={"blocks": Whole(1, optional=True, typed=True)},
+            parameters={"blocks": Number(1, optional=True, typed=True)},
         ),
         Spec(
             "projective_geometry",
@@ -156,11 +175,9 @@ REGISTRY: dict[str, Spec] = {
             made_for="histograms with short reports, close to the optimum there",
             paper="Feldman, Nelson, Nguyen and Talwar 2022; as a count-mean sketch Pan 2024",
             bits="log2 of the hyperplanes, from log2 n up",
-            user_cost="one draw",
-            collector_cost="one count per report, then a matrix product",
             domain_rule=_needs_entries(block_designs.outputs),
             style=("#0F8554", "triangle-se"),
-            parameters={"order": Whole(2, optional=True, typed=True), "kind": Choice(block_designs.KINDS)},
+            parameters={"order": Number(2, optional=True, typed=True), "kind": Parameter(values=block_designs.KINDS)},
         ),
         Spec(
             "hierarchical",
@@ -174,10 +191,10 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="as the oracle, then one pass over the tree",
             style=("#CC79A7", "pentagon"),
             parameters={
-                "branching": Whole(2, offered=(4, 2, 8, 16)),
-                "oracle": Choice(tuple(NODE_ORACLES), optional=True),
-                "reconstruction": Choice(hierarchical.RECONSTRUCTIONS, optional=True),
-                "consistent": Choice((False, True), offered=()),
+                "branching": Number(2, offered=(4, 2, 8, 16)),
+                "oracle": Parameter(values=tuple(NODE_ORACLES), optional=True),
+                "reconstruction": Parameter(values=hierarchical.RECONSTRUCTIONS, optional=True),
+                "consistent": Parameter(values=(False, True), offered=()),
                 "shares": Shares(),
             },
             may_use_workload=True,
@@ -198,9 +215,9 @@ REGISTRY: dict[str, Spec] = {
             style=("#997700", "star-diamond"),
             parameters={
                 "shape": Parameter(optional=True),
-                "branching": Whole(2, offered=(4, 2, 8, 16)),
-                "oracle": Choice(grid.ORACLES),
-                "reconstruction": Choice(grid.RECONSTRUCTIONS),
+                "branching": Number(2, offered=(4, 2, 8, 16)),
+                "oracle": Parameter(values=grid.ORACLES),
+                "reconstruction": Parameter(values=grid.RECONSTRUCTIONS),
             },
             legend="Hierarchical (2 attributes)",
         ),
@@ -216,7 +233,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="one parity and one draw",
             collector_cost="one count per report, then a fast transform (or a matrix product for the optimal one)",
             style=("#AA4499", "star-triangle-up"),
-            parameters={"reconstruction": Choice(hrr.RECONSTRUCTIONS, optional=True)},
+            parameters={"reconstruction": Parameter(values=hrr.RECONSTRUCTIONS, optional=True)},
         ),
         Spec(
             "haar",
@@ -236,11 +253,9 @@ REGISTRY: dict[str, Spec] = {
             made_for="smooth distributions on ordered domains, with smoothed likelihood (EMS)",
             paper="Li, Wang, Lopuhaä-Zwakenberg, Skoric and Li 2020",
             bits="log2 n, up to one more",
-            user_cost="one draw",
-            collector_cost="one count per report, then a matrix product",
             domain_rule=_needs_entries(square_wave.outputs),
             style=("#7A6A53", "circle-cross"),
-            parameters={"window": Whole(0, optional=True, typed=True)},
+            parameters={"window": Number(0, optional=True, typed=True)},
         ),
         Spec(
             "fourier",
@@ -254,7 +269,7 @@ REGISTRY: dict[str, Spec] = {
             may_use_workload=True,
             domain_rule=fourier.domain_rule,
             style=("#7F7F7F", "cross"),
-            parameters={"max_weight": Whole(1, optional=True, typed=True)},
+            parameters={"max_weight": Number(1, optional=True, typed=True)},
         ),
         *(
             Spec(
@@ -264,7 +279,6 @@ REGISTRY: dict[str, Spec] = {
                 made_for="the mean of one number",
                 paper=paper,
                 bits=bits,
-                user_cost="one draw",
                 collector_cost="one count per report",
                 needs_workload=True,
                 domain_rule=_one_question,
@@ -297,7 +311,7 @@ REGISTRY: dict[str, Spec] = {
                 ),
             )
         ),
-        Spec(
+        _vectors(
             "matrix_l1",
             "Matrix mechanism (Laplace)",
             matrix.build_l1,
@@ -305,16 +319,12 @@ REGISTRY: dict[str, Spec] = {
             paper="Li et al. 2015; McKenna et al. 2018; Edmonds, Nikolov and Ullman 2020",
             paper_name="L1 matrix mechanism",
             bits="64 (n + n/16)",
-            user_cost="n draws of noise",
-            collector_cost="one vector sum, then a matrix product",
-            continuous=True,
-            needs_workload=True,
             domain_rule=lambda n, epsilon, workload: vectors_too_large(n),
             style=("#CC6677", "hexagram"),
-            parameters={"queries": Whole(1, optional=True, typed=True), "seed": Whole(0), **FIT},
+            parameters={"queries": Number(1, optional=True, typed=True), "seed": Number(0), **FIT},
             sweep_rounds={128: 300, 256: 30},
         ),
-        Spec(
+        _vectors(
             "matrix_l2",
             "Matrix mechanism (Gaussian)",
             matrix.build_l2,
@@ -322,17 +332,13 @@ REGISTRY: dict[str, Spec] = {
             paper="Edmonds, Nikolov and Ullman 2020; Balle and Wang 2018",
             paper_name="L2 matrix mechanism",
             bits="64 n",
-            user_cost="n draws of noise",
-            collector_cost="one vector sum, then a matrix product",
             delta=True,
-            continuous=True,
-            needs_workload=True,
             domain_rule=lambda n, epsilon, workload: vectors_too_large(n),
             style=("#882255", "star-square"),
-            parameters={"delta": Delta(typed=True), **FIT},
+            parameters={"delta": DELTA, **FIT},
             sweep_rounds={1024: 100},
         ),
-        Spec(
+        _vectors(
             "gaussian",
             "Gaussian",
             gaussian.build,
@@ -340,16 +346,12 @@ REGISTRY: dict[str, Spec] = {
             paper="Bassily 2019, Algorithms 1 and 2",
             paper_name="Algorithms 1 and 2 (Bassily)",
             bits="64 n",
-            user_cost="n draws of noise",
-            collector_cost="one vector sum, then a matrix product",
             delta=True,
-            continuous=True,
-            needs_workload=True,
             domain_rule=lambda n, epsilon, workload: additive.too_large(n),
             style=("#6699CC", "diamond-tall"),
-            parameters={"delta": Delta(typed=True), "calibration": Choice(gaussian.CALIBRATIONS)},
+            parameters={"delta": DELTA, "calibration": Parameter(values=gaussian.CALIBRATIONS)},
         ),
-        Spec(
+        _vectors(
             "rejection_gaussian",
             "Rejection sampling",
             rejection.build,
@@ -358,15 +360,12 @@ REGISTRY: dict[str, Spec] = {
             paper_name="Algorithms 3 and 4 (Bassily)",
             bits="64 (n + 1), or nothing",
             user_cost="n draws of noise and an inner product",
-            collector_cost="one vector sum, then a matrix product",
-            continuous=True,
-            needs_workload=True,
             epsilon_range=rejection.EPSILON_RANGE,
             domain_rule=lambda n, epsilon, workload: additive.too_large(n),
             style=("#661100", "x"),
-            parameters={"variant": Choice(rejection.VARIANTS), "users": Whole(2, optional=True)},
+            parameters={"variant": Parameter(values=rejection.VARIANTS), "users": Number(2, optional=True)},
         ),
-        Spec(
+        _vectors(
             "ball_sampling",
             "Ball sampling",
             ball.build,
@@ -375,9 +374,6 @@ REGISTRY: dict[str, Spec] = {
             paper_name="previous work in Table 1 (Bassily)",
             bits="64 (n - 1)",
             user_cost="n draws of noise and an inner product",
-            collector_cost="one vector sum, then a matrix product",
-            continuous=True,
-            needs_workload=True,
             domain_rule=lambda n, epsilon, workload: additive.too_large(n),
             style=("#882255", "hexagon2"),
         ),
@@ -389,8 +385,6 @@ REGISTRY: dict[str, Spec] = {
             paper="Bassily 2019, Algorithm 5",
             paper_name="Algorithm 5 (Bassily)",
             bits="log2 n + 1",
-            user_cost="one draw",
-            collector_cost="one count per report, then a matrix product",
             domain_rule=_needs_entries(lambda n, epsilon: 2 * n),
             style=("#332288", "bowtie"),
         ),
@@ -402,44 +396,25 @@ REGISTRY: dict[str, Spec] = {
             paper="Bassily 2019, Algorithm 6",
             paper_name="Algorithm 6 (Bassily)",
             bits="log2 p + 1",
-            user_cost="one draw",
-            collector_cost="one count per report, then a matrix product",
             needs_workload=True,
             domain_rule=adaptive.domain_rule,
             style=("#DDCC77", "hourglass"),
         ),
-        Spec(
+        _of_surveys(
             "sampled_sets",
             "One random set of columns",
             sampled.build,
-            closed_form=True,
             made_for="surveys, where each person answers about one set of columns",
             paper="the field's practice; with subset selection by Ye and Barg 2018",
-            bits="log2 of the sets plus a report of the oracle",
-            user_cost="one draw and one report of the oracle",
-            collector_cost="as the oracle, then one pass over the tables",
-            needs_workload=True,
-            surveys_only=True,
             style=("#77AADD", "octagon"),
-            parameters={
-                "oracle": Choice(tuple(sampled.ORACLES)),
-                "shares": Choice(sampled.SHARES),
-            },
         ),
-        Spec(
+        _of_surveys(
             "covering_sets",
             "Covering sets of columns",
             partial(sampled.build, sets="covering"),
-            closed_form=True,
             made_for="surveys about several columns of few values, where each person answers about one larger set of columns",
             paper="Zhang, Wang, Li, He and Chen 2018 (CALM); with subset selection by Ye and Barg 2018",
-            bits="log2 of the sets plus a report of the oracle",
-            user_cost="one draw and one report of the oracle",
-            collector_cost="as the oracle, then one pass over the tables",
-            needs_workload=True,
-            surveys_only=True,
             style=("#3C7D93", "diamond-cross"),
-            parameters={"oracle": Choice(tuple(sampled.ORACLES)), "shares": Choice(sampled.SHARES)},
         ),
         Spec(
             "optimized_gradient",
@@ -450,15 +425,14 @@ REGISTRY: dict[str, Spec] = {
             paper_name="Algorithms 1 and 2 (McKenna et al.)",
             bits="log2 of the outputs, about log2 n + 2",
             user_cost="one draw from a table of 4n numbers",
-            collector_cost="one count per report, then a matrix product",
             needs_workload=True,
             domain_rule=lambda n, epsilon, workload: too_large(n),
             style=("#999933", "diamond"),
             parameters={
-                "seed": Whole(0),
-                "rows": Whole(1, optional=True, typed=True),
-                "start": Choice(optimized.STARTS),
-                "algorithm": Choice(ALGORITHMS),
+                "seed": Number(0),
+                "rows": Number(1, optional=True, typed=True),
+                "start": Parameter(values=optimized.STARTS),
+                "algorithm": Parameter(values=ALGORITHMS),
                 **FIT,
             },
             sweep_rounds={128: 300, 512: 100},
@@ -480,8 +454,8 @@ REGISTRY: dict[str, Spec] = {
             domain_rule=optimized.domain_rule,
             style=("#D55E00", "star"),
             parameters={
-                "seed": Whole(0),
-                "target": Choice(optimized.TARGETS, offered=()),
+                "seed": Number(0),
+                "target": Parameter(values=optimized.TARGETS, offered=()),
                 "prior": Parameter(),
                 **FIT,
             },

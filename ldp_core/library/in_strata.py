@@ -29,15 +29,14 @@ def build(
     assert strata is not None
     prior = stated.pop("prior", None)
     cases = strata.cases(None if prior is None else check_prior(prior, workload.n))[0]
-    callback = stated.get("callback")
 
     def made(few: Workload, shares: np.ndarray | None) -> Mechanism:
         own = {**stated, **({} if shares is None else {"prior": shares})}
         if entry.fitted and "time_limit" in entry.parameters and len(cases) > 1:
             limit = stated.get("time_limit", DEFAULT.time_limit)
             own["time_limit"] = None if limit is None else limit / len(cases)
-        if callback is not None:
-            own["callback"] = telling_of_all(callback, strata, [], len(cases), prior)
+        if "callback" in stated:
+            own["callback"] = telling_of_all(stated["callback"], strata, [], len(cases), prior)
         return create(few, own)
 
     mechanism = of_designs(workload, prior, made)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ldp_core.bounds import average_variance, equivalent_objective
@@ -13,10 +11,10 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.optimize import SearchLimits, design, projected_gradient, worst_case_design
-from ldp_core.optimize.base import too_large
+from ldp_core.optimize.base import changed, too_large
 from ldp_core.optimize.strategy import from_strategy
 from ldp_core.optimize.surveys.design import too_many
-from ldp_core.run import Callback, Cancel, Progress
+from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Survey, Workload, classes_of
 from ldp_core.workloads.surveyed import as_tables, of_bits
 
@@ -78,7 +76,7 @@ def build_certified(
     target: str = "average",
     prior: np.ndarray | None = None,
 ) -> Mechanism:
-    """The best mechanism there is for reports about all types, within a per cent or so; see `ldp_core.optimize.certified` for the parameters.
+    """The best mechanism there is for reports about all types, within a per cent or so; see `ldp_core.optimize.columns.search` for the parameters.
 
     ``target`` says whose variance is made least: the "average" over the types, weighted by ``prior`` (n,) where that is
     given, or that of the worst type ("worst_case"; see `ldp_core.optimize.worst_case_design`). ``callback(progress)`` gets
@@ -97,7 +95,7 @@ def build_certified(
     same = survey is not None and (survey.symmetric or survey.n > MOST_FITTED_TYPES)  # whatever the target and prior
     if target != "average" and prior is not None and not same:
         raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
-    if prior is not None and callback is not None and not same:
+    if prior is not None and not same:
         callback = _comparable(callback, workload, prior)
     limits = SearchLimits(time_limit, max_rounds, seed, callback, cancel)
     if target == "average" or workload.n > MOST_FITTED_TYPES or same:
@@ -105,16 +103,13 @@ def build_certified(
     return worst_case_design(workload, epsilon, limits).mechanism()
 
 
-def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Callback:
+def _comparable(callback: Callback | None, workload: Workload, prior: np.ndarray) -> Callback | None:
     """``callback``, with objectives under a prior put on the scale of L."""
 
-    def pass_on(progress: Progress) -> None:
-        if progress.objective is not None:
-            variance = average_variance(progress.objective, workload, prior)
-            progress = replace(progress, objective=equivalent_objective(variance, workload))
-        callback(progress)
+    def on_scale(value: float | None) -> float | None:
+        return value and equivalent_objective(average_variance(value, workload, prior), workload)
 
-    return pass_on
+    return changed(callback, on_scale)
 
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:

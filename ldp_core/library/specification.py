@@ -9,7 +9,7 @@ from typing import Any
 
 from ldp_core.limits import MOST_PARAMETER_DIGITS, MOST_TABLE_CELLS
 from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
-from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, MAX_DELTA, check_delta
+from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, check_delta
 from ldp_core.mechanisms.surveys.sets import NO_SURVEY
 from ldp_core.mechanisms.trees.level_shares import SHARES, weights_of
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
@@ -22,15 +22,19 @@ ACRONYMS = ("oue", "hrr", "olh")
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A parameter of a mechanism; ``optional`` ones may be None, which leaves the choice to the
-    mechanism. If a subclass does not say how it is checked (functions and arrays), it is checked
-    where it is used."""
+    """A parameter of a mechanism: one of ``values`` where there are any, else what the mechanism checks where it uses it (functions
+    and arrays). ``optional`` ones may be None, which leaves the choice to the mechanism."""
 
+    values: tuple[Any, ...] = ()
     offered: tuple[Any, ...] | None = None
-    """Values an analyst may choose from, the default first. Left out: all values of a `Choice`, none of anything else."""
+    """Values an analyst may choose from, the default first: ``values`` where left out."""
     typed: bool = False
     """True if an analyst may give any value, without being offered some."""
     optional: bool = False
+
+    def __post_init__(self) -> None:
+        if self.offered is None:
+            object.__setattr__(self, "offered", self.values)
 
     @property
     def default(self) -> Any:
@@ -43,7 +47,8 @@ class Parameter:
             self._check(name.replace("_", " "), value)
 
     def _check(self, word: str, value: Any) -> None:
-        pass
+        if self.values and not (isinstance(value, type(self.values[0])) and value in self.values):
+            raise ValueError(f"Unknown {word} {value!r}; {meant(value, map(str, self.values))}")
 
     def read(self, name: str, text: str) -> Any:
         """The value written as ``text``. ValueError, one sentence, where the mechanism cannot be built with it."""
@@ -53,7 +58,7 @@ class Parameter:
 
     def _read(self, text: str) -> Any:
         """``text`` itself where it is no value, which `check` then says."""
-        return text
+        return next((value for value in self.values if str(value).casefold() == text.casefold()), text)
 
     def written(self, value: Any) -> Any:
         """``value`` as the name of a variant has it."""
@@ -62,48 +67,41 @@ class Parameter:
     def told(self, name: str, value: Any, short: bool = False) -> str:
         """The part of a title that states ``value``, such as "branching 16"; ``short`` leaves out
         the name where it is plain without."""
-        return f"{name.replace('_', ' ')} {value}"
-
-
-class Delta(Parameter):
-    """The delta of a guarantee."""
-
-    @property
-    def default(self) -> float:
-        return DEFAULT_DELTA
-
-    def _check(self, word: str, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise ValueError(f"Delta must be a number above 0 and at most {MAX_DELTA:g}; got {value!r}.")
-        check_delta(float(value))
-
-    def _read(self, text: str) -> Any:
-        return float(text) if NUMBER.fullmatch(text) else text
-
-    def told(self, name: str, value: Any, short: bool = False) -> str:
-        return f"{name} {significant(value)}"
+        shown = str(value).upper() if value in ACRONYMS else str(value).replace("_", " ")
+        return shown if short and self.values else f"{name.replace('_', ' ')} {shown}"
 
 
 @dataclass(frozen=True)
-class Choice(Parameter):
-    """One of ``values``."""
+class Number(Parameter):
+    """A number from ``least`` up, by default a ``whole`` one; ``usual`` where none is given. ``further`` checks what else is asked of it."""
 
-    values: tuple[Any, ...]
+    least: float
+    whole: bool = True
+    usual: float | None = None
+    further: Callable[[Any], object] = lambda value: value
 
-    def __post_init__(self) -> None:
-        if self.offered is None:
-            object.__setattr__(self, "offered", self.values)
+    @property
+    def default(self) -> Any:
+        return super().default if self.usual is None else self.usual
 
     def _check(self, word: str, value: Any) -> None:
-        if not isinstance(value, type(self.values[0])) or value not in self.values:
-            raise ValueError(f"Unknown {word} {value!r}; {meant(value, map(str, self.values))}")
+        self.further(value)
+        kind, called = (Integral, "whole number") if self.whole else (Real, "number")
+        number: Any = value
+        if isinstance(value, bool) or not isinstance(value, kind) or not number >= self.least:
+            raise ValueError(f"{word.capitalize()} must be a {called} of at least {self.least:g}; got {value!r}.")
 
     def _read(self, text: str) -> Any:
-        return next((value for value in self.values if str(value).casefold() == text.casefold()), text)
+        if self.whole:
+            return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_PARAMETER_DIGITS else text
+        return float(text) if NUMBER.fullmatch(text) else text
 
     def told(self, name: str, value: Any, short: bool = False) -> str:
-        shown = str(value).upper() if value in ACRONYMS else str(value).replace("_", " ")
-        return shown if short else f"{name.replace('_', ' ')} {shown}"
+        return super().told(name, value if self.whole else significant(value), short)
+
+
+DELTA = Number(0, whole=False, usual=DEFAULT_DELTA, further=check_delta, typed=True)
+"""The delta of a guarantee."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,31 +121,6 @@ class Shares(Parameter):
         return value if isinstance(value, str) else " ".join(f"{float(share):.12g}" for share in value)
 
 
-@dataclass(frozen=True)
-class Whole(Parameter):
-    """A whole number from ``least`` up."""
-
-    least: int
-
-    def _check(self, word: str, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < self.least:
-            raise ValueError(f"{word.capitalize()} must be a whole number of at least {self.least}; got {value!r}.")
-
-    def _read(self, text: str) -> Any:
-        return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_PARAMETER_DIGITS else text
-
-
-@dataclass(frozen=True)
-class Number(Parameter):
-    """A number from ``least`` up."""
-
-    least: float
-
-    def _check(self, word: str, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= self.least:
-            raise ValueError(f"{word.capitalize()} must be a number of at least {self.least:g}; got {value!r}.")
-
-
 WITH_NOISE = "Vectors with noise are not offered where the collector knows a column: choose a mechanism with a finite number of reports."
 
 
@@ -162,8 +135,8 @@ class Spec:
     made_for: str
     paper: str
     bits: str
-    user_cost: str
-    collector_cost: str
+    user_cost: str = "one draw"
+    collector_cost: str = "one count per report, then a matrix product"
     paper_name: str = ""
     """Its name or the numbers of its algorithms in the papers, where that is not the title."""
     delta: bool = False

@@ -170,8 +170,6 @@ def spec(name: str) -> Spec:
         title=title,
         made_for="whatever its author had in mind",
         paper="uploaded",
-        user_cost="one draw",
-        collector_cost="one count per report, then a matrix product",
         style=LOOKS[int(look) - 1],
     )
     own = find(name)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
@@ -303,6 +303,26 @@ class Mechanism(ABC):
     def privatize(self, values: np.ndarray, rng: np.random.Generator, /) -> np.ndarray:
         """One report per user. Simulation only: NumPy's generators are not secure."""
 
+    @cached_property
+    def nothing(self) -> np.ndarray:
+        """(0, ...) the raw reports of nobody, of the shape and type of all others."""
+        nobody = np.zeros((0, len(self.sizes)), dtype=np.int64)
+        return self.privatize(self.inputs(nobody), np.random.default_rng(0))
+
+    @property
+    def outcomes(self) -> float:
+        """How many different reports there are, infinity where they are not counted."""
+        return math.inf
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        """(N,) which of the ``rows`` (N, numbers in a report) of whole numbers `privatize` can give: `aggregate` refuses a whole array
+        for one bad row, and takes some that no device sends, such as a set that names one type twice. ValueError where reports
+        are not whole numbers."""
+        raise ValueError(
+            "Reports of this mechanism hold continuous noise, so there are no files of them to be collected: choose a mechanism "
+            "with whole-number reports."
+        )
+
     @abstractmethod
     def aggregate(self, raw: np.ndarray) -> Reports:
         """What the collector keeps of the reports ``raw``."""
@@ -377,7 +397,7 @@ class Mechanism(ABC):
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts when the users are ``counts`` (n,)."""
-        return np.einsum("qi,qi->q", rows @ self.covariance(counts), rows)
+        return self.contributions(rows).variances @ np.asarray(counts, dtype=float)
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """The contribution of a report to the answers of a few ``queries`` (q,): see `Contributions`."""
@@ -391,12 +411,39 @@ class Mechanism(ABC):
         """The contribution of a report to ``rows`` (q, n) times the estimated counts."""
         raise NotImplementedError
 
+    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts, or beyond."""
+        adds = self.contributions(rows)
+        return adds.means.max(axis=1) - adds.parts * adds.down, adds.means.min(axis=1) + adds.parts * adds.up
+
     def explain(self) -> str:
         return self._explanation
 
     def explain_with(self, names: Sequence[str]) -> str:
         """`explain`, with the ``names`` of the columns where it mentions single ones."""
         return self.explain()
+
+
+class CountedOutputs(Mechanism):
+    """A report is the number of one of m outputs, and how often each was sent is kept."""
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> int:
+        """m."""
+
+    @property
+    def bits_per_report(self) -> float:
+        """Whole bits that number the m outputs."""
+        return float(max(1, math.ceil(math.log2(self.outcomes))))
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows, self.outcomes)
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """Reports from output indices: how often each output was sent."""
+        raw = check_values(raw, self.outcomes)
+        return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.outcomes))
 
 
 @runtime_checkable
@@ -416,6 +463,12 @@ def check_values(values: np.ndarray, n: int) -> np.ndarray:
     return values
 
 
+def below(rows: np.ndarray, limits: int | np.ndarray) -> np.ndarray:
+    """(N,) whether all numbers of each of the ``rows`` (N, k) are at least 0 and below ``limits``."""
+    inside: np.ndarray = (rows >= 0) & (rows < np.asarray(limits).astype(rows.dtype))
+    return np.all(inside, axis=1)
+
+
 def check_rows(raw: np.ndarray, columns: int, what: str) -> np.ndarray:
     """Reports as the rows of an array with this many ``columns``, or a ValueError that says
     ``what`` they hold."""
@@ -423,6 +476,24 @@ def check_rows(raw: np.ndarray, columns: int, what: str) -> np.ndarray:
     if raw.ndim != 2 or raw.shape[1] != columns:
         raise ValueError(f"Each report must hold {what}; got an array of shape {raw.shape}.")
     return raw
+
+
+def by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Each of the ``numbers`` (k,) from 0 that is there, with the places where it stands, in order."""
+    small = numbers.astype(np.min_scalar_type(numbers.max(initial=0)))  # those of 16 bits are sorted in linear time
+    order, times = np.argsort(small, kind="stable"), np.bincount(numbers.astype(np.int64))
+    present = np.flatnonzero(times)
+    return (
+        list(zip(present.tolist(), np.split(order, np.cumsum(times[present])[:-1]), strict=True)) if len(order) else []
+    )
+
+
+def everybody(counts: np.ndarray, at_once: int) -> Iterator[np.ndarray]:
+    """The type of each user of ``counts`` (n,), at most ``at_once`` users at a time, those of a type together."""
+    ends, types = np.cumsum(counts), np.arange(len(counts))
+    for start in range(0, int(ends[-1]), at_once):
+        passed = np.clip(ends, start, start + at_once)
+        yield np.repeat(types, np.diff(passed, prepend=start))
 
 
 def check_counts(counts: Counts, n: int) -> np.ndarray:

@@ -40,11 +40,12 @@ from functools import lru_cache, partial
 import numpy as np
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism, check_entries
 from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.wording import meant
 
 KINDS = ("geometry", "count_mean_sketch")
+_SIZE = "A block design", "Use coarser bins, or subset selection."
 _MOST_TYPES = math.isqrt(MOST_STRATEGY_ENTRIES)
 """No design has fewer blocks than points (Fisher 1940), so that more types than these cannot be written out."""
 
@@ -76,10 +77,10 @@ def build(n: int, epsilon: float, order: int | None = None, kind: str = "geometr
     epsilon = check_epsilon(epsilon)
     if kind not in KINDS:
         raise ValueError(f"Unknown kind {kind!r}; {meant(kind, KINDS)}")
-    _check_size(n, max(n, order or 0))
+    check_entries(max(n, order or 0), n, *_SIZE)
     written, best = (geometry, chosen_geometry) if kind == "geometry" else (sketch, chosen_sketch)
     design = best(n, epsilon) if order is None else written(n, order)
-    _check_size(n, design.blocks)
+    check_entries(design.blocks, n, *_SIZE)
     parameters: dict[str, int | str] = {} if order is None else {"order": int(order)}
     return _mechanism(design, n, epsilon, parameters if kind == "geometry" else parameters | {"kind": kind})
 
@@ -101,14 +102,6 @@ def chosen_sketch(n: int, epsilon: float) -> Design:
 def outputs(n: int, epsilon: float) -> float:
     """Blocks of the geometry of least variance, or the least there can be where any is too large to write out."""
     return chosen_geometry(n, epsilon).blocks if n <= _MOST_TYPES else n
-
-
-def _check_size(n: int, blocks: int) -> None:
-    if blocks * n > MOST_STRATEGY_ENTRIES:
-        raise ValueError(
-            f"A block design for {n:,} types needs a strategy matrix of at least {blocks:,} x {n:,} entries, too large here. Use coarser "
-            "bins, or subset selection."
-        )
 
 
 def _mechanism(design: Design, n: int, epsilon: float, parameters: Mapping[str, int | str]) -> ExplicitMechanism:

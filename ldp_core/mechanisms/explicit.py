@@ -17,17 +17,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from ldp_core import pictures
+from ldp_core.definite import pseudo_inverse
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
+    CountedOutputs,
     Estimate,
-    Mechanism,
     QuadraticForm,
     Reports,
+    by_number,
     check_counts,
     check_reports,
     check_values,
@@ -45,11 +46,10 @@ from ldp_core.workloads import Workload
 SUMS = 1e-9
 """By how much the probabilities of a type may miss 1."""
 _MULTINOMIAL_CELLS = 2**22  # outcomes drawn at once: bounds the memory of `simulate`
-_GUIDED_CELLS = 2**23
 _STEP_ENTRIES = 2**22  # of a strategy, between two checks: a third of a second at 2,048 types
 
 
-class ExplicitMechanism(Mechanism):
+class ExplicitMechanism(CountedOutputs):
     """A mechanism that sends output y to a user of type u with probability ``strategy[y, u]``,
     rounded to an exact table.
 
@@ -114,11 +114,6 @@ class ExplicitMechanism(Mechanism):
         about = f"the {m:,} x {n:,} probabilities, plain numbers only"
         return (MechanismFile(STRATEGY, "strategy", {"shape": [m, n], "dtype": "float64"}, about, lambda: arrays),)
 
-    @property
-    def bits_per_report(self) -> float:
-        """Whole bits that number the m outputs."""
-        return float(max(1, math.ceil(math.log2(self.strategy.shape[0]))))
-
     def information(self, prior: np.ndarray | None = None, check: Check = unchecked) -> np.ndarray:
         """(n, n) M_p = Q' D_p^-1 Q for ``prior`` p (n,), with M_p (n p) = 1; None is the uniform one: M 1 = 1. ``check`` is called
         between parts of a large one."""
@@ -155,14 +150,8 @@ class ExplicitMechanism(Mechanism):
         """M^+ and, when Q does not identify every type, the projector onto what it does identify."""
         M = self.information(self.prior, check)
         check()
-        factor, failed = linalg.lapack.dpotrf(M, lower=True)
-        if not failed and linalg.lapack.dpocon(factor, np.abs(M).sum(axis=0).max(), uplo="L")[0] > 1e-10:
-            return linalg.cho_solve((factor, True), np.eye(self.n)), None
-        values, vectors = linalg.eigh(M)
         # Differences between types enter M squared: at epsilon = 0.001 an identified direction can be as small as 1e-12.
-        kept = values > 1e-13 * values[-1]
-        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-        return inverse, None if kept.all() else vectors[:, kept] @ vectors[:, kept].T
+        return pseudo_inverse(M, 1e-13)
 
     @cached_property
     def reconstruction(self) -> np.ndarray:
@@ -203,21 +192,11 @@ class ExplicitMechanism(Mechanism):
         scaled = self.reconstruction * np.sqrt(self.strategy @ counts)
         return scaled @ scaled.T - np.diag(counts)
 
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the estimated counts: sum_y (r'R_y)^2 (Qx)_y - sum_u r_u^2 x_u."""
-        counts = np.asarray(counts, dtype=float)
-        return (rows @ self.reconstruction) ** 2 @ (self.strategy @ counts) - rows**2 @ counts
-
     def contributions(self, rows: np.ndarray) -> Contributions:
         """The contribution of a report to ``rows`` (q, n) times the estimated counts: the values r'R_y of the outputs y."""
         values = rows @ self.reconstruction
         variances = np.maximum(values**2 @ self.strategy - rows**2, 0.0)
         return Contributions.between(rows, variances, values.min(axis=1), values.max(axis=1), two_values(values))
-
-    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts."""
-        values = rows @ self.reconstruction
-        return values.min(axis=1), values.max(axis=1)
 
     @cached_property
     def _cumulative(self) -> np.ndarray:
@@ -228,34 +207,14 @@ class ExplicitMechanism(Mechanism):
         """(users,) one output index per user: the first whose distribution function lies above one of 2^53 equally likely numbers, so
         that outputs have exactly the probabilities of the table. Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
-        draws = rng.random(values.size)
-        cumulative, m = self._cumulative.ravel(), self.strategy.shape[0]
-        position, last = values * m, values * m + (m - 1)
-        if cumulative.size <= _GUIDED_CELLS:
-            steps = _steps(m)
-            position += self._guide[values * steps + (draws * steps).astype(np.int64)]
-        below = np.flatnonzero(cumulative[position] <= draws)
-        for _ in range(4):
-            position[below] += 1
-            below = below[cumulative[position[below]] <= draws[below]]
-        position[below] = _first_above(cumulative, draws[below], position[below], last[below])
-        return position - values * m
+        draws, outputs = rng.random(values.size), np.empty(values.size, dtype=np.int64)
+        for u, people in by_number(values):
+            outputs[people] = np.searchsorted(self._cumulative[u], draws[people], side="right")
+        return outputs
 
-    @cached_property
-    def _guide(self) -> np.ndarray:
-        """The first place to look for a draw, for every type and step of at most 1/m: on average
-        one entry below (Chen and Asau 1974)."""
-        steps = _steps(self.strategy.shape[0])
-        # An entry is passed by all draws from the first step that is not below it; steps are powers of two, so this is exact.
-        passed = np.ceil(self._cumulative * steps).astype(np.int64)
-        passed += np.arange(self.n)[:, None] * (steps + 1)
-        counted = np.bincount(passed.ravel(), minlength=self.n * (steps + 1)).reshape(self.n, steps + 1)
-        return np.cumsum(counted, axis=1)[:, :-1].astype(np.int32).ravel()
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        """Reports from output indices: how often each output was sent."""
-        raw = check_values(raw, self.strategy.shape[0])
-        return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.strategy.shape[0]))
+    @property
+    def outcomes(self) -> int:
+        return self.strategy.shape[0]
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users: one multinomial draw per type, whatever the number of users, or one draw per
@@ -304,18 +263,13 @@ def _table(strategy: np.ndarray, epsilon: float) -> np.ndarray:
         return rounded(strategy)
 
 
-def _steps(outputs: int) -> int:
-    """The least power of two that is at least ``outputs``."""
-    return 1 << (outputs - 1).bit_length()
-
-
-def _first_above(numbers: np.ndarray, draws: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """The first place of ``numbers`` from ``first`` to ``last`` whose number is above each of ``draws``; that of ``last`` is."""
-    while (first < last).any():
-        middle = (first + last) // 2
-        above = numbers[middle] > draws
-        first, last = np.where(above, first, middle + 1), np.where(above, middle, last)
-    return first
+def check_entries(rows: int, n: int, what: str, instead: str) -> None:
+    """ValueError where a strategy of so many ``rows`` for ``n`` types is too large to write out: ``what`` needs it, and ``instead`` says
+    what to do."""
+    if rows * n > MOST_STRATEGY_ENTRIES:
+        raise ValueError(
+            f"{what} on {n:,} types needs a strategy matrix of at least {rows:,} x {n:,} entries, too large here. {instead}"
+        )
 
 
 def check_strategy(strategy: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism, check_entries
 from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.workloads import Parity, Workload, walsh_hadamard
 
@@ -31,11 +31,7 @@ def build(n: int, epsilon: float, max_weight: int | None = None, workload: Workl
         needed = chosen[_parts(workload)[characters.characters[1:]] > 0]
         chosen = needed if needed.size else chosen  # the total alone is known without any
     sampled = len(chosen)
-    if 2 * sampled * n > MOST_STRATEGY_ENTRIES:
-        raise ValueError(
-            f"Fourier on {n:,} types needs a {2 * sampled:,} x {n:,} strategy matrix, too large here. Use fewer attributes or "
-            "a smaller max_weight."
-        )
+    check_entries(2 * sampled, n, "Fourier", "Use fewer attributes or a smaller max_weight.")
     E = exp_epsilon(epsilon)
     signs = characters.rows(chosen)
     positive, negative = np.where(signs > 0, E, 1.0), np.where(signs > 0, 1.0, E)

@@ -7,8 +7,7 @@ import math
 import numpy as np
 from scipy.linalg import hadamard
 
-from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism, check_entries
 from ldp_core.privacy import check_epsilon, exp_epsilon
 
 
@@ -60,11 +59,7 @@ def _strategy(n: int, epsilon: float, blocks: int | None) -> tuple[np.ndarray, i
             raise ValueError(f"The number of blocks must be a power of two from 1 to {n}; got {blocks!r}.")
         size = _power_of_two_at_least(n / blocks + 1)
     outputs = blocks * size
-    if outputs * n > MOST_STRATEGY_ENTRIES:
-        raise ValueError(
-            f"Hadamard response on {n:,} types needs a {outputs:,} x {n:,} strategy matrix, too large here. "
-            "Use coarser bins, randomized response or subset selection."
-        )
+    check_entries(outputs, n, "Hadamard response", "Use coarser bins, randomized response or subset selection.")
     E = exp_epsilon(epsilon)
     Q = np.ones((outputs, blocks * (size - 1)))
     block = np.where(hadamard(size)[:, 1:] > 0, E, 1.0)  # the all-ones first column would distinguish no types

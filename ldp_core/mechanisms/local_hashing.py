@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ldp_core.mechanisms.base import Reports, check_rows, check_values
+from ldp_core.mechanisms.base import Reports, below, check_rows, check_values
 from ldp_core.mechanisms.unary import BITS_AT_ONCE, UnaryMechanism
 from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import significant
@@ -69,6 +69,13 @@ class LocalHashing(UnaryMechanism):
         step = max(1, BITS_AT_ONCE // self.n)
         for start in range(0, len(raw), step):
             yield raw[start : start + step]
+
+    @property
+    def outcomes(self) -> float:
+        return math.inf
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows[:, 1:], self.buckets)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Decodes every report against every type: O(users x n)."""

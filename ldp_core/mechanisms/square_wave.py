@@ -26,8 +26,7 @@ import math
 
 import numpy as np
 
-from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism, check_entries
 from ldp_core.privacy import check_epsilon, exp_epsilon
 
 
@@ -57,11 +56,7 @@ def build(n: int, epsilon: float, window: int | None = None) -> ExplicitMechanis
         raise ValueError(
             f"The window of a square wave on {n:,} types is a whole number from 0 to {n - 1:,}; got {b:,}."
         )
-    if (n + 2 * b) * n > MOST_STRATEGY_ENTRIES:
-        raise ValueError(
-            f"A square wave on {n:,} types needs a strategy matrix of {n + 2 * b:,} x {n:,} entries, too large here. Use coarser bins, or a "
-            "hierarchical mechanism."
-        )
+    check_entries(n + 2 * b, n, "A square wave", "Use coarser bins, or a hierarchical mechanism.")
     E, places = exp_epsilon(epsilon), np.arange(-b, n + b)
     near = np.abs(places[:, None] - np.arange(n)) <= b
     # One divisor for all keeps the ratios within a row exact.

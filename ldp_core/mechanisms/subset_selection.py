@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_DRAWN_TYPES, MOST_TABLE_ENTRIES, SAMPLED_REPORTS
-from ldp_core.mechanisms.base import Reports, check_counts, check_rows, check_values
+from ldp_core.mechanisms.base import Reports, below, check_counts, check_rows, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.people import Counts
@@ -61,20 +61,13 @@ class SubsetSelection(ExchangeableMechanism):
         return math.comb(self.n, self.size)
 
     def written_out(self) -> np.ndarray:
-        members = np.array(list(combinations(range(self.n), self.size)))
+        return self._rows(np.array(list(combinations(range(self.n), self.size))))
+
+    def _rows(self, members: np.ndarray) -> np.ndarray:
+        """(k, n) the rows of the strategy for sets of types ``members`` (k, size)."""
         sets_with_own = math.comb(self.n - 1, self.size - 1)
         inside, outside = (float(probability / sets_with_own) for probability in self._two_probabilities())
         Q = np.full((len(members), self.n), outside)
-        np.put_along_axis(Q, members, inside, axis=1)
-        return Q
-
-    def rows_at_random(self, many: int, seed: int = 0) -> np.ndarray:
-        """(many, n) some rows of the strategy, drawn at random."""
-        keys = np.random.default_rng(seed).random((many, self.n))
-        members = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
-        sets_with_own = math.comb(self.n - 1, self.size - 1)
-        inside, outside = (float(probability / sets_with_own) for probability in self._two_probabilities())
-        Q = np.full((many, self.n), outside)
         np.put_along_axis(Q, members, inside, axis=1)
         return Q
 
@@ -85,7 +78,9 @@ class SubsetSelection(ExchangeableMechanism):
             return super().report_table()
         if self.bits_per_report + math.log2(self.n) <= math.log2(MOST_TABLE_ENTRIES):
             return ReportTable("reports", self.written_out())
-        return ReportTable("reports", self.rows_at_random(SAMPLED_REPORTS), sampled=True)
+        keys = np.random.default_rng(0).random((SAMPLED_REPORTS, self.n))
+        members = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
+        return ReportTable("reports", self._rows(members), sampled=True)
 
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
         # Times C(n - 1, k - 1): there are (n - k)/k times as many sets without the type.
@@ -108,6 +103,14 @@ class SubsetSelection(ExchangeableMechanism):
             keys[np.arange(own.size), own] = np.where(rng.random(own.size) < self.p, -1.0, 2.0)
             sets[start : start + chunk] = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
         return sets
+
+    @property
+    def outcomes(self) -> float:
+        """Sets, each in all orders that it may be written in."""
+        return float(math.perm(self.n, self.size)) if self.n < 64 else math.inf
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows, self.n) & (np.diff(np.sort(rows, axis=1), axis=1) != 0).all(axis=1)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         raw = check_rows(raw, self.size, f"{self.size} types")

@@ -34,10 +34,12 @@ from ldp_core.mechanisms.base import (
     Contributions,
     Estimate,
     Reports,
+    below,
     check_counts,
     check_reports,
     check_rows,
     check_values,
+    everybody,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel
 from ldp_core.people import Counts
@@ -211,14 +213,14 @@ class UnaryMechanism(ExchangeableMechanism):
         if self.reconstruction != "optimal":
             return Reports(self.digest, users, rng.binomial(counts, self.p) + rng.binomial(users - counts, self.q))
         data = np.zeros((self.n + 1, self.n + 1), dtype=np.int64)
-        values = np.repeat(np.arange(self.n), counts)
-        chunk = max(1, BITS_AT_ONCE // self.n)
-        for start in range(0, users, chunk):
-            data += self._tally(self._draw_bits(values[start : start + chunk], rng))
+        for values in everybody(counts, max(1, BITS_AT_ONCE // self.n)):
+            data += self._tally(self._draw_bits(values, rng))
         return Reports(self.digest, users, data)
 
-    def _outputs(self) -> int:
-        return 2**self.n if self.n < 64 else 2**63
+    @property
+    def outcomes(self) -> float:
+        """Vectors of bits, up to 2^63 of them."""
+        return 2 ** min(self.n, 63)
 
     def written_out(self) -> np.ndarray:
         """(2^n, n) probabilities of every bit vector, in the order of `_all_bits`."""
@@ -293,6 +295,9 @@ class UnaryEncoding(UnaryMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits. Simulation only: a client needs a secure random source."""
         return self._draw_bits(check_values(values, self.n), rng)
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows, 2)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         raw = check_rows(raw, self.n, f"{self.n} bits")

@@ -3,12 +3,13 @@ search."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_VECTOR_TYPES
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.run import Budget, Callback, Cancel, Progress, Run, Stopped
+from ldp_core.run import Budget, Callback, Cancel, Run, Stopped
 
 
 @dataclass(frozen=True)
@@ -39,18 +40,21 @@ class SearchLimits:
 
     def never_above(self, objective: float) -> SearchLimits:
         """The same, telling of an ``objective`` that is there already where the search has none as small."""
-        callback = self.callback
-        if callback is None:
-            return self
-
-        def pass_on(progress: Progress) -> None:
-            best = objective if progress.objective is None else min(progress.objective, objective)
-            callback(replace(progress, objective=best))
-
-        return self.telling(pass_on)
+        return self.telling(changed(self.callback, lambda value: objective if value is None else min(value, objective)))
 
 
 DEFAULT = SearchLimits()
+
+
+def changed(
+    callback: Callback | None,
+    change: Callable[[float | None], float | None],
+    best: Callable[[Any], Any] = lambda best: best,
+) -> Callback | None:
+    """``callback``, which is told objectives and the best so far as ``change`` and ``best`` make them."""
+    if callback is None:
+        return None
+    return lambda told: callback(replace(told, objective=change(told.objective), best=best(told.best)))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -19,7 +19,7 @@ from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.optimize.base import Design, SearchLimits
 from ldp_core.optimize.columns.generation import strategy_of
-from ldp_core.optimize.symmetric.orbits import Orbits, Shifts
+from ldp_core.optimize.columns.orbits import Orbits, Shifts
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.workloads import Workload
 

@@ -8,28 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
 from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.optimize.base import SearchLimits
-from ldp_core.optimize.certified import check_types, design_strategy
-from ldp_core.optimize.classes import Fitted, for_types, telling_of_types
+from ldp_core.optimize.classes import Fitted, over_classes
 from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
+from ldp_core.optimize.columns.search import check_types, design_strategy
 from ldp_core.optimize.question import design_question
 from ldp_core.optimize.strata import StratifiedDesign, design_strata
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
-from ldp_core.optimize.surveys.rows import first_rows
+from ldp_core.optimize.surveys.rows import design_bits, first_rows, treats_bits_alike
 from ldp_core.optimize.surveys.split_design import design_split
-from ldp_core.optimize.symmetric import bits
 from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Workload
-from ldp_core.workloads.distinguished import Distinguished
 from ldp_core.workloads.problem import Kind, Problem
 
 AnyDesign = Fitted | StratifiedDesign
-"""The most of the time that goes to patterns and strategies on tables where one over all types is fitted as well."""
 
 
 def design(
@@ -56,7 +54,7 @@ def design(
     * Questions that distinguish fewer types than there are get a design for these, given to all types
       (`ldp_core.optimize.classes`), up to 2,048 types.
     * Questions that treat yes-or-no attributes alike get patterns, written out as a strategy where there
-      is room for it (`ldp_core.optimize.symmetric.bits`).
+      is room for it (`ldp_core.optimize.surveys.rows.design_bits`).
     * Every other workload gets a strategy over all types. If its questions are about tables of
       several attributes, the search begins with the best strategies for these tables
       (`ldp_core.optimize.surveys.rows`).
@@ -65,7 +63,7 @@ def design(
     * Where the collector knows attributes, each of the `strata` gets a design (`ldp_core.optimize.strata`): one for all where
        they are asked alike.
 
-    `ldp_core.optimize.certified.design_strategy` explains strategies and ``prior``, and
+    `ldp_core.optimize.columns.search.design_strategy` explains strategies and ``prior``, and
     `SearchLimits` the other parameters.
 
     >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
@@ -84,24 +82,17 @@ def design(
     if classes is None:
         return better(SEARCHES[problem.kind](problem, epsilon, left), closed)
     with suppress(ValueError):  # a closed form too large to write out
-        return better(_over_classes(problem, epsilon, left, classes), closed)
+        return better(over_classes(_again(epsilon), workload, left, classes, problem.prior), closed)
     return closed
 
 
-def _over_classes(problem: Problem, epsilon: float, limits: SearchLimits, classes: Distinguished) -> Optimized:
-    """A strategy for the classes of types that the questions distinguish, given to all types."""
-    scale = problem.workload.n / classes.workload.n
-    own = telling_of_types(limits, classes, lambda value: scale * value)
-    few = design(classes.workload, epsilon, **vars(own), prior=classes.shares(problem.prior))
-    assert not isinstance(few, StratifiedDesign)  # classes have no strata
-    return for_types(few, problem.workload, classes, problem.prior)
+def _again(epsilon: float) -> Callable[[Workload, SearchLimits, np.ndarray | None], Any]:
+    """`design` for a part of a problem."""
+    return lambda few, limits, prior: design(few, epsilon, **vars(limits), prior=prior)
 
 
 def _strata(problem: Problem, epsilon: float, limits: SearchLimits) -> StratifiedDesign:
-    def of_case(few: Workload, prior: np.ndarray | None, own: SearchLimits) -> AnyDesign:
-        return design(few, epsilon, **vars(own), prior=prior)
-
-    return design_strata(problem.workload, epsilon, limits, problem.prior, of_case)
+    return design_strata(problem.workload, epsilon, limits, problem.prior, _again(epsilon))
 
 
 def _alike(problem: Problem, epsilon: float, limits: SearchLimits) -> ClosedFormDesign:
@@ -136,9 +127,9 @@ def _survey(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized
 
 def _hamming(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized | SurveyDesign:
     """Patterns, where there are not too many."""
-    if not bits.fits(problem.workload):
+    if not treats_bits_alike(problem.workload):
         return _types(problem, epsilon, limits)
-    return bits.design_bits(problem.workload, epsilon, limits)
+    return design_bits(problem.workload, epsilon, limits)
 
 
 def _types(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized:

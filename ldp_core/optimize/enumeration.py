@@ -1,6 +1,6 @@
 """The exact optimum for few types: all 2^n two-valued rows at once, by semidefinite programming.
 
-The best strategy is a measure over the rows v in {1, E}^n (see `ldp_core.optimize.certified`), so
+The best strategy is a measure over the rows v in {1, E}^n (see `ldp_core.optimize.columns.search`), so
 with all of them available the design problem is a finite convex program. Coordinates that are well
 scaled at every epsilon: let ``r = n p``, m_v the probability of output v under the prior p,
 ``v = r'v/n a_v``, and B (n, n-1) an orthonormal basis of the differences between types,
@@ -18,7 +18,6 @@ import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -30,9 +29,6 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.workloads import Workload
-
-TOLERANCE = 1e-10
-"""The solver's tolerance; the proof shows what it attains."""
 
 
 @dataclass(frozen=True)
@@ -99,63 +95,44 @@ def exact(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -
             "coarser bins, or the certified design, whose distance from the optimum a certificate bounds."
         )
     p = check_prior(prior, n)
-    problem = _Problem.of(workload, fitted_exp_epsilon(epsilon), n * p)
-    strategy = problem.strategy(problem.solved())
+    strategy = _best(workload, fitted_exp_epsilon(epsilon), n * p)
     profile = ExplicitMechanism("optimized", strategy, epsilon, prior=prior).variance_profile(workload)
     return ExactOptimum(strategy, float(n * p @ (profile + workload.gram_diag)), proof(), epsilon, prior)
 
 
-class _Problem(NamedTuple):
-    """The program in numbers of a size near 1: K is in units of ((E - 1) / (E + 1))^2, and R has a sum of squares of 1."""
+def _best(workload: Workload, ratio: float, reference: np.ndarray) -> np.ndarray:
+    """(m, n) the best strategy. In the program K is in units of ((E - 1) / (E + 1))^2 and R has a sum of squares of 1: numbers of a size near 1."""
+    n, G = workload.n, workload.gram_dense()
+    rows = 1 + (ratio - 1) * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
+    masses, basis = rows @ reference, linalg.null_space(np.ones((1, n)))
+    # 1 has no part in the differences: without it they keep their digits where the ratio is near 1.
+    contrasts = np.sqrt(n) * (ratio + 1) / (ratio - 1) * ((rows - 1) @ basis) / masses[:, None]
+    values, vectors = linalg.eigh(basis.T @ G @ basis)
+    values = np.where(values > n * np.finfo(float).eps * np.trace(G), values, 0.0)
+    kept = values > 0
+    kept[-1] = True  # also where nothing is asked but the total
+    root = vectors[:, kept] * np.sqrt(values[kept] / (float(values.sum()) or 1.0))
+    columns = rows * (n / masses)[:, None]  # probabilities of each output by type, as multiples of that under the prior
+    chances = _chances(columns, contrasts, root)
+    kept = chances > 1e-10  # outputs less likely than this are left out
+    m, a = chances[kept], columns[kept]
+    for _ in range(3):  # Newton steps that restore the column sums
+        m = m * (1 + a @ (linalg.pinvh(a.T @ (a * m[:, None])) @ (1 - m @ a)))
+    return rows[kept] * (m * n / masses[kept])[:, None]
 
-    reference: np.ndarray
-    rows: np.ndarray
-    masses: np.ndarray
-    contrasts: np.ndarray
-    root: np.ndarray
 
-    @classmethod
-    def of(cls, workload: Workload, ratio: float, reference: np.ndarray) -> _Problem:
-        n, G = workload.n, workload.gram_dense()
-        rows = 1 + (ratio - 1) * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
-        masses, basis = rows @ reference, linalg.null_space(np.ones((1, n)))
-        scale = (ratio - 1) / (ratio + 1)
-        # 1 has no part in the differences: without it they keep their digits where the ratio is near 1.
-        contrasts = np.sqrt(n) / scale * ((rows - 1) @ basis) / masses[:, None]
-        centred = basis.T @ G @ basis
-        values, vectors = linalg.eigh(centred)
-        values = np.where(values > n * np.finfo(float).eps * np.trace(G), values, 0.0)
-        kept = values > 0
-        kept[-1] = True  # also where nothing is asked but the total
-        trace = float(values.sum()) or 1.0
-        root = vectors[:, kept] * np.sqrt(values[kept] / trace)
-        return cls(reference, rows, masses, contrasts, root)
+def _chances(columns: np.ndarray, contrasts: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """(2^n,) the chances m of the outputs under the prior, for a_v in the rows of ``columns`` and k_v in those of ``contrasts``."""
+    import cvxpy as cp  # takes a second, which nothing else needs
 
-    @property
-    def columns(self) -> np.ndarray:
-        """(2^n, n) a_v, output v's probabilities by type as multiples of its probability under the prior."""
-        return self.rows * (len(self.reference) / self.masses)[:, None]
-
-    def solved(self) -> np.ndarray:
-        """(2^n,) the chances m of the outputs under the prior."""
-        import cvxpy as cp  # takes a second, which nothing else needs
-
-        (size, rank), products = self.root.shape, self.contrasts[:, :, None] * self.contrasts[:, None, :]
-        chances, bound = cp.Variable(len(self.rows), nonneg=True), cp.Variable((rank, rank), symmetric=True)
-        K = cp.reshape(products.reshape(len(self.rows), -1).T @ chances, (size, size), order="C")
-        sums, semidefinite = self.columns.T @ chances == 1, cp.bmat([[bound, self.root.T], [self.root, K]]) >> 0
-        program = cp.Problem(cp.Minimize(cp.trace(bound)), [semidefinite, sums])
-        with warnings.catch_warnings(), suppress(cp.error.SolverError):
-            warnings.simplefilter("ignore", UserWarning)  # of an inaccurate solution: the proof shows how good it is
-            program.solve(solver=cp.CLARABEL, tol_gap_abs=TOLERANCE, tol_gap_rel=TOLERANCE, tol_feas=TOLERANCE)
-        if chances.value is None or not np.all(np.isfinite(chances.value)):
-            raise ValueError("The solver found no optimum for this workload and epsilon; use the certified design.")
-        return np.maximum(chances.value, 0.0)
-
-    def strategy(self, chances: np.ndarray) -> np.ndarray:
-        """(m, n) the outputs that are not negligible, their columns balanced again."""
-        kept = chances > 1e-10  # outputs less likely than this are left out
-        m, a = chances[kept], self.columns[kept]
-        for _ in range(3):  # Newton steps that restore the column sums
-            m = m * (1 + a @ (linalg.pinvh(a.T @ (a * m[:, None])) @ (1 - m @ a)))
-        return self.rows[kept] * (m * len(self.reference) / self.masses[kept])[:, None]
+    (size, rank), products = root.shape, contrasts[:, :, None] * contrasts[:, None, :]
+    chances, bound = cp.Variable(len(columns), nonneg=True), cp.Variable((rank, rank), symmetric=True)
+    K = cp.reshape(products.reshape(len(columns), -1).T @ chances, (size, size), order="C")
+    conditions = [cp.bmat([[bound, root.T], [root, K]]) >> 0, columns.T @ chances == 1]
+    program, close = cp.Problem(cp.Minimize(cp.trace(bound)), conditions), 1e-10  # the proof shows what that attains
+    with warnings.catch_warnings(), suppress(cp.error.SolverError):
+        warnings.simplefilter("ignore", UserWarning)  # of an inaccurate solution: the proof shows how good it is
+        program.solve(solver=cp.CLARABEL, tol_gap_abs=close, tol_gap_rel=close, tol_feas=close)
+    if chances.value is None or not np.all(np.isfinite(chances.value)):
+        raise ValueError("The solver found no optimum for this workload and epsilon; use the certified design.")
+    return np.maximum(chances.value, 0.0)

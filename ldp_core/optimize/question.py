@@ -9,8 +9,7 @@ import numpy as np
 
 from ldp_core.bounds.question.search import Exchange, Primal
 from ldp_core.optimize.base import SearchLimits, fields_of
-from ldp_core.optimize.objective import of_strategy
-from ldp_core.optimize.strategy import Optimized
+from ldp_core.optimize.strategy import Optimized, of_strategy
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.run import Check, Run, drive

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy import linalg
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.strata import StratifiedMechanism
-from ldp_core.optimize.base import Design, SearchLimits
-from ldp_core.run import Callback, Progress
+from ldp_core.optimize.base import Design, SearchLimits, changed
+from ldp_core.run import Callback
 from ldp_core.workloads import Strata, Workload
 
 
@@ -50,7 +50,7 @@ def design_strata(
     epsilon: float,
     limits: SearchLimits,
     prior: np.ndarray | None,
-    design: Callable[[Workload, np.ndarray | None, SearchLimits], Design],
+    design: Callable[[Workload, SearchLimits, np.ndarray | None], Design],
 ) -> StratifiedDesign:
     """A design for each of the workloads of the strata of ``workload``, by ``design``, in an equal part of the time."""
     strata, budget = workload.strata, limits.budget()
@@ -59,9 +59,7 @@ def design_strata(
     for left, (few, shares) in zip(range(len(cases), 0, -1), cases, strict=True):
         seconds = budget.left()
         own = limits.within(None if seconds is None else seconds / left)
-        if limits.callback is not None:
-            own = own.telling(telling_of_all(limits.callback, strata, values, len(cases), prior))
-        parts.append(design(few, shares, own))
+        parts.append(design(few, own.telling(telling_of_all(own.callback, strata, values, len(cases), prior)), shares))
         values.append(parts[-1].objective)
     return StratifiedDesign(
         workload=workload,
@@ -79,16 +77,13 @@ def design_strata(
 
 
 def telling_of_all(
-    callback: Callback, strata: Strata, values: list[float], many: int, prior: np.ndarray | None
-) -> Callback:
+    callback: Callback | None, strata: Strata, values: list[float], many: int, prior: np.ndarray | None
+) -> Callback | None:
     """``callback``, which hears of all strata what the search for the last of ``many`` cases comes to, beside the ``values`` of those
     before; of the others only that they go on."""
     done = list(values)
 
-    def pass_on(progress: Progress) -> None:
-        objective = progress.objective
-        if objective is not None:
-            objective = strata.objective([*done, objective], prior) if len(done) == many - 1 else None
-        callback(replace(progress, objective=objective, best=None))
+    def of_all(objective: float | None) -> float | None:
+        return None if objective is None or len(done) < many - 1 else strata.objective([*done, objective], prior)
 
-    return pass_on
+    return changed(callback, of_all, lambda best: None)

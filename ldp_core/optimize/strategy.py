@@ -1,4 +1,10 @@
-"""A strategy that a search came to, and the mechanism that sends by it."""
+"""A strategy that a search came to, its objective ``L(Q) = tr(M^-1 G)`` (McKenna et al. 2020, Theorem 3.11), and the mechanism that sends by it.
+
+Objectives take the transposed strategy ``P = Q'`` (n, m) and the root (r, n) of the Gram matrix that workloads provide, ``G = root' root``: a
+rank-deficient workload then costs less, and the objective is a sum of squares. All large matrix products go to SciPy's BLAS, which `lapack` needs
+anyway: NumPy brings a second BLAS with threads of its own, and the two sets of threads would wait for each other. BLAS is column-major, hence the
+``.T`` of row-major arrays.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +15,15 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import blas, lapack
 
 from ldp_core import pictures
 from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.two_valued import two_valued
 from ldp_core.optimize.base import Design
-from ldp_core.optimize.objective import evaluate
+from ldp_core.optimize.columns.weights import blocks
+from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 
 _EXPLANATION = (
@@ -111,3 +119,38 @@ def type_variances(strategy: np.ndarray, workload: Workload, prior: np.ndarray |
     solved = linalg.solve(information, workload.gram_root.T, assume_a="pos")
     worth = np.square(strategy @ solved).sum(axis=1)
     return strategy.T @ (worth / masses**2) - workload.gram_diag
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """``objective`` with what its derivatives reuse: ``outputs`` d (m,), ``cholesky`` of M, ``solved`` M^-1 root'."""
+
+    objective: float
+    outputs: np.ndarray
+    cholesky: np.ndarray
+    solved: np.ndarray
+
+
+def evaluate(transposed: np.ndarray, root: np.ndarray, check: Check = unchecked) -> Evaluation | None:
+    """L and its parts at ``transposed`` (n, m), or None where M is singular: no unbiased reconstruction exists."""
+    outputs = transposed.sum(axis=0)
+    scaled = transposed * (1 / np.sqrt(outputs))
+    n, m = transposed.shape
+    information = np.zeros((n, n), order="F")
+    for part in blocks(m, n):
+        check()
+        information = blas.dsyrk(1.0, scaled[:, part].T, beta=1.0, c=information, trans=1, lower=1, overwrite_c=1)
+    check()
+    cholesky, failed = lapack.dpotrf(information, lower=1)
+    # A pivot lost in rounding means that M is numerically singular even where the factorisation runs through.
+    if failed or cholesky.diagonal().min() ** 2 < 1e-14 * information.diagonal().max():
+        return None
+    solved, _ = lapack.dpotrs(cholesky, root.T, lower=1)
+    return Evaluation(float(np.einsum("ij,ji->", solved, root)), outputs, cholesky, solved)
+
+
+def of_strategy(strategy: np.ndarray, workload: Workload, prior: np.ndarray | None) -> float:
+    """``tr(M_p^-1 G)`` of a strategy (m, n) for a prior p (n,), None for the uniform one."""
+    masses = strategy.sum(axis=1) if prior is None else workload.n * (strategy @ prior)
+    M = strategy.T @ (strategy / masses[:, None])
+    return float(np.trace(linalg.solve(M, workload.gram_dense(), assume_a="pos")))

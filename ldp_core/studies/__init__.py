@@ -15,7 +15,6 @@ __all__ = [
     "simulate",
     "sweep",
     "theorems",
-    "trial_frames",
 ]
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
         simulate,
         sweep,
         theorems,
-        trial_frames,
     )
 else:
     __getattr__ = parts.of(__name__, __all__)

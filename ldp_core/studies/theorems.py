@@ -56,6 +56,19 @@ class Entry:
         return None if self.variance is None else share(self.variance, self.setting)
 
     @property
+    def low(self) -> float | None:
+        """The standard error with a variance two of its own standard errors smaller."""
+        return self._shifted(-2)
+
+    @property
+    def high(self) -> float | None:
+        """The standard error with a variance two of its own standard errors larger."""
+        return self._shifted(2)
+
+    def _shifted(self, times: float) -> float | None:
+        return None if self.variance is None else share(max(0.0, self.variance + times * self.deviation), self.setting)
+
+    @property
     def assumptions(self) -> list[tuple[str, bool | None]]:
         """Each with whether it holds here, None for those to be borne in mind."""
         return [(assumption.words, assumption.holds(self.setting)) for assumption in self.statement.assumptions]
@@ -91,27 +104,24 @@ def entries(
     if exact is not None:
         limit = bounds.worst_from_average(exact, setting.workload, setting.epsilon)
         known = {WORST_FROM_AVERAGE.name: (limit, 0.0), **known}
-    entries_made = []
+    made = []
     for name, statement in STATEMENTS.items():
         about = worst if statement is WORST_FROM_AVERAGE else drawn if statement.of_population else exact
-        try:
-            if case is not None and statement.kind == "impossible":
-                about, number, deviation = case[0], case[1].get(name), 0.0
-                if reason := statement.why_not(setting):
-                    raise ValueError(reason)
-                if number is None and not statement.costly:
-                    raise ValueError("It is about people spread evenly over the types; this design is for others.")
-            elif statement.costly:
-                if reason := statement.why_not(setting):
-                    raise ValueError(reason)
-                number, deviation = known.get(name, (None, 0.0))
-            else:
-                number, deviation = statement.number(setting), 0.0
-            needed = None if number is None else _users_needed(statement, setting, number, alpha)
-            entries_made.append(Entry(statement, setting, "", number, deviation, about, needed))
-        except ValueError as error:
-            entries_made.append(Entry(statement, setting, str(error)))
-    return entries_made
+        number, deviation, reason = None, 0.0, statement.why_not(setting)
+        if not reason and case is not None and statement.kind == "impossible":
+            about, number = case[0], case[1].get(name)
+            if number is None and not statement.costly:
+                reason = "It is about people spread evenly over the types; this design is for others."
+        elif not reason and statement.costly:
+            number, deviation = known.get(name, (None, 0.0))
+        elif not reason:
+            try:
+                number = statement.number(setting)
+            except ValueError as error:
+                reason = str(error)
+        needed = None if number is None else _users_needed(statement, setting, number, alpha)
+        made.append(Entry(statement, setting, reason, number, deviation, about, needed))
+    return made
 
 
 def weighted(workload: Workload, figures: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
@@ -162,30 +172,14 @@ def _users_needed(statement: Statement, setting: Setting, number: float, alpha: 
 def table(entries_given: Sequence[Entry]) -> pd.DataFrame:
     """kind, name, title, standard_error (share), low, high (two standard errors of it where it is random), users_needed,
     variance, ratio, source, reason: an entry a row, in their order; numbers are nan where there are none."""
-    rows = []
-    for entry in entries_given:
-        ends: list[float | None] = [None, None]
-        if entry.variance is not None:
-            spread = 2 * entry.deviation
-            ends = [share(max(0.0, entry.variance + sign * spread), entry.setting) for sign in (-1, 1)]
-        rows.append(
-            {
-                "kind": entry.statement.kind,
-                "name": entry.statement.name,
-                "title": entry.statement.title,
-                "standard_error": entry.standard_error,
-                "low": ends[0],
-                "high": ends[1],
-                "users_needed": entry.users_needed,
-                "variance": entry.variance,
-                "ratio": entry.ratio,
-                "source": entry.statement.source,
-                "reason": entry.reason,
-            }
-        )
-    frame = pd.DataFrame(rows)
-    numbers = ["standard_error", "low", "high", "users_needed", "variance", "ratio"]
-    return frame.astype(dict.fromkeys(numbers, float))
+    numbers = ("standard_error", "low", "high", "users_needed", "variance", "ratio")
+    words = {name: [getattr(entry.statement, name) for entry in entries_given] for name in ("kind", "name", "title")}
+    figures = {name: [getattr(entry, name) for entry in entries_given] for name in numbers}
+    origin = {
+        "source": [entry.statement.source for entry in entries_given],
+        "reason": [entry.reason for entry in entries_given],
+    }
+    return pd.DataFrame(words | figures | origin).astype(dict.fromkeys(numbers, float))
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,6 @@ from ldp_core.workloads.comparisons import quoted as quoted
 from ldp_core.workloads.composite import Custom as Custom
 from ldp_core.workloads.composite import Product as Product
 from ldp_core.workloads.composite import Union as Union
-from ldp_core.workloads.distinguished import Distinguished as Distinguished
-from ldp_core.workloads.distinguished import classes_of as classes_of
 from ldp_core.workloads.expressions import PredicateError as PredicateError
 from ldp_core.workloads.expressions import parse as parse
 from ldp_core.workloads.marginals import AllMarginals as AllMarginals
@@ -58,6 +56,8 @@ from ldp_core.workloads.predicates import Predicates as Predicates
 from ldp_core.workloads.pricing import Price as Price
 from ldp_core.workloads.pricing import price as price
 from ldp_core.workloads.pricing import work_out as work_out
+from ldp_core.workloads.quotient import Quotient as Quotient
+from ldp_core.workloads.quotient import classes_of as classes_of
 from ldp_core.workloads.ratios import AVERAGES_COUNTED as AVERAGES_COUNTED
 from ldp_core.workloads.ratios import SHARES_COUNTED as SHARES_COUNTED
 from ldp_core.workloads.ratios import Ratios as Ratios
@@ -67,10 +67,8 @@ from ldp_core.workloads.spanned import spans as spans
 from ldp_core.workloads.spanned import tells_everybody as tells_everybody
 from ldp_core.workloads.strata import Strata as Strata
 from ldp_core.workloads.strata import Stratified as Stratified
-from ldp_core.workloads.surveys import Components as Components
 from ldp_core.workloads.surveys import Group as Group
 from ldp_core.workloads.surveys import Survey as Survey
-from ldp_core.workloads.surveys import marginal as marginal
 from ldp_core.workloads.surveys import survey as survey
 from ldp_core.workloads.symmetry import walsh_hadamard as walsh_hadamard
 from ldp_core.workloads.types_part import ON_TYPES as ON_TYPES
@@ -79,7 +77,6 @@ from ldp_core.workloads.types_part import TypesPart as TypesPart
 from ldp_core.workloads.types_part import kinds_for as kinds_for
 from ldp_core.workloads.types_part import on_types as on_types
 from ldp_core.workloads.types_part import parameter as parameter
-from ldp_core.workloads.workload_size import WorkloadSize as WorkloadSize
 from ldp_core.workloads.workload_size import example_queries as example_queries
 from ldp_core.workloads.workload_size import joint_domain_fits as joint_domain_fits
 from ldp_core.workloads.workload_size import tables_asked as tables_asked
@@ -196,16 +193,10 @@ def from_spec(spec: dict[str, Any]) -> Workload:
     >>> ldp.workloads.from_spec({"kind": "width_range", "n": 64, "width": 8})
     <width_range workload: 484 queries on 64 types, width 8>
     """
-    parameters = dict(spec)
+    parameters = {name: _rebuilt(value) for name, value in spec.items()}
     kind = parameters.pop("kind", None)
     if kind not in FAMILIES:
         raise ValueError(f"Unknown workload {kind!r}; {meant(kind, FAMILIES)}")
-    for nested in {"parts", "factors"} & set(parameters):
-        parameters[nested] = [from_spec(part) for part in parameters[nested]]
-    if kind == Survey.kind and isinstance(parameters.get("groups"), list):
-        parameters["groups"] = [_group(group) for group in parameters["groups"]]
-    if "base" in parameters:
-        parameters["base"] = from_spec(parameters["base"])
     if "shape" in parameters and kind in OVER_ATTRIBUTES:
         parameters["shape"] = checked_shape(parameters["shape"])
     check_parameters(f"The {FAMILIES[kind].title} workload", parameters, signature(FAMILIES[kind]).parameters)
@@ -217,8 +208,15 @@ def from_spec(spec: dict[str, Any]) -> Workload:
         ) from None
 
 
-def _group(recipe: Any) -> Group:
-    if not isinstance(recipe, dict) or set(recipe) != {"attributes", "weight", "base"}:
+def _rebuilt(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _group(value) if "attributes" in value else from_spec(value)
+    nested = isinstance(value, list) and value and isinstance(value[0], dict)
+    return [_rebuilt(item) for item in value] if nested else value
+
+
+def _group(recipe: dict[str, Any]) -> Group:
+    if set(recipe) != {"attributes", "weight", "base"}:
         raise ValueError("A group of a survey has attributes, a weight and a base workload, and nothing else.")
     places, weight = recipe["attributes"], recipe["weight"]
     if not isinstance(places, (list, tuple)) or isinstance(weight, bool) or not isinstance(weight, (int, float)):

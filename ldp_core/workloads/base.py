@@ -16,6 +16,7 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,14 +25,14 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core import pictures
-from ldp_core.limits import MOST_MATRIX_TYPES, MOST_SPREAD, MOST_WORKLOAD_ENTRIES
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_SPREAD, MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Tables, dense
 from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.distinguished import Distinguished, distinguished
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup, deviation_from_exchangeable
 
 if TYPE_CHECKING:
     from ldp_core.workloads.means import Unit
+    from ldp_core.workloads.quotient import Quotient
     from ldp_core.workloads.strata import Strata
     from ldp_core.workloads.surveys import Survey
 
@@ -55,6 +56,8 @@ class Workload(ABC):
     kind: ClassVar[str]
     title: str
     meaning: str
+    recipe: ClassVar[tuple[str, ...]] = ("n",)
+    """What it is made of again, by the names of its constructor's parameters; names of attributes and queries are no part of it."""
 
     def __init__(self, n: int, axes: Sequence[Axis] | None = None):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
@@ -90,9 +93,10 @@ class Workload(ABC):
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
         """Answers for counts ``x`` (..., n); ``queries`` None means all of them."""
 
-    @abstractmethod
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
         """(p,) diag(W C W') for an (n, n) covariance C of the counts."""
+        rows = (self.rows(some) for some in in_chunks(np.arange(self.num_queries), self.n))
+        return np.concatenate([np.einsum("qi,qi->q", own @ covariance, own) for own in rows])
 
     @abstractmethod
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
@@ -133,17 +137,14 @@ class Workload(ABC):
 
     @property
     def spec(self) -> dict[str, Any]:
-        """A serialisable recipe; `from_spec` rebuilds the queries. Names of attributes and queries are not part of
-        it."""
-        return {"kind": self.kind, "n": self.n}
+        """A serialisable recipe; `from_spec` rebuilds the queries."""
+        return {"kind": self.kind, **{name: _written(getattr(self, name), _recipe_of) for name in self.recipe}}
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of what the queries are: equal for equal ones, quick even for large ones. Names do not count."""
-        return hashlib.sha256(repr(self._identity()).encode()).hexdigest()
-
-    def _identity(self) -> Any:
-        return self.spec
+        own = [_written(getattr(self, name), _digest_of) for name in self.recipe]
+        return hashlib.sha256(repr([self.kind, *own]).encode()).hexdigest()
 
     @cached_property
     def symmetry_group(self) -> SymmetryGroup:
@@ -158,12 +159,14 @@ class Workload(ABC):
         return SymmetryGroup("exchangeable", tuple((size, True) for size, _ in known.shifts), apart)
 
     @cached_property
-    def distinguished(self) -> Distinguished | None:
-        """The classes of types that the questions distinguish, see `ldp_core.workloads.distinguished`.
+    def distinguished(self) -> Quotient | None:
+        """The classes of types that the questions distinguish, see `ldp_core.workloads.quotient`.
 
         None if these are all the types, a single one, or if there are too many types to compare.
         """
-        return distinguished(self)
+        from ldp_core.workloads.quotient import quotient  # builds on this module
+
+        return quotient(self) if self.n <= (MOST_MATRIX_TYPES if self.survey else MOST_TABLE_CELLS) else None
 
     @property
     def _known_symmetry(self) -> SymmetryGroup:
@@ -236,10 +239,6 @@ class Workload(ABC):
             return self.apply_gram(np.eye(self.n))
         return known.dense(self._columns_of(known.fixing()))
 
-    def _fixing_columns(self) -> np.ndarray:
-        """(m, n) the columns of G that fix it, see `SymmetryGroup`."""
-        return self._columns_of(self.symmetry_group.fixing())
-
     def _columns_of(self, types: np.ndarray) -> np.ndarray:
         """(m, n) the columns of G of ``types`` (m,): the first type alone, all of them, or some."""
         if len(types) in (1, self.n):
@@ -269,7 +268,7 @@ class Workload(ABC):
                 f"The singular values of the {self.title} workload on {self.n:,} types take {m:,} columns of its Gram matrix, "
                 f"too many. Use coarser bins, or fewer attributes with ranges."
             )
-        values = self.symmetry_group.eigenvalues(self._fixing_columns())
+        values = self.symmetry_group.eigenvalues(self._columns_of(self.symmetry_group.fixing()))
         return np.sqrt(np.sort(values)[::-1][: min(self.n, self.num_queries)])
 
     @property
@@ -336,16 +335,6 @@ class Workload(ABC):
         """The largest length of a column of W."""
         return math.sqrt(float(self.gram_diag.max()))
 
-    @cached_property
-    def largest_entry(self) -> float:
-        """The largest entry of W, without its sign. ValueError past `MOST_WORKLOAD_ENTRIES` entries."""
-        if self.num_queries * self.n > MOST_WORKLOAD_ENTRIES:
-            raise ValueError(
-                f"The largest entry of a query is looked for among at most {MOST_WORKLOAD_ENTRIES:,} entries of the workload; there are "
-                f"{self.num_queries * self.n:,}. Ask fewer queries, or use coarser bins."
-            )
-        return float(np.abs(self.matrix).max())
-
     @property
     def matrix(self) -> np.ndarray:
         """(p, n) W, only when small. ValueError past `MOST_WORKLOAD_ENTRIES` entries."""
@@ -383,6 +372,25 @@ class Workload(ABC):
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+def _written(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """A value of a recipe in lists, tables of fields, and what ``leaf`` makes of workloads and arrays."""
+    if isinstance(value, Workload | np.ndarray):
+        return leaf(value)
+    if is_dataclass(value):
+        return {field.name: _written(getattr(value, field.name), leaf) for field in fields(value)}
+    return [_written(item, leaf) for item in value] if isinstance(value, tuple) else value
+
+
+def _recipe_of(value: Workload | np.ndarray) -> Any:
+    return value.spec if isinstance(value, Workload) else value.tolist()
+
+
+def _digest_of(value: Workload | np.ndarray) -> Any:
+    if isinstance(value, Workload):
+        return value.digest
+    return [value.shape, hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()]
 
 
 def root_of(gram: np.ndarray) -> np.ndarray:

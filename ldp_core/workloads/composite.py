@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
@@ -26,6 +26,7 @@ class Custom(Workload):
     kind = "custom"
     title = "Custom"
     meaning = "The answers to your own queries."
+    recipe = ("matrix",)
 
     def __init__(self, matrix: np.ndarray, names: Sequence[str] | None = None):
         try:
@@ -52,10 +53,6 @@ class Custom(Workload):
         self.names = None if names is None else tuple(names)
         W.flags.writeable = False
         self._matrix = W
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        return {"kind": self.kind, "matrix": self._matrix.tolist()}
 
     @property
     def num_queries(self) -> int:
@@ -91,86 +88,73 @@ class Custom(Workload):
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
         return x @ (self._matrix if queries is None else self._matrix[queries]).T
 
-    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        return np.einsum("qi,qi->q", self._matrix @ covariance, self._matrix)
-
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         return f"query {query + 1}" if self.names is None else self.names[query]
 
-    def _identity(self) -> Any:
-        return [self.kind, self._matrix.shape, hashlib.sha256(self._matrix.data).hexdigest()]
 
+class Together(Workload):
+    """The queries of several workloads, each scaled by one of the ``weights``: G = sum of weight^2 G_i. Answers carry the weights, as
+    the rows of W do."""
 
-class Union(Workload):
-    """All queries of several workloads on the same types, each scaled by a weight: G = sum of weight^2 G_i.
-
-    Answers carry the weights, as the rows of W do.
-    """
-
-    kind = "union"
-    title = "Union"
-    meaning = "Several workloads at once, each with its own importance."
-
-    def __init__(self, parts: Sequence[Workload], weights: Sequence[float] | None = None):
-        if not parts:
-            raise ValueError("A union needs at least one workload.")
-        if len({part.n for part in parts}) > 1:
-            raise ValueError(f"Workloads of a union must share their types; these have {[part.n for part in parts]}.")
-        scales = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
-        if scales.shape != (len(parts),) or not np.all(np.isfinite(scales) & (scales > 0)):
-            raise ValueError(f"A union of {len(parts)} workloads needs as many weights, each a positive finite number.")
-        super().__init__(parts[0].n)
-        self.parts, self.weights = tuple(parts), tuple(scales.tolist())
-
-    @cached_property
-    def _known_symmetry(self) -> SymmetryGroup:
-        # Parts that treat all types alike do so in a table of any shape.
-        groups = [part.symmetry_group for part in self.parts]
-        tables = {group.shifts for group in groups if group.kind != "exchangeable"}
-        if len({tuple(size for size, _ in table) for table in tables}) > 1:
-            return super()._known_symmetry
-        axes = zip(*tables, strict=True) if tables else [((self.n, True),)]
-        return self._seen(tuple((axis[0][0], all(same for _, same in axis)) for axis in axes))
+    weights: tuple[float, ...]
 
     @property
-    def spec(self) -> dict[str, Any]:
-        return {"kind": self.kind, "parts": [part.spec for part in self.parts], "weights": list(self.weights)}
+    @abstractmethod
+    def members(self) -> Sequence[Workload]:
+        """The workloads, perhaps on fewer types."""
 
-    def _identity(self) -> Any:
-        return [self.kind, [part.digest for part in self.parts], self.weights]
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Workload, ...]:
+        """The same on all types. ValueError where there are too many."""
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """(parts + 1,) where the queries of each part begin, and p."""
-        return np.concatenate([[0], np.cumsum([part.num_queries for part in self.parts])])
+        """(members + 1,) where the queries of each member begin, and p."""
+        return np.concatenate([[0], np.cumsum([member.num_queries for member in self.members], dtype=np.int64)])
 
     @property
     def num_queries(self) -> int:
         return int(self.offsets[-1])
 
+    def located(self, queries: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """(number of the member, places of its queries in ``queries``, their numbers within the member) for every member in
+        ``queries`` (q,)."""
+        owner = np.searchsorted(self.offsets, queries, side="right") - 1
+        for k in np.unique(owner).tolist():
+            here = np.flatnonzero(owner == k)
+            yield k, here, queries[here] - self.offsets[k]
+
+    def _own(self, query: int) -> tuple[Workload, int]:
+        """The member that a query is of, and its number there."""
+        ((k, _, local),) = self.located(np.array([query]))
+        return self.members[k], int(local[0])
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        member, own = self._own(query)
+        return member.query_name(own, labels)
+
+    def unit(self, query: int) -> Unit | None:
+        member, own = self._own(query)
+        return member.unit(own)
+
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        if queries is None:
-            pairs = zip(self.parts, self.weights, strict=True)
-            return np.concatenate([weight * part.query_weights() for part, weight in pairs])
-        weights = np.empty(len(queries))
-        for part, weight, places, own in self._located(np.asarray(queries)):
-            weights[places] = weight * part.query_weights(own)
+        weights = np.empty(self.num_queries if queries is None else len(queries))
+        for k, here, own in self.located(np.arange(self.num_queries) if queries is None else np.asarray(queries)):
+            weights[here] = self.weights[k] * self.members[k].query_weights(own)
         return weights
 
-    @property
+    @cached_property
     def extent(self) -> tuple[float, float]:
-        ends = [
-            (w * least, w * most) for w, (least, most) in zip(self.weights, (p.extent for p in self.parts), strict=True)
-        ]
-        return min(least for least, _ in ends), max(most for _, most in ends)
+        ends = [member.extent for member in self.members]
+        least, most = zip(
+            *((w * low, w * high) for w, (low, high) in zip(self.weights, ends, strict=True)), strict=True
+        )
+        return min(least), max(most)
 
-    @property
+    @cached_property
     def squared_weights(self) -> float:
-        return sum(w**2 * part.squared_weights for part, w in zip(self.parts, self.weights, strict=True))
-
-    @property
-    def gram_roundings(self) -> int:
-        return sum(part.gram_roundings for part in self.parts) + len(self.parts) + 4
+        return math.fsum(w**2 * member.squared_weights for member, w in zip(self.members, self.weights, strict=True))
 
     @cached_property
     def _distinct(self) -> list[tuple[Workload, float]]:
@@ -199,6 +183,64 @@ class Union(Workload):
     def gram_diag(self) -> np.ndarray:
         return self._total(lambda part: part.gram_diag)
 
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        rows = np.empty((len(queries), self.n))
+        for k, here, own in self.located(np.asarray(queries)):
+            rows[here] = self.weights[k] * self.parts[k].rows(own)
+        return rows
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        if queries is None:
+            pairs = zip(self.parts, self.weights, strict=True)
+            return np.concatenate([weight * part.answers(x) for part, weight in pairs], axis=-1)
+        answers = np.empty((*x.shape[:-1], len(queries)))
+        for k, here, own in self.located(queries):
+            answers[..., here] = self.weights[k] * self.parts[k].answers(x, own)
+        return answers
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        pairs = zip(self.parts, self.weights, strict=True)
+        return np.concatenate([weight**2 * part.query_variances(covariance) for part, weight in pairs])
+
+
+class Union(Together):
+    """All queries of several workloads on the same types, each scaled by a weight."""
+
+    kind = "union"
+    title = "Union"
+    meaning = "Several workloads at once, each with its own importance."
+    recipe = ("parts", "weights")
+    parts: tuple[Workload, ...] = ()
+
+    def __init__(self, parts: Sequence[Workload], weights: Sequence[float] | None = None):
+        if not parts:
+            raise ValueError("A union needs at least one workload.")
+        if len({part.n for part in parts}) > 1:
+            raise ValueError(f"Workloads of a union must share their types; these have {[part.n for part in parts]}.")
+        scales = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
+        if scales.shape != (len(parts),) or not np.all(np.isfinite(scales) & (scales > 0)):
+            raise ValueError(f"A union of {len(parts)} workloads needs as many weights, each a positive finite number.")
+        super().__init__(parts[0].n)
+        self.parts, self.weights = tuple(parts), tuple(scales.tolist())
+
+    @property
+    def members(self) -> Sequence[Workload]:
+        return self.parts
+
+    @cached_property
+    def _known_symmetry(self) -> SymmetryGroup:
+        # Parts that treat all types alike do so in a table of any shape.
+        groups = [part.symmetry_group for part in self.parts]
+        tables = {group.shifts for group in groups if group.kind != "exchangeable"}
+        if len({tuple(size for size, _ in table) for table in tables}) > 1:
+            return super()._known_symmetry
+        axes = zip(*tables, strict=True) if tables else [((self.n, True),)]
+        return self._seen(tuple((axis[0][0], all(same for _, same in axis)) for axis in axes))
+
+    @property
+    def gram_roundings(self) -> int:
+        return sum(part.gram_roundings for part in self.parts) + len(self.parts) + 4
+
     def prepare(self, check: Callable[[], None]) -> None:
         self.gram_diag = self._total(lambda part: part.gram_diag, check)
         if self.symmetry_group.fixed_types == 1:
@@ -207,41 +249,60 @@ class Union(Workload):
             self.gram_sums = self._total(lambda part: part.apply_gram(np.ones(self.n)), check)
         super().prepare(check)
 
-    def _located(self, queries: np.ndarray) -> Iterator[tuple[Workload, float, np.ndarray, np.ndarray]]:
-        """The queries of each part: (part, weight, places among ``queries``, indices within the part)."""
-        owner = np.searchsorted(self.offsets, queries, side="right") - 1
-        for i, (part, weight) in enumerate(zip(self.parts, self.weights, strict=True)):
-            places = np.flatnonzero(owner == i)
-            if places.size:
-                yield part, weight, places, queries[places] - self.offsets[i]
+
+class OnOtherTypes(Workload):
+    """The queries of ``base`` about types that are not its own: W is that of ``base`` where a type is replaced by the one it counts as."""
+
+    base: Workload
+
+    @abstractmethod
+    def _folded(self, x: np.ndarray) -> np.ndarray:
+        """(..., n) counts of types to (..., base.n) counts of those that they count as."""
+
+    @abstractmethod
+    def _unfolded(self, y: np.ndarray) -> np.ndarray:
+        """(..., base.n) to (..., n): every type takes the number of the one that it counts as, 0 where it counts as none."""
+
+    @property
+    def num_queries(self) -> int:
+        return self.base.num_queries
+
+    @property
+    def gram_roundings(self) -> int:
+        return self.base.gram_roundings
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        return self.base.extent
+
+    def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        return self.base.query_weights(queries)
+
+    @property
+    def squared_weights(self) -> float:
+        return self.base.squared_weights
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        return self._unfolded(self.base.apply_gram(self._folded(x)))
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return self._unfolded(self.base.gram_diag)
 
     def rows(self, queries: np.ndarray) -> np.ndarray:
-        queries = np.asarray(queries)
-        rows = np.empty((len(queries), self.n))
-        for part, weight, places, own in self._located(queries):
-            rows[places] = weight * part.rows(own)
-        return rows
+        return self._unfolded(self.base.rows(queries))
 
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
-        if queries is None:
-            pairs = zip(self.parts, self.weights, strict=True)
-            return np.concatenate([weight * part.answers(x) for part, weight in pairs], axis=-1)
-        answers = np.empty((*x.shape[:-1], len(queries)))
-        for part, weight, places, own in self._located(queries):
-            answers[..., places] = weight * part.answers(x, own)
-        return answers
+        return self.base._answers(self._folded(x), queries)
 
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        pairs = zip(self.parts, self.weights, strict=True)
-        return np.concatenate([weight**2 * part.query_variances(covariance) for part, weight in pairs])
+        return self.base.query_variances(self._folded(self._folded(covariance).T))
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        owner = int(np.searchsorted(self.offsets, query, side="right")) - 1
-        return self.parts[owner].query_name(int(query - self.offsets[owner]), labels)
+        return self.base.query_name(query)
 
     def unit(self, query: int) -> Unit | None:
-        owner = int(np.searchsorted(self.offsets, query, side="right")) - 1
-        return self.parts[owner].unit(int(query - self.offsets[owner]))
+        return self.base.unit(query)
 
 
 class Product(Workload):
@@ -250,16 +311,13 @@ class Product(Workload):
     kind = "product"
     title = "Product"
     meaning = "Every combination of queries, one for each attribute."
+    recipe = ("factors",)
 
     def __init__(self, factors: Sequence[Workload]):
         if not factors:
             raise ValueError("A product needs at least one factor.")
         super().__init__(math.prod(factor.n for factor in factors))
         self.factors = tuple(factors)
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        return {"kind": self.kind, "factors": [factor.spec for factor in self.factors]}
 
     @cached_property
     def _known_symmetry(self) -> SymmetryGroup:
@@ -333,7 +391,7 @@ class Product(Workload):
         each = [i for i, factor in enumerate(self.factors) if isinstance(factor, Histogram)]
         rest = [i for i in range(len(self.factors)) if i not in each]
         if not each or not rest:
-            return self._row_variances(covariance)
+            return super().query_variances(covariance)
         d, sizes = len(self.factors), [factor.n for factor in self.factors]
         second = [i if i in each else d + i for i in range(d)]
         table = np.asarray(covariance, dtype=float).reshape(sizes * 2)
@@ -344,14 +402,6 @@ class Product(Workload):
         variances = np.array([base.query_variances(block) for block in table.reshape(-1, m, m)])
         variances = variances.reshape([*(sizes[i] for i in each), *(factor.num_queries for factor in factors)])
         return variances.transpose(np.argsort([*each, *rest])).ravel()
-
-    def _row_variances(self, covariance: np.ndarray) -> np.ndarray:
-        variances = np.empty(self.num_queries)
-        chunk = max(1, MOST_WORKLOAD_ENTRIES // (8 * self.n))
-        for start in range(0, self.num_queries, chunk):
-            rows = self.rows(np.arange(start, min(start + chunk, self.num_queries)))
-            variances[start : start + len(rows)] = np.einsum("qi,qi->q", rows @ covariance, rows)
-        return variances
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         own = [int(q[0]) for q in self._located(np.array([query]))]

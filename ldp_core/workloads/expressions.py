@@ -30,7 +30,7 @@ import numpy as np
 from ldp_core import wording
 from ldp_core.limits import MOST_CONDITION_CHARACTERS, MOST_CONDITION_DEPTH, MOST_WORKLOAD_ENTRIES
 from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.comparisons import SEARCHED, SHORTENED_LENGTH, compare, equal_to, nearest, shortened
+from ldp_core.workloads.comparisons import SEARCHED, SHORTENED_LENGTH, compare, nearest, shortened
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -62,27 +62,14 @@ class Among:
 
 
 @dataclass(frozen=True)
-class Not:
-    """Everyone else."""
+class Some:
+    """At least one of the conditions holds."""
 
-    term: Condition
-
-
-@dataclass(frozen=True)
-class And:
-    """Everyone for whom all terms hold."""
-
-    terms: tuple[Condition, ...]
+    options: tuple[Condition, ...]
 
 
-@dataclass(frozen=True)
-class Or:
-    """Everyone for whom at least one term holds."""
-
-    terms: tuple[Condition, ...]
-
-
-Condition = Among | Not | And | Or
+Condition = tuple[Among | Some, ...]
+"""All of these hold. "Not" is carried to the comparisons as they are read."""
 
 
 def parse(text: str, attributes: Any) -> Condition:
@@ -100,13 +87,13 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
 
     Tables that are all true are left out. ValueError when a table would have more than `MOST_WORKLOAD_ENTRIES` entries.
     """
-    groups: list[tuple[set[int], list[Condition]]] = []
-    for term in _conjuncts(condition):
-        mentioned = _mentioned(term)
+    groups: list[tuple[set[int], Condition]] = []
+    for term in condition:
+        mentioned = _mentioned((term,))
         together = [group for group in groups if group[0] & mentioned]
         groups = [group for group in groups if not group[0] & mentioned]
         mentioned = mentioned.union(*(group[0] for group in together))
-        groups.append((mentioned, [*(t for group in together for t in group[1]), term]))
+        groups.append((mentioned, (*(t for group in together for t in group[1]), term)))
     factors = []
     for mentioned, terms in groups:
         attributes = tuple(sorted(mentioned))
@@ -116,7 +103,7 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
                 f"A condition ties {len(sizes)} attributes of {np.prod(sizes, dtype=float):,.0f} values together, too many: "
                 "split it, or use coarser bins."
             )
-        table = np.broadcast_to(_table(And(tuple(terms)), attributes, shape), sizes)
+        table = np.broadcast_to(_table(terms, attributes, shape), sizes)
         if not table.all():
             factors.append((attributes, table))
     return factors
@@ -131,33 +118,25 @@ def row(condition: Condition, shape: Sequence[int]) -> np.ndarray:
     return row.ravel()
 
 
-def _conjuncts(condition: Condition) -> list[Condition]:
-    """Conditions that together say the same, split as far as the structure shows."""
-    if isinstance(condition, And):
-        return [part for term in condition.terms for part in _conjuncts(term)]
-    if isinstance(condition, Not):
-        if isinstance(condition.term, Not):
-            return _conjuncts(condition.term.term)
-        if isinstance(condition.term, Or):
-            return [part for term in condition.term.terms for part in _conjuncts(Not(term))]
-    return [condition]
-
-
 def _mentioned(condition: Condition) -> set[int]:
-    if isinstance(condition, Among):
-        return {condition.axis}
-    terms = (condition.term,) if isinstance(condition, Not) else condition.terms
-    return set().union(*map(_mentioned, terms))
+    each = ({t.axis} if isinstance(t, Among) else set().union(*map(_mentioned, t.options)) for t in condition)
+    return set().union(*each)
 
 
 def _table(condition: Condition, attributes: tuple[int, ...], shape: Sequence[int]) -> np.ndarray:
     """Truth by the values of ``attributes``, one axis each, of length 1 where the attribute does not matter."""
-    if isinstance(condition, Among):
-        return np.array(condition.mask).reshape([shape[i] if i == condition.axis else 1 for i in attributes])
-    if isinstance(condition, Not):
-        return ~_table(condition.term, attributes, shape)
-    tables = [_table(term, attributes, shape) for term in condition.terms]
-    return reduce(np.logical_and if isinstance(condition, And) else np.logical_or, tables)
+
+    def of(term: Among | Some) -> np.ndarray:
+        if isinstance(term, Some):
+            return reduce(np.logical_or, (_table(option, attributes, shape) for option in term.options))
+        return np.array(term.mask).reshape([shape[i] if i == term.axis else 1 for i in attributes])
+
+    return reduce(np.logical_and, map(of, condition))
+
+
+def _joined(terms: Sequence[Condition], every: bool) -> Condition:
+    """All of the ``terms``, or one of them at least."""
+    return tuple(t for term in terms for t in term) if every or len(terms) == 1 else (Some(tuple(terms)),)
 
 
 @dataclass(frozen=True)
@@ -259,58 +238,58 @@ class _Parser:
         axis = self._axes[0]
         return f"{shortened(axis.name)} = {shortened(axis.labels[0])}"
 
-    def _condition(self) -> Condition:
-        terms = [self._term()]
+    def _condition(self, negated: bool = False) -> Condition:
+        terms = [self._term(negated)]
         while self._took("or"):
-            terms.append(self._term())
-        return terms[0] if len(terms) == 1 else Or(tuple(terms))
+            terms.append(self._term(negated))
+        return _joined(terms, every=negated)
 
-    def _term(self) -> Condition:
-        terms = [self._factor()]
+    def _term(self, negated: bool) -> Condition:
+        terms = [self._factor(negated)]
         while self._took("and"):
-            terms.append(self._factor())
-        return terms[0] if len(terms) == 1 else And(tuple(terms))
+            terms.append(self._factor(negated))
+        return _joined(terms, every=not negated)
 
-    def _factor(self) -> Condition:
+    def _factor(self, negated: bool) -> Condition:
         position = self._token.position
-        if self._token.is_("not", "("):
-            self._depth += 1
-            if self._depth > MOST_CONDITION_DEPTH:
-                raise PredicateError(
-                    f"more than {MOST_CONDITION_DEPTH} parentheses or nots are nested within each other.", position
-                )
-            if self._took("not"):
-                condition: Condition = Not(self._factor())
-            else:
-                self._take()
-                condition = self._condition()
-                self._expect(")", f"to close the parenthesis at character {position + 1}")
-            self._depth -= 1
-            return condition
-        return self._comparison()
+        if not self._token.is_("not", "("):
+            return self._comparison(negated)
+        self._depth += 1
+        if self._depth > MOST_CONDITION_DEPTH:
+            raise PredicateError(
+                f"more than {MOST_CONDITION_DEPTH} parentheses or nots are nested within each other.", position
+            )
+        if self._took("not"):
+            condition = self._factor(not negated)
+        else:
+            self._take()
+            condition = self._condition(negated)
+            self._expect(")", f"to close the parenthesis at character {position + 1}")
+        self._depth -= 1
+        return condition
 
-    def _comparison(self) -> Condition:
+    def _comparison(self, negated: bool) -> Condition:
         first = self._token
         is_number = first.kind == "word" and first.number is not None and first.text not in self._places
         if is_number and self._tokens[self._next + 1].is_(*_TURNED):
-            return self._number_first()
+            return self._number_first(negated)
         place, axis = self._attribute()
-        negated = self._took("not")
+        turned = self._took("not")
         if self._took("in"):
-            condition = Among(place, self._set(axis))
+            holds = self._set(axis)
         elif self._took("between"):
             low = self._value("the lower end")
             self._expect("and", "between the two ends")
             high = self._value("the upper end")
-            condition = Among(place, self._between(axis, low, high))
-        elif negated:
+            holds = self._compared(axis, ">=", low) & self._compared(axis, "<=", high)
+        elif turned:
             raise PredicateError(f"expected in or between after not, found {self._token.shown}.", self._token.position)
         elif self._token.kind == "sign":
             sign, value = self._take().text, self._value("a value")
-            condition = Among(place, self._compared(axis, sign, value))
+            holds = self._compared(axis, sign, value)
         else:
             raise PredicateError(self._no_comparison(first), self._token.position)
-        return Not(condition) if negated else condition
+        return (_among(place, holds, negated != turned),)
 
     def _no_comparison(self, first: _Token) -> str:
         if self._token.kind == "word" and not self._token.is_(*_WORDS):
@@ -318,14 +297,14 @@ class _Parser:
         axis = self._axes[self._places[first.text]]
         return f"{first.shown} must be compared with a value, such as {shortened(axis.name)} = {shortened(axis.labels[0])}."
 
-    def _number_first(self) -> Condition:
+    def _number_first(self, negated: bool) -> Condition:
         low, sign = self._take(), self._take().text
         place, axis = self._attribute()
-        terms = [Among(place, self._compared(axis, _TURNED[sign], low))]
+        terms = [(_among(place, self._compared(axis, _TURNED[sign], low), negated),)]
         if self._token.is_(*_TURNED):
             sign = self._take().text
-            terms.append(Among(place, self._compared(axis, sign, self._value("a value"))))
-        return And(tuple(terms)) if len(terms) > 1 else terms[0]
+            terms.append((_among(place, self._compared(axis, sign, self._value("a value")), negated),))
+        return _joined(terms, every=not negated)
 
     def _attribute(self) -> tuple[int, Axis]:
         token = self._take()
@@ -355,28 +334,22 @@ class _Parser:
             raise PredicateError(f"expected {what}, found {token.shown}; put other signs in quotes.", token.position)
         return token
 
-    def _compared(self, axis: Axis, sign: str, value: _Token) -> tuple[bool, ...]:
+    def _compared(self, axis: Axis, sign: str, value: _Token) -> np.ndarray:
         try:
-            return tuple(compare(axis, sign, value.text, value.number).tolist())
+            return compare(axis, sign, value.text, value.number)
         except ValueError as error:
             raise PredicateError(str(error), value.position) from None
 
-    def _between(self, axis: Axis, low: _Token, high: _Token) -> tuple[bool, ...]:
-        ends = zip(self._compared(axis, ">=", low), self._compared(axis, "<=", high), strict=True)
-        return tuple(above and below for above, below in ends)
-
-    def _set(self, axis: Axis) -> tuple[bool, ...]:
+    def _set(self, axis: Axis) -> np.ndarray:
         closing = ")" if self._took("(") else "}"
         if closing == "}":
             self._expect("{", "before the values, as in {a, b}")
-        members = np.zeros(axis.size, dtype=bool)
-        while True:
-            value = self._value("a value")
-            try:
-                members |= equal_to(axis, value.text, value.number)
-            except ValueError as error:
-                raise PredicateError(str(error), value.position) from None
-            if not self._took(","):
-                break
+        members = self._compared(axis, "=", self._value("a value"))
+        while self._took(","):
+            members = members | self._compared(axis, "=", self._value("a value"))
         self._expect(closing, "after the values")
-        return tuple(members.tolist())
+        return members
+
+
+def _among(place: int, holds: np.ndarray, negated: bool) -> Among:
+    return Among(place, tuple((holds != negated).tolist()))

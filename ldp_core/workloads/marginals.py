@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, pairwise, product
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
@@ -73,13 +73,11 @@ class Subsets:
 class _Marginals(Workload):
     """Marginal tables of chosen attribute subsets, one query per cell; subclasses say which subsets and how G acts."""
 
+    recipe: ClassVar[tuple[str, ...]] = ("shape",)
+
     def __init__(self, shape: tuple[int, ...], axes: Sequence[Axis] | None = None):
         super().__init__(math.prod(shape), axes)
         self.shape = shape
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        return {"kind": self.kind, "shape": list(self.shape)}
 
     @property
     def _known_symmetry(self) -> SymmetryGroup:
@@ -95,6 +93,10 @@ class _Marginals(Workload):
         for axis in range(len(self.shape)):
             np.moveaxis(table, axis, 0)[0] += 1
         return table.ravel()
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return np.full(self.n, self.gram_column[0])
 
     @property
     @abstractmethod
@@ -209,10 +211,6 @@ class AllMarginals(_Marginals):
     def gram_column(self) -> np.ndarray:
         return np.ldexp(1.0, self._agreeing)
 
-    @property
-    def gram_diag(self) -> np.ndarray:
-        return np.full(self.n, 2.0 ** len(self.shape))
-
     def _eigenvalue(self, varying: tuple[int, ...]) -> float:
         return math.prod(1.0 + size for i, size in enumerate(self.shape) if i not in varying)
 
@@ -223,16 +221,13 @@ class KWayMarginals(_Marginals):
     kind = "k_way_marginals"
     title = "k-way Marginals"
     meaning = "How many people have each combination of values, for every group of k attributes?"
+    recipe = ("shape", "k")
 
     def __init__(self, shape: tuple[int, ...], k: int, axes: Sequence[Axis] | None = None):
         super().__init__(shape, axes)
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= len(shape):
             raise ValueError(f"k must be a whole number from 1 to the {len(shape)} attributes; got {k!r}.")
         self.k = int(k)
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        return {**super().spec, "k": self.k}
 
     @property
     def sizes(self) -> range:
@@ -257,10 +252,6 @@ class KWayMarginals(_Marginals):
         groups = [float(math.comb(agreeing, self.k)) for agreeing in range(len(self.shape) + 1)]
         return np.array(groups)[self._agreeing]
 
-    @property
-    def gram_diag(self) -> np.ndarray:
-        return np.full(self.n, float(math.comb(len(self.shape), self.k)))
-
     def _eigenvalue(self, varying: tuple[int, ...]) -> float:
         # Sum over the groups S that contain T: the product of the sizes outside S, a coefficient of prod (s_i + z).
         coefficients = np.ones(1)
@@ -277,6 +268,7 @@ class Parity(Workload):
     kind = "parity"
     title = "Parity"
     meaning = "How many more people have an even than an odd number of yes, in each group of yes-or-no attributes?"
+    recipe = ("d", "max_weight")
 
     def __init__(self, d: int, max_weight: int | None = None, axes: Sequence[Axis] | None = None):
         if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= MOST_ATTRIBUTES:
@@ -287,10 +279,6 @@ class Parity(Workload):
         if isinstance(weight, bool) or not isinstance(weight, (int, np.integer)) or not 0 <= weight <= self.d:
             raise ValueError(f"The largest weight must be a whole number from 0 to {self.d}; got {max_weight!r}.")
         self.max_weight = int(weight)
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        return {"kind": self.kind, "d": self.d, "max_weight": self.max_weight}
 
     @property
     def _known_symmetry(self) -> SymmetryGroup:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core.limits import MOST_MATRIX_BYTES, MOST_UPLOADED_ENTRIES
-from ldp_core.wording import NUMBER
+from ldp_core.wording import NUMBER, shortened
 
 _NPY = b"\x93NUMPY"
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
@@ -64,17 +64,9 @@ def read_matrix(content: bytes, n: int | None, labels: Sequence[str] | None = No
     elif content[: len(_NPY)] == _NPY:
         file = MatrixFile(_array(content, "the file"), None)
     else:
-        file = _from_csv(content, _columns(content) if n is None else n, labels, rows)
+        file = _from_csv(content, n, labels, rows)
     types = file.matrix.shape[-1] if n is None and file.matrix.ndim else n or 0
     return MatrixFile(checked_matrix(file.matrix, types, rows), file.names)
-
-
-def _columns(content: bytes) -> int:
-    """The number of types with numbers in the last line of a CSV."""
-    lines = content.decode("utf-8", "replace").splitlines()
-    last = next((line for line in reversed(lines) if line.strip()), "")
-    cells = last.split(max(";\t,", key=last.count))
-    return len(cells) - (not NUMBER.fullmatch(cells[0].strip().replace(",", ".")))  # the first may be a name
 
 
 def checked_matrix(matrix: np.ndarray, n: int, rows: Rows = QUERIES) -> np.ndarray:
@@ -111,33 +103,36 @@ def checked_matrix(matrix: np.ndarray, n: int, rows: Rows = QUERIES) -> np.ndarr
     return matrix
 
 
-def _from_csv(content: bytes, n: int, labels: Sequence[str] | None, what: Rows) -> MatrixFile:
+def _from_csv(content: bytes, n: int | None, labels: Sequence[str] | None, what: Rows) -> MatrixFile:
     rows = _cells(content, n, what)
+    n = len(rows[-1]) - (not NUMBER.fullmatch(rows[-1][0])) if n is None else n  # the first may be a name
     top = rows[0][-n:]
-    labelled = labels is not None and len(set(top)) == n and set(top) == set(labels)
+    order = [top.index(label) for label in labels] if labels and sorted(set(top)) == sorted(labels) else None
     texts = not any(NUMBER.fullmatch(cell) or _NO_NUMBER.fullmatch(cell) for cell in top)
-    header = len(rows) > 1 and (labelled or texts)
+    header = len(rows) > 1 and (order is not None or texts)
     body, first = rows[header:], 1 + header
     width = len(body[0])
+    named = width == n + 1
     for line, row in enumerate(body, start=first):
         if len(row) != width:
             raise ValueError(
                 f"Row {line} of the file has {len(row):,} cells and row {first} has {width:,}; make them equal."
             )
+        for column, cell in enumerate(row[named:], start=1 + named) if width in (n, n + 1) else ():
+            if not NUMBER.fullmatch(cell):
+                wrong = f"holds {shortened(cell, 30)!r}, which is not a finite number" if cell else "is empty"
+                raise ValueError(f"Row {line}, column {column} of the file {wrong}; {what.zero}.")
     if width not in (n, n + 1):
         raise ValueError(
             f"The matrix has {width:,} columns and there are {n:,} types; give each type a column, and perhaps names of the "
             f"{what.many} in a column before them."
         )
-    named = width == n + 1
     names = tuple(row[0] or f"{what.one} {i}" for i, row in enumerate(body, start=1)) if named else None
-    matrix = np.array([_numbers(row, named, line, what) for line, row in enumerate(body, start=first)])
-    if labelled and header and labels is not None:
-        matrix = matrix[:, np.array([top.index(label) for label in labels])]
-    return MatrixFile(matrix, names)
+    matrix = np.array([row[named:] for row in body], dtype=float)
+    return MatrixFile(matrix[:, order] if header and order is not None else matrix, names)
 
 
-def _cells(content: bytes, n: int, what: Rows) -> list[list[str]]:
+def _cells(content: bytes, n: int | None, what: Rows) -> list[list[str]]:
     """The rows of a CSV that are not empty, their decimal commas as points; ValueError when it is not text."""
     try:
         text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
@@ -145,17 +140,17 @@ def _cells(content: bytes, n: int, what: Rows) -> list[list[str]]:
         raise ValueError(
             "The file is neither text in UTF-8 nor a NumPy file; save it as CSV in UTF-8, or as .npz."
         ) from None
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    line = next((line for line in text.splitlines() if line.strip()), "")
     try:
-        delimiter = _delimiter(first, n)
-        rows = [
-            [cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        ]
+        # The first sign that gives the right width: decimal commas separate nothing.
+        fits = (sign for sign in ";\t," if n and len(next(csv.reader([line], delimiter=sign), [])) in (n, n + 1))
+        delimiter = next(fits, max(";\t,", key=line.count))
+        read = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        rows = [cells for row in read if any(cells := [cell.strip() for cell in row])]
     except csv.Error as error:
         raise ValueError(
             f"The file cannot be read as CSV ({error}); save it again, with one row per {what.one}."
         ) from None
-    rows = [row for row in rows if any(row)]
     if not rows:
         raise ValueError(f"The file is empty; it needs one row per {what.one} and one column per type.")
     if delimiter == ",":
@@ -163,39 +158,27 @@ def _cells(content: bytes, n: int, what: Rows) -> list[list[str]]:
     return [[cell.replace(",", ".") if _WITH_COMMA.fullmatch(cell) else cell for cell in row] for row in rows]
 
 
-def _delimiter(line: str, n: int) -> str:
-    """The delimiter of a line: the first sign that gives it the right width (decimal commas
-    separate nothing)."""
-    fitting = (sign for sign in ";\t," if len(next(csv.reader([line], delimiter=sign), [])) in (n, n + 1))
-    return next(fitting, max(";\t,", key=line.count))
-
-
-def _numbers(row: list[str], named: bool, line: int, what: Rows) -> list[float]:
-    numbers = []
-    for column, cell in enumerate(row[named:], start=1 + named):
-        if not NUMBER.fullmatch(cell):
-            shown = cell if len(cell) <= 30 else cell[:29] + "…"
-            wrong = f"holds {shown!r}, which is not a finite number" if cell else "is empty"
-            raise ValueError(f"Row {line}, column {column} of the file {wrong}; {what.zero}.")
-        numbers.append(float(cell))
-    return numbers
-
-
 def _from_npz(content: bytes, what: Rows) -> MatrixFile:
     with _damage_in_words():
         archive = zipfile.ZipFile(io.BytesIO(content))
-    sizes = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-    wanted = _wanted(list(sizes))
-    if sum(sizes[name].file_size for name in wanted) > MOST_MATRIX_BYTES:
+    members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+    others = [name for name in members if name != "names"]
+    if "matrix" not in members and len(others) != 1:
+        listed = ", ".join(sorted(others)[:5]) or "none besides names"
+        raise ValueError(
+            f"The file must hold one array, or one that is called matrix; it holds {listed}. Save sparse matrices as dense ones."
+        )
+    wanted = ["matrix" if "matrix" in members else others[0], *({"names"} & set(members))]
+    if sum(members[name].file_size for name in wanted) > MOST_MATRIX_BYTES:
         raise ValueError(
             f"The arrays in the file take more than {MOST_MATRIX_BYTES // 1_000_000} MB; upload fewer {what.many}."
         )
-    with _damage_in_words():
-        unpacked = {name: _unpacked(archive, sizes[name]) for name in wanted}
-    arrays = {name: _array(packed, f"{name}.npy") for name, packed in unpacked.items()}
-    matrix, names = arrays[wanted[0]], arrays.get("names") if len(wanted) > 1 else None
-    if names is None:
+    with _damage_in_words():  # never more than a member declares
+        unpacked = [archive.open(members[name]).read(members[name].file_size) for name in wanted]
+    matrix, *rest = (_array(packed, f"{name}.npy") for name, packed in zip(wanted, unpacked, strict=True))
+    if not rest:
         return MatrixFile(matrix, None)
+    (names,) = rest
     if names.dtype.kind != "U" or names.shape != matrix.shape[:1]:
         raise ValueError("The names in the file must be one text for each row of the matrix.")
     try:
@@ -204,18 +187,6 @@ def _from_npz(content: bytes, what: Rows) -> MatrixFile:
     except ValueError:  # numbers that stand for no letter
         raise ValueError("The names in the file are not text; save it again with numpy.savez.") from None
     return MatrixFile(matrix, tuple(name.strip() or f"{what.one} {i}" for i, name in enumerate(texts, start=1)))
-
-
-def _wanted(names: list[str]) -> list[str]:
-    """The arrays of an archive that hold the matrix and, if there are any, the names."""
-    others = [name for name in names if name != "names"]
-    matrix = "matrix" if "matrix" in others else others[0] if len(others) == 1 else None
-    if matrix is None:
-        listed = ", ".join(sorted(others)[:5]) or "none besides names"
-        raise ValueError(
-            f"The file must hold one array, or one that is called matrix; it holds {listed}. Save sparse matrices as dense ones."
-        )
-    return [matrix, "names"] if "names" in names else [matrix]
 
 
 @contextmanager
@@ -229,25 +200,16 @@ def _damage_in_words() -> Iterator[None]:
         ) from None
 
 
-def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """The bytes of an entry, never more than it declares."""
-    with archive.open(entry) as file:
-        return file.read(entry.file_size)
-
-
 def _array(content: bytes, name: str) -> np.ndarray:
     """An array in NumPy's format; its header is checked before anything is reserved for it."""
-    stream = io.BytesIO(content)
+    stream, array = io.BytesIO(content), None
     try:
-        version = np.lib.format.read_magic(stream)
-        header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        if version not in header:
-            raise ValueError("unknown version")
-        shape, _, dtype = header[version](stream)
+        headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, _, dtype = headers[np.lib.format.read_magic(stream)](stream)
         complete = min(shape, default=0) >= 0 and math.prod(shape) * max(1, dtype.itemsize) <= len(content)
         if complete and not dtype.hasobject:
             stream.seek(0)
-            return np.lib.format.read_array(stream, allow_pickle=False)
+            array = np.lib.format.read_array(stream, allow_pickle=False)
     # The header is a Python literal that describes a type: damaged, it can make NumPy fail in any way.
     except Exception:
         raise ValueError(
@@ -255,4 +217,6 @@ def _array(content: bytes, name: str) -> np.ndarray:
         ) from None
     if dtype.hasobject:
         raise ValueError("The array holds Python objects, which are never loaded; save it as numbers (dtype float).")
-    raise ValueError(f"The array in {name} is shorter than its header says; save it again.")
+    if array is None:
+        raise ValueError(f"The array in {name} is shorter than its header says; save it again.")
+    return array

@@ -118,22 +118,14 @@ class _NumberPart(Part):
     def _check(self, axis: Axis) -> None:
         """ValueError where the question does not fit."""
 
-    def build(self, attributes: Any) -> Workload:
-        return self._build(axes_of(attributes))  # a group's people are not those of the others: see below
-
     def _build(self, axes: Sequence[Axis]) -> Workload:
         axis = self._axis(axes)
         self._check(axis)
-        values, low, high, off = middles(axis)
-        if axis.ordinary < axis.size:  # nobody's number counts as 0
-            values = np.append(values, np.zeros(axis.size - axis.ordinary))
-            low, high = min(low, 0.0), max(high, 0.0)
+        values, low, high, off = self._numbers(axis)
         groups = [axes[i] for i in places_of(axes, [*self.by, self.attribute])[:-1]]
         many = math.prod(group.size for group in groups)
         if many**2 * axis.size > MOST_STRATEGY_ENTRIES:
             raise ValueError(f"There are {many:,} groups, which are too many for a {self._what} of each.")
-        if groups:  # who is in another group adds nothing
-            low, high = min(low, 0.0), max(high, 0.0)
         rows = np.full((many, many, axis.size), (0.0 - low) / (high - low))
         rows[np.arange(many), np.arange(many)] = (values - low) / (high - low)
         unit, called = Unit(axis.name, low, high - low, self._total, off), f"{self._what} of {axis.name}"
@@ -141,6 +133,13 @@ class _NumberPart(Part):
         names = [", ".join([called, *each]) for each in named]
         base = Mean(rows.reshape(many, -1), names, unit)
         return placed(axes, places_of(axes, [*self.by, self.attribute]), base)
+
+    def _numbers(self, axis: Axis) -> tuple[np.ndarray, float, float, float]:
+        """`middles`, where who has no number, or is in another group, counts as 0."""
+        values, low, high, off = middles(axis)
+        if self.by or axis.ordinary < axis.size:
+            low, high = min(low, 0.0), max(high, 0.0)
+        return np.append(values, np.zeros(axis.size - axis.ordinary)), low, high, off
 
     def _axis(self, axes: Sequence[Axis]) -> Axis:
         names = [axis.name for axis in axes]
@@ -158,17 +157,14 @@ class _NumberPart(Part):
     def caveat(self, attributes: Any) -> str:
         """How answers are to be read, in sentences: how far the middles of bins may be off, and what errors are shares of."""
         axis = self._axis(axes_of(attributes))
-        _, low, high, off = middles(axis)
+        _, low, high, off = self._numbers(axis)
         most = f"by up to {wording.significant(off)}{' for each person' if self._total else ''}"
         exact = "Each bin holds one number, so nothing is lost by bins."
         said = (
             f"Values count as the middle of their bin, so the {self._what} may be off {most}, half of the widest bin."
         )
-        if self.by:
-            low, high = min(low, 0.0), max(high, 0.0)
         if axis.ordinary < axis.size:
             said, exact = (f"{text} {' and '.join(axis.labels[axis.ordinary :])} count as 0." for text in (said, exact))
-            low, high = min(low, 0.0), max(high, 0.0)
         scale = Unit(axis.name, low, high - low, self._total).scale
         if self.by and not self._total:
             return f"{said if off else exact} {AVERAGES_COUNTED}"
@@ -189,11 +185,6 @@ class MeanPart(_NumberPart):
                 f"{shortened(axis.name)} has people without a number, {' and '.join(axis.labels[axis.ordinary :])}, and how many there are is "
                 "not known; ask for its total, where they count as 0, or leave them out on the Data page."
             )
-
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
-        own = self.sides(axes)
-        return self._build(axes) if own is None else own.asked(axes)
 
     def summed(self, axes: Sequence[Axis], groups: int) -> tuple[Workload, Ratio]:
         if self.by:
@@ -218,6 +209,9 @@ class TotalPart(_NumberPart):
     kind: Literal["total"] = "total"
     _what = "total"
     _total = True
+
+    def build(self, attributes: Any) -> Workload:
+        return self._build(axes_of(attributes))  # who is in another group counts as well: as 0
 
     def _check(self, axis: Axis) -> None:
         pass

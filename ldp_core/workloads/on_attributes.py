@@ -6,19 +6,15 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ldp_core.workloads.base import Workload
-from ldp_core.workloads.composite import padded
+from ldp_core.workloads.composite import OnOtherTypes, padded
 from ldp_core.workloads.symmetry import SymmetryGroup
 
-if TYPE_CHECKING:
-    from ldp_core.workloads.means import Unit
 
-
-class OnAttributes(Workload):
+class OnAttributes(OnOtherTypes):
     """The queries of ``base``, about the attributes ``kept`` (in the order of the types of ``base``) of types in a
     table of ``shape``: W is that of ``base`` where a type is replaced by its values of those attributes.
 
@@ -29,6 +25,7 @@ class OnAttributes(Workload):
     kind = "on_attributes"
     title = "On some attributes"
     meaning = "Queries about some of the attributes, whatever the others are."
+    recipe = ("shape", "kept", "used", "base")
 
     def __init__(
         self, shape: Sequence[int], kept: Sequence[int], base: Workload, used: Sequence[int] | None = None
@@ -60,15 +57,6 @@ class OnAttributes(Workload):
         used = [size for i, size in zip(self.kept, self.used, strict=True) if i in attributes]
         return OnAttributes(shape, [attributes.index(i) for i in kept], self.base, used)
 
-    @property
-    def spec(self) -> dict[str, Any]:
-        placed = {"shape": list(self.shape), "kept": list(self.kept), "used": list(self.used)}
-        return {"kind": self.kind, **placed, "base": self.base.spec}
-
-    @property
-    def num_queries(self) -> int:
-        return self.base.num_queries
-
     @cached_property
     def _known_symmetry(self) -> SymmetryGroup:
         own = self.base.symmetry_group
@@ -78,19 +66,7 @@ class OnAttributes(Workload):
             same[kept] = self.used[i] == self.shape[kept] and (fits or own.kind == "exchangeable")
         return self._seen(tuple(zip(self.shape, same.values(), strict=True)))
 
-    @property
-    def extent(self) -> tuple[float, float]:
-        return self.base.extent
-
-    def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        return self.base.query_weights(queries)
-
-    @property
-    def squared_weights(self) -> float:
-        return self.base.squared_weights
-
     def _folded(self, x: np.ndarray) -> np.ndarray:
-        """(..., n) counts of types to (..., base.n) counts of their values of the kept attributes."""
         x = np.asarray(x, dtype=float)
         batch = x.ndim - 1
         others = tuple(batch + i for i in range(len(self.shape)) if i not in self.kept)
@@ -100,44 +76,18 @@ class OnAttributes(Workload):
         return table[self._within].reshape(*x.shape[:-1], -1)
 
     def _unfolded(self, y: np.ndarray) -> np.ndarray:
-        """(..., base.n) to (..., n): every type takes the value of its kept attributes, 0 where those are not used."""
         batch = y.shape[:-1]
         table = np.zeros((*batch, *(self.shape[i] for i in self.kept)))
         table[self._within] = y.reshape(*batch, *self.used)
         table = table.transpose(*range(len(batch)), *(len(batch) + self.kept.index(i) for i in sorted(self.kept)))
         others = tuple(len(batch) + i for i in range(len(self.shape)) if i not in self.kept)
-        return np.broadcast_to(np.expand_dims(table, others), (*batch, *self.shape)).reshape(*batch, self.n)
-
-    @property
-    def gram_roundings(self) -> int:
-        return self.base.gram_roundings
-
-    def apply_gram(self, x: np.ndarray) -> np.ndarray:
-        return np.array(self._unfolded(self.base.apply_gram(self._folded(x))))
+        spread = np.broadcast_to(np.expand_dims(table, others), (*batch, *self.shape))
+        return np.array(spread.reshape(*batch, self.n))
 
     @property
     def gram_column(self) -> np.ndarray:
-        return np.array(self._unfolded(self.base.gram_column))  # type 0 has the first, used, value of every attribute
-
-    @property
-    def gram_diag(self) -> np.ndarray:
-        return np.array(self._unfolded(self.base.gram_diag))
+        return self._unfolded(self.base.gram_column)  # type 0 has the first, used, value of every attribute
 
     def singular_values(self) -> np.ndarray:
         alike = self.n // math.prod(self.shape[i] for i in self.kept)
         return padded(math.sqrt(alike) * self.base.singular_values(), self)
-
-    def rows(self, queries: np.ndarray) -> np.ndarray:
-        return np.array(self._unfolded(self.base.rows(queries)))
-
-    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
-        return self.base._answers(self._folded(x), queries)
-
-    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        return self.base.query_variances(self._folded(self._folded(covariance).T))
-
-    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        return self.base.query_name(query)
-
-    def unit(self, query: int) -> Unit | None:
-        return self.base.unit(query)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -189,6 +188,7 @@ class WidthRange(_Intervals):
     kind = "width_range"
     title = "Ranges up to a width"
     meaning = "How many people are between two values that lie close together?"
+    recipe = ("n", "width")
 
     def __init__(self, n: int, width: int, axes: Sequence[Axis] | None = None):
         super().__init__(n, axes)
@@ -203,10 +203,6 @@ class WidthRange(_Intervals):
     @property
     def longest(self) -> int:
         return self.width
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        return {**super().spec, "width": self.width}
 
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         x = np.asarray(x, dtype=float)

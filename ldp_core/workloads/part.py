@@ -36,6 +36,8 @@ class Part(Frozen):
         ValueError, one sentence, where the recipe does not fit the attributes.
         """
         axes = axes_of(attributes)
+        if (divided := self.sides(axes)) is not None:
+            return divided.asked(axes)
         if not self.by:
             return self._build(axes)
         groups = places_of(axes, [*self.model_copy(update={"by": ()}).mentions, *self.by])[-len(self.by) :]
@@ -64,9 +66,14 @@ class Part(Frozen):
     @property
     def mentions(self) -> tuple[str, ...]:
         """The attributes that the recipe names, each once. Conditions are text, which is not looked into."""
-        several = [getattr(self, field, None) or () for field in ("attributes", "by")]
-        groups = [[getattr(self, "attribute", None)], *several, *getattr(self, "groups", ())]
-        return tuple(dict.fromkeys(name for group in groups for name in group if name))
+        own = [
+            getattr(self, "attribute", None),
+            *(getattr(self, "attributes", None) or ()),
+            *getattr(self, "within", ()),
+        ]
+        asked = () if self.question is self else self.question.mentions
+        listed = [own, *getattr(self, "groups", ()), asked, self.by]
+        return tuple(dict.fromkeys(name for names in listed for name in names if name))
 
     @property
     def question(self) -> Any:

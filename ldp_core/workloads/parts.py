@@ -62,12 +62,10 @@ class JointHistogramPart(Part):
 
 
 class PrefixPart(Part):
-    """Running totals along an ordered attribute (its distribution function), within each group of the attributes
-    ``by``."""
+    """Running totals along an ordered attribute (its distribution function)."""
 
     kind: Literal["prefix"] = "prefix"
     attribute: Name
-    by: Names = ()
 
     @property
     def _summary(self) -> str:
@@ -78,13 +76,11 @@ class PrefixPart(Part):
 
 
 class RangesPart(Part):
-    """All intervals of an ordered attribute, or those of at most ``width`` types, within each group of the attributes
-    ``by``."""
+    """All intervals of an ordered attribute, or those of at most ``width`` types."""
 
     kind: Literal["ranges"] = "ranges"
     attribute: Name
     width: Annotated[int, Field(ge=1)] | None = None
-    by: Names = ()
 
     @property
     def _summary(self) -> str:
@@ -267,12 +263,19 @@ Question = Annotated[
 ]
 
 
-class DifferencePart(Part):
+class _Compared(Part):
+    of: Question
+
+    @property
+    def question(self) -> Any:
+        return self.of
+
+
+class DifferencePart(_Compared):
     """The answers to a question among the people who have the value ``first`` of an attribute, less those among the people who have
     ``second``, both by their labels; with ``shares``, of the share of each group, or its average."""
 
     kind: Literal["difference"] = "difference"
-    of: Question
     attribute: Name
     first: Name
     second: Name
@@ -282,19 +285,6 @@ class DifferencePart(Part):
     def _summary(self) -> str:
         as_shares = ", as shares" if self.shares and self.of.kind != "mean" else ""
         return f"{self.of.summary}: {self.attribute} {self.first} less {self.second}{as_shares}"
-
-    @property
-    def question(self) -> Any:
-        return self.of
-
-    @property
-    def mentions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([self.attribute, *self.of.mentions, *self.by]))
-
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
-        own = self.sides(axes)
-        return super().build(axes) if own is None else own.asked(axes)
 
     def sides(self, axes: Sequence[Axis]) -> Sides | None:
         return sides(self.of, axes, [self.attribute, *self.by], (self.first, self.second)) if self.shares else None
@@ -313,28 +303,16 @@ class DifferencePart(Part):
         return within(self.of.build(others), axes, [place], [compared])
 
 
-class SharePart(Part):
+class SharePart(_Compared):
     """The answers to a question as shares of the people in each group of the attributes ``within``: a ratio where it is secret who is in
     them (`ldp_core.workloads.ratios`)."""
 
     kind: Literal["share"] = "share"
-    of: Question
     within: Annotated[Names, Field(min_length=1)]
 
     @property
     def _summary(self) -> str:
         return f"{self.of.summary}, as shares of each {' x '.join(self.within)}"
-
-    @property
-    def question(self) -> Any:
-        return self.of
-
-    @property
-    def mentions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.within, *self.of.mentions, *self.by]))
-
-    def build(self, attributes: Any) -> Workload:
-        return self._build(axes_of(attributes))
 
     def sides(self, axes: Sequence[Axis]) -> Sides:
         if self.of.kind == "mean":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -33,6 +32,7 @@ class Predicates(Workload):
     kind = "predicates"
     title = "Predicates"
     meaning = "How many people fulfil each of these conditions?"
+    recipe = ("shape", "predicates")
 
     def __init__(
         self,
@@ -60,15 +60,6 @@ class Predicates(Workload):
         if table.size != math.prod(sizes) or not table.any():
             raise ValueError(f"A predicate over {sizes} values needs as many entries, at least one of them true.")
         return attributes, table.reshape(sizes)
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        predicates = [[[list(on), table.ravel().astype(int).tolist()] for on, table in p] for p in self.predicates]
-        return {"kind": self.kind, "shape": list(self.shape), "predicates": predicates}
-
-    def _identity(self) -> Any:
-        identity = lambda table: [table.shape, hashlib.sha256(np.packbits(table).tobytes()).hexdigest()]  # noqa: E731
-        return [self.kind, self.shape, [[(on, identity(table)) for on, table in p] for p in self.predicates]]
 
     @property
     def num_queries(self) -> int:
@@ -103,11 +94,9 @@ class Predicates(Workload):
     def _in_chunks(self) -> Iterator[np.ndarray]:
         """All rows of W, some at a time where they are many."""
         if self._is_small:
-            yield self._all_rows
-            return
+            return iter([self._all_rows])
         chunk = max(1, ROWS_AT_ONCE // self.n)
-        for start in range(0, self.num_queries, chunk):
-            yield self.rows(np.arange(start, min(start + chunk, self.num_queries)))
+        return (self.rows(np.arange(self.num_queries)[i : i + chunk]) for i in range(0, self.num_queries, chunk))
 
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         x = np.asarray(x, dtype=float)
@@ -120,7 +109,7 @@ class Predicates(Workload):
     @cached_property
     def _spectrum(self) -> np.ndarray:
         if self.num_queries * self.n <= MOST_WORKLOAD_ENTRIES:
-            return linalg.svdvals(self._all_rows if self._is_small else self.matrix)
+            return linalg.svdvals(self.matrix)
         return super()._spectrum
 
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
@@ -140,9 +129,6 @@ class Predicates(Workload):
         for factor in factors:
             table = (table * self._spread(factor)).sum(axis=tuple(batch + i for i in factor[0]), keepdims=True)
         return table.reshape(x.shape[:-1])
-
-    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        return np.concatenate([np.einsum("qi,qi->q", rows @ covariance, rows) for rows in self._in_chunks()])
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         return f"predicate {query + 1}" if self.names is None else self.names[query]

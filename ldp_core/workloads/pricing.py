@@ -2,8 +2,8 @@
 and the sums of G.
 
 A design of a kilobyte can ask a hundred questions of a million types. Its price is taken from the recipes, before anything of
-that size is made: for each part, how many numbers are written or read, at a speed measured once (2.5 GHz). It is right
-within a factor of about three, and more for conditions that are cheaper than they look.
+that size is made: how many numbers are written or read, in the time that a type takes for any part (a column of G, its diagonal, and
+adding both up), measured once (2.5 GHz). It is right within a factor of about three, and more for conditions that are cheaper than they look.
 """
 
 from __future__ import annotations
@@ -18,22 +18,21 @@ from ldp_core.run import Cancel, asked
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.marginals import KWayMarginals
-from ldp_core.workloads.parts import PredicatesPart, WorkloadPart, over_attributes
+from ldp_core.workloads.parts import WorkloadPart, over_attributes
 from ldp_core.workloads.predicates import ROWS_AT_ONCE
 
-A_QUERY_SET = 15e-9
-"""Seconds per type for what any part takes: a column of G, its diagonal, and adding both up."""
-AN_AXIS = 3e-9
-"""Seconds per type to sum along one attribute, for parts whose G is applied attribute by attribute."""
-A_CONDITION = 10e-9
-"""Seconds per type that a condition mentions, to write its row and to multiply with it."""
-A_SIGN = 0.1e-9
-"""Seconds per type and letter of a condition, to find where it holds; terms have about five letters or more."""
+A_TYPE = 15e-9
+"""Seconds for a type in any part."""
+AN_AXIS = 1 / 5
+"""Of that, to sum along one attribute, for parts whose G is applied attribute by attribute."""
+A_CONDITION = 2 / 3
+"""Of that, for a type that a condition mentions: to write its row and to multiply with it."""
+A_SIGN = 1 / 150
+"""Of that, for such a type and a letter of the condition: to find where it holds; terms have about five letters or more."""
+A_CELL = 2.0
+"""Times that, for a cell of the tables of a survey: writing it, and the numbers by attribute set that follow."""
 READ = 1e-6
 """Seconds per letter to read a condition."""
-
-A_CELL = 30e-9
-"""Seconds per cell of the tables of a survey: writing it, and the numbers by attribute set that follow."""
 
 ALIKE = {"histogram", "joint_histogram", "marginals", "k_way_marginals", "all_marginals", "parity"}
 """Kinds whose G is known by one column; where all parts are of these, G is never applied."""
@@ -55,21 +54,18 @@ def price(parts: Sequence[WorkloadPart], attributes: Any) -> Price:
     """What `work_out` of these recipes takes, on the types of a `Domain` or a sequence of attributes. Never raises for
     parts that do not fit: they cost what they would if they did."""
     axes = axes_of(attributes)
-    alike = all(part.kind in ALIKE for part in parts)
-    parts = [part.question for part in parts]  # shares and differences cost what their questions do
+    sizes = [axis.size for axis in axes]
+    n, alike = math.prod(sizes), all(part.kind in ALIKE for part in parts)
+    questions = [part.question for part in parts]  # shares and differences cost what their questions do
     # Equal parts cost no more than one, except conditions: each builds tables of its own.
-    distinct = {part.model_dump_json(exclude={"weight"}): part for part in parts if part.kind != "predicates"}
-    counted = [*distinct.values(), *(part for part in parts if part.kind == "predicates")]
-    prices = [_price(part, axes, alike) for part in counted]
-    n = math.prod(axis.size for axis in axes)
+    distinct = {part.model_dump_json(exclude={"weight"}): part for part in questions if part.kind != "predicates"}
+    counted = [*distinct.values(), *(part for part in questions if part.kind == "predicates")]
+    read = READ * sum(len(p.expression) for part in counted if part.kind == "predicates" for p in part.predicates)
     if n > MOST_TABLE_CELLS:  # a survey: only the tables it asks about are made
-        return _of_tables(sum(_cells(part, [axis.size for axis in axes]) for part in counted), parts)
-    return Price(sum(each.seconds for each in prices), sum(each.bytes for each in prices) + 4 * 8 * n)
-
-
-def _of_tables(cells: int, parts: Sequence[WorkloadPart]) -> Price:
-    letters = sum(len(p.expression) for part in parts if part.kind == "predicates" for p in part.predicates)
-    return Price(A_CELL * cells + READ * letters, 8 * min(cells, MOST_WORKLOAD_ENTRIES))
+        cells = sum(_cells(part, sizes) for part in counted)
+        return Price(read + A_TYPE * A_CELL * cells, 8 * min(cells, MOST_WORKLOAD_ENTRIES))
+    costs = [_numbers(part, axes, alike) for part in counted]
+    return Price(read + A_TYPE * sum(cost for cost, _ in costs), sum(held for _, held in costs) + 4 * 8 * n)
 
 
 def _cells(part: WorkloadPart, sizes: Sequence[int]) -> int:
@@ -103,31 +99,25 @@ def work_out(parts: Sequence[WorkloadPart], attributes: Any, cancel: Cancel) -> 
     return workload
 
 
-def _price(part: WorkloadPart, axes: Sequence[Axis], alike: bool) -> Price:
+def _numbers(part: WorkloadPart, axes: Sequence[Axis], alike: bool) -> tuple[float, int]:
+    """How many types' time a part takes, and the bytes that it holds."""
     sizes = [axis.size for axis in axes]
     n = math.prod(sizes)
     if part.kind == "predicates":
-        return _conditions(part, axes)
+        text = "\n".join(predicate.expression for predicate in part.predicates).replace('""', '"').casefold()
+        mentioned, many = math.prod(axis.size for axis in axes if axis.name.casefold() in text), len(part.predicates)
+        held = mentioned * many + 8 * min(mentioned * many, ROWS_AT_ONCE)
+        return n + mentioned * (A_CONDITION * many + A_SIGN * (len(text) - many + 1)), held
     if part.kind == "marginals":
-        return Price(A_QUERY_SET * n * len(part.groups), 0)
+        return n * len(part.groups), 0
     if part.kind == "matrix":
-        return Price(A_CONDITION * part.rows * part.columns, 8 * part.rows * part.columns)
+        return A_CONDITION * part.rows * part.columns, 8 * part.rows * part.columns
     kind: str = part.kind
     k = getattr(part, "k", 1)
     if part.kind == "types":
         kind, k, sizes = part.family, part.parameters.get("k", 1), [2] * max(1, n.bit_length() - 1)
-    applied = {"k_way_marginals": len(sizes) * k, "all_marginals": len(sizes)}.get(kind, 0) * (not alike)
     if kind == "parity":  # over the attributes named, of two values each
         named = len(getattr(part, "attributes", None) or sizes)
-        return Price(A_QUERY_SET * n + 2 * AN_AXIS * named * min(n, 2**named), 0)
-    return Price((A_QUERY_SET + AN_AXIS * applied) * n, 0)
-
-
-def _conditions(part: PredicatesPart, axes: Sequence[Axis]) -> Price:
-    texts = [predicate.expression for predicate in part.predicates]
-    text = "\n".join(texts).replace('""', '"').casefold()
-    mentioned = math.prod(axis.size for axis in axes if axis.name.casefold() in text)
-    letters = sum(map(len, texts))
-    seconds = READ * letters + mentioned * (A_CONDITION * len(texts) + A_SIGN * letters)
-    held = mentioned * len(texts) + 8 * min(mentioned * len(texts), ROWS_AT_ONCE)
-    return Price(seconds + A_QUERY_SET * math.prod(axis.size for axis in axes), held)
+        return n + 2 * AN_AXIS * named * min(n, 2**named), 0
+    applied = {"k_way_marginals": len(sizes) * k, "all_marginals": len(sizes)}.get(kind, 0) * (not alike)
+    return (1 + AN_AXIS * applied) * n, 0

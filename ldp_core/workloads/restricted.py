@@ -9,35 +9,12 @@ import numpy as np
 
 from ldp_core.anova import Set
 from ldp_core.workloads.ordered import Histogram
-from ldp_core.workloads.surveys import Group, Survey, eigenvalues
+from ldp_core.workloads.surveys import Group, Survey
 
 
 def several(survey: Survey, attributes: Iterable[int]) -> Set:
     """Those of the attributes that have more than one value."""
     return tuple(i for i in attributes if survey.shape[i] > 1)
-
-
-def spectra(survey: Survey) -> list[dict[Set, float] | None]:
-    """The eigenvalues of each group's own Gram matrix by set of the survey's attributes; None for a
-    group that does not treat the values of each of its attributes alike."""
-    known: dict[tuple[object, ...], dict[Set, float] | None] = {}
-
-    def found(group: Group) -> dict[Set, float] | None:
-        sizes = tuple(survey.shape[i] for i in group.attributes)
-        key = (sizes,) if isinstance(group.base, Histogram) else (group.base.digest, sizes)
-        if key not in known:
-            known[key] = eigenvalues(group.base, sizes)
-        values = known[key]
-        if values is None:
-            return None
-        return {tuple(group.attributes[i] for i in members): value for members, value in values.items()}
-
-    return [found(group) for group in survey.groups]
-
-
-def ordered_groups(survey: Survey) -> list[Group]:
-    """The groups that do not treat the values of each of their attributes alike."""
-    return [group for group, values in zip(survey.groups, spectra(survey), strict=True) if values is None]
 
 
 def ordered_sets(survey: Survey, groups: Iterable[Group]) -> tuple[Set, ...]:

@@ -13,7 +13,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -80,6 +79,7 @@ class Stratified(Representatives):
     """The queries of ``base`` about types in a table of ``shape``, the attributes at the places ``known`` known to the collector."""
 
     kind = "stratified"
+    recipe = ("base", "shape", "known")
 
     def __init__(self, base: Workload, shape: Sequence[int], known: Sequence[int]):
         super().__init__(base, np.arange(base.n))
@@ -97,13 +97,6 @@ class Stratified(Representatives):
                 f"The known attributes make {sizes[0]:,} groups and the others {sizes[1]:,} types; at most {MOST_STRATA:,} groups of "
                 f"{MOST_FITTED_TYPES:,} types are handled. Use coarser values."
             )
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        return {"kind": self.kind, "base": self.base.spec, "shape": list(self.shape), "known": list(self.known)}
-
-    def _identity(self) -> Any:
-        return [self.kind, self.base.digest, self.shape, self.known]
 
     @property
     def without_strata(self) -> Workload:

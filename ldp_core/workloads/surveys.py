@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,15 +32,14 @@ from ldp_core.limits import (
     MOST_TABLE_CELLS,
     MOST_WORKLOAD_ENTRIES,
 )
-from ldp_core.people import Counted, Tables, check_cells
+from ldp_core.people import Tables, check_cells
 from ldp_core.wording import magnitude, shortened
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
+from ldp_core.workloads.composite import Together
+from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.symmetry import SymmetryGroup
-
-if TYPE_CHECKING:
-    from ldp_core.workloads.means import Unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +56,19 @@ class Components:
     """A Gram matrix as numbers by attribute set: the non-empty ``sets`` A that some query depends on, the dimensions ``dims`` (k,)
     of P_A, and ``gram`` (k,) with g_A / n; ``constant`` is g_0 / n, that of the total."""
 
-    sets: tuple[anova.Set, ...]
+    sets: tuple[Set, ...]
     dims: np.ndarray
     gram: np.ndarray
     constant: float
 
 
-class Survey(Workload):
+class Survey(Together):
     """Groups of queries about some of the attributes, of the sizes ``shape``, each on the table of its own."""
 
     kind = "survey"
     title = "Survey"
     meaning = "Questions about a few attributes at a time, however many there are in all."
+    recipe = ("shape", "groups")
 
     def __init__(self, shape: Sequence[int], groups: Sequence[Group], axes: Sequence[Axis] | None = None):
         self.shape = _checked_sizes(shape)
@@ -92,22 +92,13 @@ class Survey(Workload):
                 raise ValueError(
                     f"A weight must be a positive number; got {group.weight}: leave out what does not count."
                 )
-        self.groups = tuple(groups)
+        self.groups, self.weights = tuple(groups), tuple(group.weight for group in groups)
         if sum(math.prod(self.shape[i] for i in group.attributes) for group in self.groups) > MOST_WORKLOAD_ENTRIES:
             raise ValueError(
                 f"The tables asked for have more than {MOST_WORKLOAD_ENTRIES:,} cells together: ask about fewer sets, or use coarser values."
             )
 
     # --- what follows from the components -----------------------------------------------------------------------
-
-    @cached_property
-    def components(self) -> Components:
-        """The components that the cost of a mechanism depends on if it treats the values of each
-        attribute alike. If questions do not treat them alike (totals along an order, conditions;
-        then not `symmetric`), g_A is the mean of G on the component, ``tr(P_A G) / dim_A``. The
-        information of such a mechanism is diagonal, and its objective ``sum_A tr(P_A G) / m_A`` the
-        same. ValueError if that takes too large tables."""
-        return self._found[0]
 
     @property
     def survey(self) -> Survey:
@@ -116,30 +107,46 @@ class Survey(Workload):
     @property
     def symmetric(self) -> bool:
         """True if the queries treat the values of each attribute alike, so that `components` are all of G."""
-        return self._found[1]
+        return not self.ordered_groups
+
+    def _worked_out(self, groups: Sequence[Group], of: Callable[[Workload, Sequence[int]], Any]) -> list[Any]:
+        """``of`` the queries and the table of each group, once for groups that have the same."""
+        known: dict[tuple[object, ...], Any] = {}
+        for group in groups:
+            sizes = tuple(self.shape[i] for i in group.attributes)
+            if (key := (group.base.digest, sizes)) not in known:
+                known[key] = of(group.base, sizes)
+        return [known[group.base.digest, tuple(self.shape[i] for i in group.attributes)] for group in groups]
 
     @cached_property
-    def _found(self) -> tuple[Components, bool]:
-        gram, alike = dict[anova.Set, float](), True
-        known: dict[tuple[object, ...], tuple[dict[anova.Set, float], bool]] = {}
-        for group in self.groups:
-            sizes = tuple(self.shape[i] for i in group.attributes)
-            key = (group.base.digest, sizes)
-            if key not in known:
-                exact = eigenvalues(group.base, sizes)
-                known[key] = (averages(group.base, sizes), False) if exact is None else (exact, True)
-            values, same = known[key]
-            alike &= same
+    def spectra(self) -> list[dict[Set, float] | None]:
+        """The eigenvalues of each group's own Gram matrix by set of attributes; None for a group that does not treat the values of each
+        of its attributes alike."""
+        found = zip(self.groups, self._worked_out(self.groups, eigenvalues), strict=True)
+        return [None if values is None else _placed(values, group) for group, values in found]
+
+    @cached_property
+    def ordered_groups(self) -> list[Group]:
+        """The groups that do not treat the values of each of their attributes alike."""
+        return [group for group, values in zip(self.groups, self.spectra, strict=True) if values is None]
+
+    @cached_property
+    def components(self) -> Components:
+        """The components that the cost of a mechanism depends on if it treats the values of each
+        attribute alike. If questions do not treat them alike (totals along an order, conditions;
+        then not `symmetric`), g_A is the mean of G on the component, ``tr(P_A G) / dim_A``. The
+        information of such a mechanism is diagonal, and its objective ``sum_A tr(P_A G) / m_A`` the
+        same. ValueError if that takes too large tables."""
+        gram, means = dict[Set, float](), iter(self._worked_out(self.ordered_groups, averages))
+        for group, values in zip(self.groups, self.spectra, strict=True):
             scale = group.weight**2 / group.base.n
-            for within, value in values.items():
+            for members, value in (_placed(next(means), group) if values is None else values).items():
                 if value > 0:
-                    members = tuple(group.attributes[i] for i in within)
-                    if all(self.shape[i] > 1 for i in members):
-                        gram[members] = gram.get(members, 0.0) + scale * value
+                    gram[members] = gram.get(members, 0.0) + scale * value
         constant = gram.pop((), 0.0)
         sets = tuple(sorted(gram, key=lambda members: (len(members), members)))
         dims = np.array([anova.dimensions(self.shape, members) for members in sets])
-        return Components(sets, dims, np.array([gram[members] for members in sets]), constant), alike
+        return Components(sets, dims, np.array([gram[members] for members in sets]), constant)
 
     @cached_property
     def _known_symmetry(self) -> SymmetryGroup:
@@ -180,54 +187,30 @@ class Survey(Workload):
 
     def prepare(self, check: Callable[[], None]) -> None:
         check()
-        _ = self._found
+        _ = self.components
 
     # --- queries ------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _starts(self) -> np.ndarray:
-        return np.concatenate([[0], np.cumsum([group.base.num_queries for group in self.groups], dtype=np.int64)])
-
     @property
-    def num_queries(self) -> int:
-        return int(self._starts[-1])
-
-    def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        if queries is None:
-            return np.concatenate([group.weight * group.base.query_weights() for group in self.groups])
-        weights = np.empty(len(queries))
-        for k, here, local in self.located(np.asarray(queries)):
-            weights[here] = self.groups[k].weight * self.groups[k].base.query_weights(local)
-        return weights
+    def members(self) -> Sequence[Workload]:
+        return [group.base for group in self.groups]
 
     @cached_property
-    def extent(self) -> tuple[float, float]:
-        ends = [(g.weight * least, g.weight * most) for g in self.groups for least, most in [g.base.extent]]
-        return min(least for least, _ in ends), max(most for _, most in ends)
-
-    @cached_property
-    def squared_weights(self) -> float:
-        return math.fsum(group.weight**2 * group.base.squared_weights for group in self.groups)
-
-    def located(self, queries: np.ndarray) -> Iterable[tuple[int, np.ndarray, np.ndarray]]:
-        """(number of the group, places of its queries in ``queries``, their numbers within the
-        group) for every group in ``queries`` (q,)."""
-        owner = np.searchsorted(self._starts, queries, side="right") - 1
-        for k in np.unique(owner):
-            here = np.flatnonzero(owner == k)
-            yield int(k), here, queries[here] - self._starts[k]
+    def parts(self) -> tuple[Workload, ...]:
+        if self.n > MOST_TABLE_CELLS:
+            raise ValueError(
+                f"The survey has {magnitude(self.n)} possible combinations of values; vectors over them are formed for at most "
+                f"{MOST_TABLE_CELLS:,}. Use a mechanism made for surveys."
+            )
+        return tuple(OnAttributes(self.shape, group.attributes, group.base) for group in self.groups)
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        k = int(np.searchsorted(self._starts, query, side="right")) - 1
+        ((k, _, (own,)),) = self.located(np.array([query]))
         group = self.groups[k]
         if self.axes is not None or not isinstance(group.base, Histogram):
-            return group.base.query_name(query - int(self._starts[k]))
-        values = np.unravel_index(query - int(self._starts[k]), [self.shape[i] for i in group.attributes])
+            return group.base.query_name(int(own))
+        values = np.unravel_index(own, [self.shape[i] for i in group.attributes])
         return ", ".join(f"x{i + 1} = {value}" for i, value in zip(group.attributes, values, strict=True))
-
-    def unit(self, query: int) -> Unit | None:
-        k = int(np.searchsorted(self._starts, query, side="right")) - 1
-        return self.groups[k].base.unit(query - int(self._starts[k]))
 
     def answers(self, x: np.ndarray | Tables, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         """W x: (p,) answers, or those of the given query indices, for counts by attribute set, or (..., n) for counts ``x`` (..., n).
@@ -254,66 +237,12 @@ class Survey(Workload):
 
     # --- vectors over all types, where there are few enough -----------------------------------------------------
 
-    def _check_dense(self) -> None:
-        if self.n > MOST_TABLE_CELLS:
-            raise ValueError(
-                f"The survey has {magnitude(self.n)} possible combinations of values; vectors over them are formed for at most "
-                f"{MOST_TABLE_CELLS:,}. Use a mechanism made for surveys."
-            )
-
-    def _spread(self, group: Group, cells: np.ndarray) -> np.ndarray:
-        """(..., cells) of a group's table to (..., n): every type takes the number of its cell."""
-        batch = cells.shape[:-1]
-        sizes = [size if i in group.attributes else 1 for i, size in enumerate(self.shape)]
-        return np.broadcast_to(cells.reshape(*batch, *sizes), (*batch, *self.shape)).reshape(*batch, self.n)
-
-    def _folded(self, group: Group, x: np.ndarray) -> np.ndarray:
-        """(..., n) to (..., cells) of a group's table."""
-        batch = x.ndim - 1
-        others = tuple(batch + i for i in range(len(self.shape)) if i not in group.attributes)
-        return x.reshape(*x.shape[:-1], *self.shape).sum(axis=others).reshape(*x.shape[:-1], -1)
-
-    def apply_gram(self, x: np.ndarray) -> np.ndarray:
-        self._check_dense()
-        x = np.asarray(x, dtype=float)
-        image = np.zeros_like(x)
-        for group in self.groups:
-            image += group.weight**2 * self._spread(group, group.base.apply_gram(self._folded(group, x)))
-        return image
-
-    @property
-    def gram_diag(self) -> np.ndarray:
-        self._check_dense()
-        return np.sum([g.weight**2 * self._spread(g, g.base.gram_diag) for g in self.groups], axis=0)
-
     @property
     def gram_roundings(self) -> int:
         return len(self.groups) + 2 + max(group.base.gram_roundings for group in self.groups)
 
-    def rows(self, queries: np.ndarray) -> np.ndarray:
-        self._check_dense()
-        rows = np.empty((len(queries), self.n))
-        for k, here, local in self.located(np.asarray(queries)):
-            group = self.groups[k]
-            rows[here] = group.weight * self._spread(group, group.base.rows(local))
-        return rows
-
-    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
-        self._check_dense()
-        if x.ndim == 1:
-            return self.answers(Counted(x, self.shape), queries)
-        return np.stack([self._answers(vector, queries) for vector in x])
-
-    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        self._check_dense()
-        parts = []
-        for group in self.groups:
-            folded = self._folded(group, self._folded(group, np.asarray(covariance, dtype=float)).T)
-            parts.append(group.weight**2 * group.base.query_variances(folded))
-        return np.concatenate(parts)
-
     def singular_values(self) -> np.ndarray:
-        self._check_dense()
+        _ = self.parts  # for as many types only
         if not self.symmetric:
             if self.n > MOST_EXACT_TYPES:
                 raise ValueError(
@@ -337,20 +266,6 @@ class Survey(Workload):
             return super().rank
         return round(math.fsum(self.components.dims)) + (self.components.constant > 0)
 
-    # --- recipes ------------------------------------------------------------------------------------------------
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        groups = [
-            {"attributes": list(group.attributes), "weight": group.weight, "base": group.base.spec}
-            for group in self.groups
-        ]
-        return {"kind": self.kind, "shape": list(self.shape), "groups": groups}
-
-    def _identity(self) -> Any:
-        groups = [(group.attributes, group.weight, group.base.digest) for group in self.groups]
-        return [self.kind, self.shape, groups]
-
     def __repr__(self) -> str:
         return f"<survey workload: {self.num_queries:,} queries on {len(self.groups):,} sets of {len(self.shape)} attributes>"
 
@@ -358,7 +273,12 @@ class Survey(Workload):
         return super()._repr_html_() if self.n <= MOST_TABLE_CELLS else None
 
 
-def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] | None:
+def _placed(values: dict[Set, float], group: Group) -> dict[Set, float]:
+    """``values`` by places among the attributes of the ``group``, by those of the survey."""
+    return {tuple(group.attributes[i] for i in members): value for members, value in values.items()}
+
+
+def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[Set, float] | None:
     """{A: lambda_A} with ``G = sum_A lambda_A P_A`` of a workload on a table of these ``sizes``; None where G is none of these."""
     places = tuple(i for i, size in enumerate(sizes) if size > 1)
     if isinstance(base, Histogram):
@@ -401,24 +321,17 @@ def _shifted(base: Workload, sizes: Sequence[int]) -> bool:
     )
 
 
-def averages(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float]:
+def averages(base: Workload, sizes: Sequence[int]) -> dict[Set, float]:
     """{A: tr(P_A G) / dim_A} of any workload on a table of these ``sizes``. ValueError where its Gram matrix is too large."""
-    rows = base.gram_root.reshape(-1, *sizes)
-    places = tuple(i for i, size in enumerate(sizes) if size > 1)
-    traces = dict[anova.Set, float]()
-    for members in anova.subsets(places):  # of the functions of these attributes: a sum over the components within
-        others = tuple(i + 1 for i in range(len(sizes)) if i not in members)
-        left = math.prod(sizes[i - 1] for i in others)
-        traces[members] = float((rows.sum(axis=others) ** 2).sum()) / left
-    averages = dict[anova.Set, float]()
-    for members in traces:
-        averages[members] = traces[members] - math.fsum(
-            averages[inner] for inner in anova.subsets(members) if inner != members
-        )
-    most = max(averages.values())
+    squares = anova.squared_norms(base.gram_root.reshape(-1, *sizes)).sum(axis=0).reshape((2,) * len(sizes))
+    found = {
+        members: float(squares[tuple(int(i in members) for i in range(len(sizes)))])
+        for members in anova.subsets(i for i, size in enumerate(sizes) if size > 1)
+    }
+    most = max(found.values())
     return {
         members: value / anova.dimensions(sizes, members) if value > 1e-12 * most else 0.0
-        for members, value in averages.items()
+        for members, value in found.items()
     }
 
 
@@ -456,10 +369,8 @@ def marginal(
     """The joint counts of some attributes: a query for each combination of their values."""
     places = tuple(sorted(attributes))
     chosen = None if axes is None else [axes[i] for i in places]
-    cells = math.prod(shape[i] for i in places)
-    if cells > MOST_TABLE_CELLS:
-        check_cells(shape, places, None if axes is None else [axis.name for axis in axes])
-    return Group(places, Histogram(cells, chosen), weight)
+    check_cells(shape, places, None if axes is None else [axis.name for axis in axes])
+    return Group(places, Histogram(math.prod(shape[i] for i in places), chosen), weight)
 
 
 def survey(
@@ -481,17 +392,15 @@ def survey(
     shape = _checked_sizes(sizes)
     sets = _every(len(shape), ways) if isinstance(ways, (int, np.integer)) else _named(shape, ways)
     scales = [1.0] * len(sets) if weights is None else _scales(weights, len(sets))
-    # A set in "every k attributes" leaves nothing to count if all its attributes have one value.
+    # A set whose attributes have one value only leaves nothing to count.
     kept = [
         (members, scale)
         for members, scale in zip(sets, scales, strict=True)
         if scale != 0 and any(shape[i] > 1 for i in members)
     ]
-    if not any(shape[i] > 1 for members in sets for i in members):
-        raise ValueError("Every attribute has one value only, so there is nothing to ask: add an attribute.")
     if not kept:
         raise ValueError(
-            "All weights are 0, so nothing is asked: give one set of attributes a positive weight at least."
+            "All weights are 0, or every attribute has one value only, so nothing is asked: add an attribute, or give a set a positive weight."
         )
     given = None if axes is None else axes_of(axes)
     return Survey(shape, [marginal(shape, members, scale, given) for members, scale in kept], given)
@@ -525,10 +434,6 @@ def _named(shape: tuple[int, ...], ways: Any) -> list[Set]:
         raise ValueError("Each set of attributes must have a member, and be there once.")
     if any(len(set(members)) < len(members) or members[0] < 0 or members[-1] > last for members in sets):
         raise ValueError(f"The sets must name different attributes, from 0 to {last}.")
-    if constant := [members for members in sets if all(shape[i] == 1 for i in members)]:
-        raise ValueError(
-            f"Attributes {list(constant[0])} have one value only, so there is nothing to count: leave them out."
-        )
     return sets
 
 

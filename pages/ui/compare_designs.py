@@ -12,7 +12,7 @@ import streamlit as st
 
 from ldp_core import charts, library, mechanisms, wording
 from pages.ui import layout, listing
-from pages.ui.controls import guarded, pick, view_switch
+from pages.ui.controls import button, pick, view_switch
 from pages.ui.file_menu import continue_with_copy
 from pages.ui.session.history import SavedDesign
 from pages.ui.session.state import Session
@@ -57,15 +57,8 @@ def _designs(state: Session) -> None:
             "Two or more designs stand side by side once they have names. Keep the one on screen and go on with a copy: change its "
             "epsilon, its questions or its mechanism, and come back."
         )
-        st.button(
-            "Keep this design and continue with a copy",
-            key="design-copy",
-            type="primary",
-            icon=":material/content_copy:",
-            disabled=state.saved.empty,
-            on_click=guarded,
-            args=(state, continue_with_copy, state),
-        )
+        label, nothing = "Keep this design and continue with a copy", state.saved.empty
+        button(label, "design-copy", "content_copy", continue_with_copy, state, type="primary", disabled=nothing)
         return
     case = state.view.get("case", "worst_case")
     known = _cases([state.standing_for(design.history) for design in kept])
@@ -176,14 +169,8 @@ def _fitting(state: Session, unfitted: list[Cost]) -> None:
             work.start_fit(cost.state, cost.state.chosen)
 
     st.info(f"Not optimised yet: {names}. {'This is under way.' if running else ''}")
-    st.button(
-        "Optimising" if running else f"Optimise {wording.plural(len(unfitted), 'design')}",
-        key="optimise-designs",
-        type="primary",
-        disabled=running,
-        on_click=start,
-        icon=":material/play_arrow:",
-    )
+    label = "Optimising" if running else f"Optimise {wording.plural(len(unfitted), 'design')}"
+    button(label, "optimise-designs", "play_arrow", start, type="primary", disabled=running)
     for fit in fits:
         if fit.error:
             st.error(plain(fit.error))

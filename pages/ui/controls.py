@@ -128,6 +128,12 @@ def guarded(state: Session, action: Callable[..., Any], *arguments: Any) -> None
         state.notices = [("error", f"{error}{UNCHANGED}")]
 
 
+def button(label: str, key: str, icon: str, action: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+    """A button, with an ``icon`` or "", that does ``action(*arguments)``, `guarded`; ``options`` are those of `st.button`."""
+    icon, given = f":material/{icon}:" if icon else "", (session(), action, *arguments)
+    st.button(label, key, icon=icon or None, on_click=guarded, args=given, **options)
+
+
 def take_file(
     state: Session, key: str, label: str, take: Callable[[Any], None], after: str = "", **options: Any
 ) -> None:
@@ -214,12 +220,12 @@ def _typical(suggested: verdicts.Suggestion) -> str:
 def _take(state: Session, label: str, key: str, target: float, what: str) -> None:
     """A button that stores a target error taken from the questions and the people."""
     alpha = verdicts.alpha_for(target)
-    st.button(
+    button(
         label,
-        key=key,
-        on_click=lambda: state.change(target_alpha=alpha),
+        key,
+        "auto_awesome",
+        lambda: state.change(target_alpha=alpha),
         disabled=state.setting.alpha == alpha,
-        icon=":material/auto_awesome:",
         help=f"{wording.capital(plain(state.setting.error_in_words(target)))} on {state.setting.population}: {what}. It stays when the questions change.",
     )
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from ldp_core import designs, library
 from ldp_core.limits import MOST_DESIGN_NAME, MOST_DESIGNS
 from pages.ui import layout, promises
-from pages.ui.controls import control, guarded
+from pages.ui.controls import button, control
 from pages.ui.data import actions as data_actions
 from pages.ui.session import browser, exchange
 from pages.ui.session.browser import session_store
@@ -37,14 +35,8 @@ def draw(state: Session) -> None:
         opening(state, "load")
     with st.expander("Sample data", icon=":material/dataset:"):
         for sample in catalogue():
-            st.button(
-                sample["title"],
-                key=f"sample-{sample['file']}",
-                help=sample["sentence"],
-                width="stretch",
-                on_click=guarded,
-                args=(state, data_actions.load_sample, state, sample["file"]),
-            )
+            key, act = f"sample-{sample['file']}", data_actions.load_sample
+            button(sample["title"], key, "", act, state, sample["file"], help=sample["sentence"], width="stretch")
     _saved_designs(state)
     link = layout.fold("Share a link", "share-link", ":material/link:")
     if link is not None:
@@ -92,13 +84,8 @@ def _saved_designs(state: Session) -> None:
             if design.name != state.saved.name:
                 _waiting(state, place, design)
         if state.saved.deleted is not None:
-            _button(
-                f"Bring back {plain(state.saved.deleted[1].name)}",
-                "design-back",
-                ":material/undo:",
-                state,
-                state.bring_back,
-            )
+            back = f"Bring back {plain(state.saved.deleted[1].name)}"
+            button(back, "design-back", "undo", state.bring_back, width="stretch")
         st.caption(f"At most {MOST_DESIGNS}, each with its own undo. They last as long as this session.")
 
 
@@ -125,62 +112,27 @@ def _on_screen(state: Session) -> None:
         max_chars=MOST_DESIGN_NAME,
     )
     if not state.saved.name:
-        _button(
-            "Keep it in this list",
-            "design-keep",
-            ":material/bookmark_add:",
-            state,
-            lambda: keep_suggested(state),
-            disabled=state.saved.empty,
-        )
+        keep, nothing = "Keep it in this list", state.saved.empty
+        button(keep, "design-keep", "bookmark_add", keep_suggested, state, width="stretch", disabled=nothing)
         return
     left, right = st.columns(2)
     with left:
-        _button("Duplicate", "design-duplicate", ":material/content_copy:", state, state.saved.duplicate)
+        button("Duplicate", "design-duplicate", "content_copy", state.saved.duplicate, width="stretch")
     with right:
-        _button("Delete", "design-delete", ":material/delete:", state, lambda: state.delete(state.saved.name))
+        button("Delete", "design-delete", "delete", lambda: state.delete(state.saved.name), width="stretch")
 
 
 def _waiting(state: Session, place: int, design: SavedDesign) -> None:
     """A design that can be switched to."""
     c = design.history.configuration
     asked = c.workload.summary if c.workload is not None else "no questions yet"
-    title = library.spec(c.mechanism.name).title
+    about, name = f"{asked}, epsilon {c.epsilon}, {library.spec(c.mechanism.name).title}", plain(design.name)
+    show, delete = lambda: state.switch(design.name), lambda: state.delete(design.name)
     left, right = st.columns([5, 1], gap="small")
     with left:
-        about = f"{asked}, epsilon {c.epsilon}, {title}"
-        _button(
-            plain(design.name),
-            f"design-show-{place}",
-            ":material/arrow_forward:",
-            state,
-            lambda: state.switch(design.name),
-            plain(about),
-        )
+        button(name, f"design-show-{place}", "arrow_forward", show, help=plain(about), width="stretch")
     with right:
-        _button(
-            "",
-            f"design-delete-{place}",
-            ":material/delete:",
-            state,
-            lambda: state.delete(design.name),
-            f"Delete {plain(design.name)}",
-        )
-
-
-def _button(
-    label: str, key: str, icon: str, state: Session, act: Callable[[], None], about: str = "", disabled: bool = False
-) -> None:
-    st.button(
-        label,
-        key=key,
-        icon=icon,
-        help=about or None,
-        width="stretch",
-        disabled=disabled,
-        on_click=guarded,
-        args=(state, act),
-    )
+        button("", f"design-delete-{place}", "delete", delete, help=f"Delete {name}", width="stretch")
 
 
 _CONFIRMED = "forget-confirmed"

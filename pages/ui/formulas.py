@@ -11,7 +11,33 @@ Types are numbered with the last attribute running fastest. Bins include their l
 that are empty or read NA, N/A, NaN, null, none or ? are missing values.
 """
 
-WORKLOAD = r"""
+_BOUNDS = r"""
+**Bounds.** With $\sigma$ the singular values of $W$ and $\lVert\cdot\rVert_*$ their sum, every mechanism has (McKenna et al. 2020,
+Theorem 5.6)
+
+$$
+L \ge e^{-\varepsilon} \Big(\sum_i \sigma_i\Big)^2
+$$
+
+Sharper are the centred bound (scaled to mean one, a report's probabilities have variance at most $\sinh^2(\varepsilon/2)$ over the types)
+
+$$
+L \ge \tfrac{1}{n}\lVert W \mathbf{1}\rVert^2 + \frac{\lVert W (I - \tfrac{1}{n}\mathbf{1}\mathbf{1}^\top)\rVert_*^2}{\sinh^2(\varepsilon/2)}
+$$
+
+and the certificate, which solves a relaxation of the best mechanism (the second moments of two-valued rows) and proves its value by duality,
+
+$$
+L \ge \frac{\operatorname{tr}(C G)^2}{\mathbf{1}^\top \mu} \quad\text{whenever}\quad v^\top C G C v \le (\mathbf{1}^\top v)(\mu^\top v)
+$$
+
+for every two-valued row $v$, which one factorisation of a matrix checks, rounding included (both derived in this project). The worst case
+is the largest over all spreads of people. A bound on $L$ gives $(L - \operatorname{tr} G)/(n\,p\,\alpha)$ users.
+"""
+"""The lower bounds, told alike on every page."""
+
+WORKLOAD = (
+    r"""
 **The questions** are a matrix $W$ with one row per query and one column per type; the answers are $W x$. A group with weight $w$ has
 its rows multiplied by $w$, so its squared errors count $w^2$ times. Variances and bounds depend on $W$ only through the Gram matrix
 $G = W^\top W$ (McKenna et al. 2020, Section 2.1), which is known in closed form or as a product over the attributes for everything but
@@ -19,26 +45,9 @@ conditions and uploaded matrices.
 
 **Rank and singular values** are those of $W$.
 
-**Users any mechanism needs.** With $\sigma$ the singular values, every mechanism has (same paper, Theorem 5.6)
-
-$$
-L \ge e^{-\varepsilon} \Big(\sum_i \sigma_i\Big)^2
-$$
-
-Sharper are the centred bound, with $\lVert\cdot\rVert_*$ the sum of singular values,
-
-$$
-L \ge \tfrac{1}{n}\lVert W \mathbf{1}\rVert^2 + \frac{\lVert W (I - \tfrac{1}{n}\mathbf{1}\mathbf{1}^\top)\rVert_*^2}{\sinh^2(\varepsilon/2)}
-$$
-
-and the certificate, which proves (both derived in this project)
-
-$$
-L \ge \frac{\operatorname{tr}(C G)^2}{\mathbf{1}^\top \mu}
-$$
-
-whenever $v^\top C G C v \le (\mathbf{1}^\top v)(\mu^\top v)$ for every two-valued row $v$.
-
+"""
+    + _BOUNDS
+    + r"""
 **Surveys.** Questions about a few columns at a time are never written out over the types. With $P_A$ the projection onto what varies
 with exactly the columns of a set $A$, of dimension $d_A$, tables of counts have (derived in this project)
 
@@ -48,12 +57,11 @@ $$
 
 with $n_B$ the cells of a table; the centred bound is $g_\emptyset + (\sum_A d_A \sqrt{g_A})^2 / \sinh^2(\varepsilon/2)$, and information spread
 over the sets in proportion to $d_A \sqrt{g_A}$ has the smallest error.
-
-**Which queries dominate.** The exact variance of each unbiased answer, with the people of this design; the squares of the weights are
-counted in the shares.
 """
+)
 
-DESIGN = r"""
+DESIGN = (
+    r"""
 **Privacy.** Epsilon-LDP means, for every report $y$ and any two types $u$ and $v$ (McKenna et al. 2020, Definition 2.4),
 
 $$
@@ -85,24 +93,14 @@ $$
 \frac{L - \operatorname{tr} G}{L_{\text{bound}} - \operatorname{tr} G} - 1
 $$
 
-**Bounds.** In closed form, with $\lVert\cdot\rVert_*$ the sum of singular values,
-
-$$
-L \ge \tfrac{1}{n}\lVert W \mathbf{1}\rVert^2 + \frac{\lVert W (I - \tfrac{1}{n}\mathbf{1}\mathbf{1}^\top)\rVert_*^2}{\sinh^2(\varepsilon/2)}
-$$
-
-The certificate solves a relaxation (the second moments of two-valued rows) and proves its value by duality,
-
-$$
-L \ge \frac{\operatorname{tr}(C G)^2}{\mathbf{1}^\top \mu} \quad\text{whenever}\quad v^\top C G C v \le (\mathbf{1}^\top v)(\mu^\top v)
-$$
-
-for every two-valued row $v$, which one eigenvalue decomposition checks (both derived in this project).
-
+"""
+    + _BOUNDS
+    + r"""
 **Optimiser.** The best strategy is a measure over two-valued rows and the problem is convex: new rows by pricing, weights by
 majorisation. For the worst case the prior moves until no type is worse off.
 
 """
+)
 
 DETECTION = r"""
 **Difference to detect.** Reports of two groups with shares $p$ of the types, of $N_1$ and $N_2$ people, find a difference $d$ in the
@@ -116,33 +114,19 @@ with $A$ what a report adds to the answer and $z$ the quantiles of the normal di
 drawn; $p$ are the people of the design.
 """
 
-COMPARE = rf"""
+COMPARE = (
+    r"""
 **Users needed** is the sample complexity (McKenna et al. 2020, Corollary 5.4)
 
 $$
-\frac{{\max_u t_u}}{{p\,\alpha}}
+\frac{\max_u t_u}{p\,\alpha}
 $$
 
 with $t_u$ the variance one user of type $u$ adds over all $p$ queries.
 
-**SVD bound** (same paper, Theorem 5.6), with $\sigma$ the singular values of $W$:
-
-$$
-L \ge e^{{-\varepsilon}} \Big(\sum_i \sigma_i\Big)^2
-$$
-
-**Centred SVD bound**, derived in this project: scaled to mean one, a report's probabilities have variance at most $\sinh^2(\varepsilon/2)$
-over the types, so, with $\lVert\cdot\rVert_*$ the sum of singular values,
-
-$$
-L \ge \tfrac{{1}}{{n}}\lVert W \mathbf{{1}}\rVert^2 + \frac{{\lVert W (I - \tfrac{{1}}{{n}}\mathbf{{1}}\mathbf{{1}}^\top)\rVert_*^2}}{{\sinh^2(\varepsilon/2)}}
-$$
-
-The worst case is the largest over all spreads of people. A bound on $L$ gives $(L - \operatorname{{tr}} G)/(n\,p\,\alpha)$ users.
-
-**Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own dual variables, which one
-factorisation of a matrix checks, rounding included.
-
+"""
+    + _BOUNDS
+    + rf"""
 **Gap**: users needed divided by the users the bound allows, less 1, for the same people.
 
 **Broken lines over epsilon**: the two Theorems 4.5 are about averages, of ranges from a tree (Cormode et al. 2019) and of a histogram with
@@ -151,6 +135,7 @@ of the design's own mechanism.
 
 **Verdicts.** {verdicts.RULE} Variances refer to unbiased estimates; non-negative ones are compared by simulation.
 """
+)
 
 PLAN = r"""
 With $v(\varepsilon)$ the variance one user adds, summed over the $p$ queries, $N$ users give a mean squared error of shares of (McKenna

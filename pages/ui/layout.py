@@ -6,6 +6,7 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import pandas as pd
@@ -15,11 +16,12 @@ import streamlit as st
 from ldp_core import charts, designs, frames, library, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
-from ldp_core.run import Progress
+from ldp_core.run import Cancel, Progress
 from pages.ui import listing
+from pages.ui.controls import button
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, Stopped, jobs, poll
+from pages.ui.tasks.jobs import Job, Stopped, ask, jobs, poll
 from pages.ui.words import plain, spoken
 
 if TYPE_CHECKING:
@@ -29,16 +31,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _APP = "came-through-app"
-_NEXT = {
-    "Data": "Workload",
-    "Workload": "Design",
-    "Design": "Compare",
-    "Compare": "Bounds",
-    "Bounds": "Simulate",
-    "Simulate": "Export",
-    "Export": "Collect",
-    "Collect": "Papers",
-}
+_ORDER = ("Data", "Workload", "Design", "Compare", "Bounds", "Simulate", "Export", "Collect", "Papers")
+_NEXT = dict(pairwise(_ORDER))
 """The page that follows each page; any other, such as the first, leads to the data."""
 CHART_TITLES = {
     "demonstration": "Share of people up to each age",
@@ -108,9 +102,7 @@ def _offer_fit(state: Session, setting: Setting, name: str) -> None:
     """A button that fits a mechanism whose fit a loaded file lacked."""
     lacked = state.view.get("offer_optimise") == setting.fitted_key(name)
     if lacked and setting.unfit(name) is None and work.fit(state, name).running is None:
-        st.button(
-            "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
-        )
+        button("Optimise again", "offer", "play_arrow", work.start_fit, state, name)
 
 
 def _head(title: str, purpose: str) -> None:
@@ -227,6 +219,32 @@ def instead(error: ValueError, what: str = "", known: str = "", mild: bool = Fal
         st.error(plain(f"{what} {error}"))
 
 
+def once_known(
+    state: Session,
+    key: object,
+    title: str,
+    quick: bool,
+    compute: Callable[[Cancel], T],
+    waiting: str = "",
+    what: str = "",
+    small: bool = False,
+    size: int = 0,
+) -> T | None:
+    """The value of `ask`. While there is none, None, and the page says in its place that it is ``waiting``, or why it cannot be had
+    after ``what`` that means; ``small`` says so in small print."""
+    try:
+        value = ask(state, key, title, quick, compute, size)
+    except ValueError as error:
+        if small:
+            st.caption(plain(f"{what} {error}"))
+        else:
+            instead(error, what)
+        return None
+    if value is None and waiting:
+        (st.caption if small else st.info)(waiting)
+    return value
+
+
 def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
     """Exact errors that take seconds are computed in the background; until then the page ends here."""
     try:
@@ -246,7 +264,7 @@ def need_questions(state: Session, design: Setting) -> None:
     task = work.questions(state)
     if (job := task.running) is not None:
         st.info("The questions of this design are being worked out.")
-        st.button("Cancel", on_click=job.stop, key="cancel-questions", icon=":material/stop:")
+        button("Cancel", "cancel-questions", "stop", job.stop)
         end()
     if task.error:
         st.error(plain(task.error))
@@ -254,7 +272,7 @@ def need_questions(state: Session, design: Setting) -> None:
         f"The questions of this design take about {wording.duration(design.price.seconds)} and "
         f"{wording.significant(design.price.bytes / 1e6, 2)} MB to work out, so this is not done unasked."
     )
-    st.button("Work them out", on_click=task.start, key="questions", icon=":material/play_arrow:")
+    button("Work them out", "questions", "play_arrow", task.start)
     end()
 
 
@@ -409,7 +427,7 @@ def fold(title: str, key: str, icon: str | None = None) -> DeltaGenerator | None
 def show_held(state: Session) -> None:
     """Its choices in a table: there is nothing yet that they could be computed for."""
     c = state.configuration
-    questions = [part.summary for part in c.workload.parts] if c.workload is not None else []
+    questions = [part.summary for part in c.parts]
     choices = [
         *(("Questions" if i == 0 else "", summary) for i, summary in enumerate(questions)),
         ("Epsilon of a report", c.epsilon),

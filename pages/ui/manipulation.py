@@ -12,9 +12,9 @@ from ldp_core import verdicts, wording
 from ldp_core.deploy.collector import Manipulation
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
+from pages.ui import layout
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
-from pages.ui.tasks.jobs import ask
 from pages.ui.words import people, plain
 
 QUICK_ENTRIES = 2**20
@@ -24,21 +24,18 @@ QUICK_ENTRIES = 2**20
 def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Sequence[str], users: int) -> None:
     """The sentences, once they are known."""
     chosen = verdicts.judged_queries(workload)
-    try:
-        manipulation = ask(
-            state,
-            ("manipulation", mechanism.digest, workload.digest),
-            "finding what forged reports can do",
-            len(chosen) * mechanism.cost_dimension(workload) <= QUICK_ENTRIES,
-            lambda cancel: collecting.forged(mechanism, workload, cancel),
-        )
-    except ValueError as error:
-        st.caption(f"How far a forged report moves answers cannot be told. {plain(str(error))}")
-    else:
-        if manipulation is None:
-            st.caption("How far a forged report moves answers is being worked out.")
-        else:
-            _told(manipulation, workload, labels, users)
+    manipulation = layout.once_known(
+        state,
+        ("manipulation", mechanism.digest, workload.digest),
+        "finding what forged reports can do",
+        len(chosen) * mechanism.cost_dimension(workload) <= QUICK_ENTRIES,
+        lambda cancel: collecting.forged(mechanism, workload, cancel),
+        "How far a forged report moves answers is being worked out.",
+        "How far a forged report moves answers cannot be told.",
+        small=True,
+    )
+    if manipulation is not None:
+        _told(manipulation, workload, labels, users)
     st.caption(
         "Nobody can be kept from sending a report of their choice: let each person send one, with an id that counts once."
     )

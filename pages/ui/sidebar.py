@@ -14,6 +14,7 @@ from ldp_core import charts, designs, frames, library, wording
 from ldp_core.designs import Setting
 from ldp_core.run import Progress
 from pages.ui import file_menu
+from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, give_up_earlier, give_up_unasked, jobs, poll
@@ -118,25 +119,13 @@ def _mechanism(state: Session, design: Setting | None) -> None:
 
 
 def _actions(state: Session) -> None:
-    undo, redo = st.columns(2)
-    undo.button(
-        "Undo",
-        "undo",
-        icon=":material/undo:",
-        width="stretch",
-        disabled=not state.history.past,
-        on_click=state.undo,
-        help="Back to the design before the last change.",
-    )
-    redo.button(
-        "Redo",
-        "redo",
-        icon=":material/redo:",
-        width="stretch",
-        disabled=not state.history.future,
-        on_click=state.redo,
-        help="Forward again to what was undone.",
-    )
+    left, right = st.columns(2)
+    with left:
+        help = "Back to the design before the last change."
+        button("Undo", "undo", "undo", state.undo, width="stretch", disabled=not state.history.past, help=help)
+    with right:
+        help = "Forward again to what was undone."
+        button("Redo", "redo", "redo", state.redo, width="stretch", disabled=not state.history.future, help=help)
     with st.popover("File", icon=":material/folder:", width="stretch"):
         file_menu.draw(state)
 

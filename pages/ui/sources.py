@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core.data import tables
+from ldp_core.data.columns import Column, parse
 from ldp_core.data.tables import ReadOptions
 from ldp_core.limits import MOST_UPLOAD_BYTES
 
@@ -22,26 +23,91 @@ QUICK_ROWS = 50_000
 """Text and tables up to this size are read, and looked at, in a tenth of a second or two."""
 
 
+@dataclass(frozen=True)
+class File:
+    """A file that was given, and how it is to be read: all that is kept of one that could not be read.
+
+    Attributes: kind: "sample", "upload" with its content, "local" with its path, or "query" with that of a database.
+    """
+
+    kind: str
+    name: str
+    options: ReadOptions = field(default_factory=ReadOptions)
+    content: bytes = b""
+    path: str = ""
+    query: str | None = None
+
+    @property
+    def ending(self) -> str:
+        return Path(self.name).suffix.lower()
+
+    @property
+    def has_options(self) -> bool:
+        """True if it may be read in another way."""
+        there = bool(self.content) if self.kind == "upload" else Path(self.path.strip()).expanduser().is_file()
+        return there and self.ending in tables.TEXT_ENDINGS | tables.EXCEL_ENDINGS
+
+    @property
+    def slow(self) -> bool:
+        """True if reading it may take longer than a page should wait."""
+        return self.kind in ("local", "query") or self.large
+
+    @property
+    def large(self) -> bool:
+        """Other files than text need a process of their own, and up to ten times as long for a byte."""
+        return len(self.content) > (QUICK_BYTES if self.ending in tables.TEXT_ENDINGS else QUICK_BYTES // 10)
+
+    def read(self) -> Source:
+        """ValueError with a sentence when it is no table. Of a large local file only counts ever stay in memory; a workbook is read
+        like an upload."""
+        if self.kind == "sample":
+            return Source(sample_table(self.name), f"sample:{self.name}", self)
+        if self.kind == "query":
+            return self._queried()
+        path, content = None, self.content
+        if self.kind == "local":
+            path = tables.checked_path(self.path)
+            if self.ending not in tables.EXCEL_ENDINGS:
+                return self._counted(path)
+            with path.open("rb") as opened:
+                content = opened.read(MOST_UPLOAD_BYTES + 1)
+        loaded = tables.load(content, self.name if path is None else path.name, self.options)
+        return self._loaded(loaded, "upload", hashlib.sha256(content).hexdigest())
+
+    def _counted(self, path: Path) -> Source:
+        table = tables.LocalTable(self.path, self.options)
+        state = path.stat()
+        return Source(table, self._id("local", [str(path), state.st_size, state.st_mtime_ns]), self, table.options)
+
+    def _queried(self) -> Source:
+        loaded = tables.query(self.path, self.query or "", self.options)
+        rows = pd.util.hash_pandas_object(loaded.table.astype(str), index=False).to_numpy()
+        return self._loaded(loaded, "query", [self.path, self.query, hashlib.sha256(rows).hexdigest()])
+
+    def _loaded(self, loaded: tables.Loaded, kind: str, identity: Any) -> Source:
+        return Source(loaded.table, self._id(kind, identity), self, loaded.options, loaded.notes, loaded.sheets)
+
+    def _id(self, kind: str, identity: Any) -> str:
+        parts = (identity, self.options.model_dump())
+        file, read = (hashlib.sha256(json.dumps(part).encode()).hexdigest() for part in parts)
+        return f"{kind}:{file}#{read}"
+
+
 @dataclass(eq=False)
 class Source:
     """A table available.
 
     Attributes:
-        id: equal for equal tables. kind: how it came.
+        id: equal for equal tables. file: that it came from, to read it again under other options.
         options: how it was read, with everything that was guessed filled in; notes: sentences about the guesses.
-        name, content: of an upload, to read it again under other options. path, query: of a local file.
         sheets: of an Excel workbook.
     """
 
     table: pd.DataFrame | tables.LocalTable
     id: str
-    kind: str
+    file: File
     options: ReadOptions = field(default_factory=ReadOptions)
     notes: tuple[str, ...] = ()
-    name: str = ""
-    content: bytes = b""
-    path: str = ""
-    query: str | None = None
     sheets: tuple[str, ...] = ()
 
     @property
@@ -60,130 +126,31 @@ class Source:
 
     @property
     def slow(self) -> bool:
-        """True if reading it again, or a look at all its rows, may take longer than a page should wait."""
-        if isinstance(self.table, tables.LocalTable):
-            return True
-        return len(self.table) > QUICK_ROWS or _takes_long(self.name, self.content)
+        """True if a look at all its rows may take longer than a page should wait."""
+        return isinstance(self.table, tables.LocalTable) or len(self.table) > QUICK_ROWS or self.file.large
 
     @property
     def size(self) -> int:
         """Bytes it holds, roughly; samples are shared."""
-        if self.kind == "sample" or isinstance(self.table, tables.LocalTable):
-            return len(self.content)
-        return len(self.content) + int(self.table.memory_usage().sum())
+        if self.file.kind == "sample" or isinstance(self.table, tables.LocalTable):
+            return 0
+        return len(self.file.content) + int(self.table.memory_usage().sum())
 
     def forget(self) -> None:
         """Drop the rows for good, even if other objects still hold this source."""
-        self.table, self.content = pd.DataFrame(), b""
+        self.table, self.file = pd.DataFrame(), replace(self.file, content=b"")
 
-    def column(self, name: str, counts: str | None = None) -> tuple[pd.Series, Any]:
-        """The values of a column, and the people each stands for (None: one each)."""
+    def column(self, name: str, counts: str | None = None) -> Column:
+        """A column, with the people that each of its rows stands for."""
         if isinstance(self.table, tables.LocalTable):
             needed = [name] if counts in (None, name) else [name, counts]
             frame, rows = self.table.counts(needed)
-            return frame[name], rows * tables.checked_weights(frame, counts)
-        return self.table[name], None if counts is None else tables.checked_weights(self.table, counts)
-
-
-@dataclass(frozen=True)
-class PendingFile:
-    """A file that was given, and how it is to be read: what is kept of one that could not be read, to read it in another way.
-
-    Attributes: kind: "upload" with its content, or "local" with its path.
-    """
-
-    kind: str
-    name: str
-    options: ReadOptions
-    content: bytes = b""
-    path: str = ""
-
-    @property
-    def ending(self) -> str:
-        return Path(self.name).suffix.lower()
-
-    @property
-    def has_options(self) -> bool:
-        """True if it may be read in another way."""
-        there = bool(self.content) if self.kind == "upload" else Path(self.path.strip()).expanduser().is_file()
-        return there and self.ending in tables.TEXT_ENDINGS | tables.EXCEL_ENDINGS
-
-    @property
-    def slow(self) -> bool:
-        """True if reading it may take longer than a page should wait."""
-        return self.kind == "local" or _takes_long(self.name, self.content)
-
-    def read(self) -> Source:
-        """ValueError with a sentence when it is no table."""
-        if self.kind == "local":
-            return local_file(self.path, self.options)
-        return uploaded(self.content, self.name, self.options)
-
-
-def _takes_long(name: str, content: bytes) -> bool:
-    """Other files than text need a process of their own, and up to ten times as long for a byte."""
-    text = Path(name).suffix.lower() in tables.TEXT_ENDINGS
-    return len(content) > (QUICK_BYTES if text else QUICK_BYTES // 10)
-
-
-def uploaded(content: bytes, name: str, options: ReadOptions) -> Source:
-    """ValueError with a sentence when it is no table."""
-    loaded = tables.load(content, name, options)
-    return Source(
-        loaded.table,
-        _id("upload", hashlib.sha256(content).hexdigest(), options),
-        "upload",
-        loaded.options,
-        loaded.notes,
-        name,
-        content,
-        sheets=loaded.sheets,
-    )
-
-
-def local_file(path: str, options: ReadOptions) -> Source:
-    """A CSV, Parquet or Excel file by its path. Of a large one only counts ever stay in memory; a workbook is read like an upload."""
-    file = tables.checked_path(path)
-    if file.suffix.lower() in tables.EXCEL_ENDINGS:
-        with file.open("rb") as opened:
-            content = opened.read(MOST_UPLOAD_BYTES + 1)
-        return replace(uploaded(content, file.name, options), kind="local", content=b"", path=path)
-    table = tables.LocalTable(path, options)
-    state = table.path.stat()
-    return Source(
-        table,
-        _id("local", [str(table.path), state.st_size, state.st_mtime_ns], options),
-        "local",
-        table.options,
-        name=table.path.name,
-        path=path,
-    )
-
-
-def queried(path: str, query: str, options: ReadOptions | None = None) -> Source:
-    """The result of one SELECT over a local database file."""
-    options = options or ReadOptions()
-    loaded = tables.query(path, query, options=options)
-    digest = hashlib.sha256(pd.util.hash_pandas_object(loaded.table.astype(str), index=False).to_numpy()).hexdigest()
-    return Source(
-        loaded.table,
-        _id("query", [path, query, digest], options),
-        "query",
-        loaded.options,
-        loaded.notes,
-        Path(path).name,
-        path=path,
-        query=query,
-    )
+            return parse(frame[name], rows * tables.checked_weights(frame, counts))
+        return parse(self.table[name], None if counts is None else tables.checked_weights(self.table, counts))
 
 
 def sample(file: str) -> Source:
-    return Source(sample_table(file), f"sample:{file}", "sample", name=file)
-
-
-def _id(kind: str, identity: Any, options: ReadOptions) -> str:
-    file, read = (hashlib.sha256(json.dumps(part).encode()).hexdigest() for part in (identity, options.model_dump()))
-    return f"{kind}:{file}#{read}"
+    return File("sample", file).read()
 
 
 @st.cache_data
@@ -195,4 +162,4 @@ def catalogue() -> list[dict[str, Any]]:
 @st.cache_data
 def sample_table(file: str) -> pd.DataFrame:
     """Rows of a sample data set (synthetic, so it may be shared between sessions)."""
-    return tables.read((SAMPLES / file).read_bytes(), file)
+    return tables.load((SAMPLES / file).read_bytes(), file).table

@@ -13,10 +13,9 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import MAX_EPSILON
 from ldp_core.verdicts import MARKS
 from pages.ui import layout, listing
-from pages.ui.controls import guarded
+from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import ask
 from pages.ui.words import plain
 
 NAMED = 3
@@ -31,11 +30,7 @@ def judged(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
         return None
     key = ("judged", mechanism.digest, design.naming, design.people_digest)
     quick = mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES
-    try:
-        errors = ask(state, key, "judging the answers", quick, lambda cancel: design.answer_errors(mechanism))
-    except ValueError as error:
-        layout.instead(error)
-        return None
+    errors = layout.once_known(state, key, "judging the answers", quick, lambda cancel: design.answer_errors(mechanism))
     return None if errors is None else design.judged(mechanism)
 
 
@@ -71,23 +66,19 @@ def _what_helps(state: Session, mechanism: Mechanism) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="what-helps"):
         epsilon = _epsilon_needed(state) if needed > design.users else None
         if epsilon is not None:
-            st.button(
+            button(
                 f"Epsilon {epsilon}",
-                key="try-epsilon",
+                "try-epsilon",
+                "lock_open",
+                lambda: state.change(epsilon=epsilon),
                 type="tertiary",
-                icon=":material/lock_open:",
-                on_click=state.change,
-                kwargs={"epsilon": epsilon},
                 help="The least that reaches the target error in a typical answer, as “Solve for” finds it.",
             )
         if not design.on_data and needed > design.users:
             enough = int(wording.needed(needed).replace(",", ""))
-            st.button(
-                f"Plan with {wording.count(enough)} people", key="try-people", type="tertiary", icon=":material/group_add:", on_click=guarded,
-                args=(state, lambda: state.change(
-                        population=state.configuration.population.model_copy(update={"users": enough, "origin": "declared"})
-                    )),
-            )  # fmt: skip
+            planned = state.configuration.population.model_copy(update={"users": enough, "origin": "declared"})
+            label, act = f"Plan with {wording.count(enough)} people", lambda: state.change(population=planned)
+            button(label, "try-people", "group_add", act, type="tertiary")
         if (queries := design.workload.num_queries) > 1:
             label = f"Fewer questions (now {queries:,})"
             st.page_link("pages/workload.py", label=label, icon=":material/quiz:")

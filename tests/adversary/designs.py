@@ -68,8 +68,23 @@ def part(rng: random.Random, names: list[str]) -> dict[str, Any]:
             {"kind": "predicates", "predicates": [{"expression": f'"{chosen}" = "yes"', "name": None}]},
             {"kind": "types", "family": rng.choice(["histogram", "prefix", "all_range"]), "parameters": {}},
             {"kind": "types", "family": "width_range", "parameters": {"width": rng.randint(1, 4)}},
+            *(
+                {"kind": kind, "attribute": chosen, "by": [other for other in group if other != chosen]}
+                for kind in ("mean", "total")
+            ),
+            {"kind": "rectangles", "attributes": [chosen, rng.choice(names)]},
         ]
     )
+    if rng.random() < 0.1:
+        made = {"kind": "share", "of": {**made, "weight": 1.0}, "within": group}
+    elif rng.random() < 0.1:
+        made = {
+            "kind": "difference",
+            "of": {**made, "weight": 1.0},
+            "attribute": chosen,
+            "first": "yes",
+            "second": "no",
+        }
     return {**made, "weight": rng.choice([1.0, 0.5, 1e-6, 1e6])}
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from ldp_core import limits
-from ldp_core.data import tables
+from ldp_core.data import columns, tables
 from ldp_core.data.tables import CategoricalRecipe, LocalTable, UnreadableTable, load, query
 
 LONG = "a" * (20 * limits.MB)
@@ -212,6 +212,6 @@ def test_long_texts_are_no_categories():
     with pytest.raises(ValueError, match="more than 1,000 characters, too long for a category"):
         tables.build_domain(CategoricalRecipe(column="x"), frame)
     recipe = CategoricalRecipe(column="x", rare_below=2)
-    attribute = tables.build_attribute(recipe, frame["x"])
+    attribute = tables.build_attribute(recipe, columns.parse(frame["x"]))
     assert attribute.labels == ("b", "c", "(other)")
-    assert tables.category_table(recipe, attribute, frame["x"])["value"].tolist() == ["b", "c"]
+    assert tables.category_table(attribute, columns.parse(frame["x"]))["value"].tolist() == ["b", "c"]

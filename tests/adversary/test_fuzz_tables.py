@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from fuzzing import fuzz, tried
 
 from ldp_core import limits
+from ldp_core.data.columns import parse
 from ldp_core.data.reading import excel, parquet
 from ldp_core.data.reading.child import rows_of, table_of
 from ldp_core.data.tables import (
@@ -79,7 +80,7 @@ def _recipe(rng, series):
     if kind == 2:
         unit, skip = rng.choice(["day", "week", "month", "quarter", "year"]), rng.choice(["refuse", "missing"])
         return DateRecipe(column=name, missing=missing, unit=unit, non_dates=skip, day_first=rng.choice([None, True]))
-    return tried(suggest_recipe, series)
+    return tried(suggest_recipe, parse(series))
 
 
 def options(rng):

@@ -14,7 +14,7 @@ from ldp_core.bounds import MergedCertificate, verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.general.merged import scaled
 from ldp_core.bounds.symmetric import symmetric_certificate
-from ldp_core.workloads.merging import merged
+from ldp_core.workloads.quotient import quotient
 from tests.certificates import forged, matrix, triples
 
 SIZES = tuple(10.0**power for power in range(-3, 16, 2))
@@ -141,13 +141,13 @@ def test_proofs_by_types_live_off_no_negative_eigenvalue_of_the_questions(n):
 
 def test_nor_do_those_by_merged_types():
     rng, workload = np.random.default_rng(0), workloads.custom(np.repeat([[0.3, 0.7, 0.1]], [4, 3, 5], axis=1))
-    found, most = merged(workload, 100), attained(workload, 1.0)
-    honest = closed_form(found.queries, 1.0, found.prior)
+    found, most = quotient(workload, 100), attained(workload, 1.0)
+    honest = closed_form(found.workload, 1.0, found.even)
     tried = 0
-    for vector in (least(found.queries.gram_dense())[1], *rng.standard_normal((3, 3))):
+    for vector in (least(found.workload.gram_dense())[1], *rng.standard_normal((3, 3))):
         for size in SIZES:
             C, mu = matrix(honest, "inverse") + size * np.outer(vector, vector), honest.numbers["multipliers"] * 1e-6
-            types = forged(honest, inverse=C, multipliers=mu, value=most * found.queries.n / workload.n * 1.1)
+            types = forged(honest, inverse=C, multipliers=mu, value=most * found.workload.n / workload.n * 1.1)
             assert not MergedCertificate(workload, 1.0, scaled(workload, types), types).verify()
             tried += 1
     assert tried == 4 * len(SIZES)

@@ -185,11 +185,6 @@ def test_probabilities_are_told_as_people_out_of_many(chance, base, words):
     assert beliefs.out_of(chance, base) == words
 
 
-@pytest.mark.parametrize(("least", "base"), [(0.01, 1000), (0.0078, 10_000)])
-def test_small_chances_are_out_of_more_people(least, base):
-    assert beliefs.base_of(least) == base
-
-
 def test_sentences_hold_the_numbers():
     assert beliefs.belief_in_words(0.5, 1.0) == (
         "Someone who thinks a value is 50\N{NO-BREAK SPACE}% likely can become at most 73\N{NO-BREAK SPACE}% sure after seeing "

@@ -17,8 +17,8 @@ from ldp_core.bounds.general.certificate import general_certificate
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import Custom, Prefix, Union
-from ldp_core.workloads.merging import MergedQueries, merged
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.quotient import RoundedQueries, quotient
 from ldp_core.workloads.surveyed import by_tables
 from ldp_core.workloads.surveys import Group, Survey, marginal
 
@@ -64,15 +64,15 @@ def test_merged_types_are_those_whose_answers_are_all_the_same(survey):
         return
     answers = survey.rows(np.arange(survey.num_queries)).T + 0.0
     counts = Counter(map(bytes, np.round(answers, 12) + 0.0))
-    found = merged(survey, survey.n)
+    found = quotient(survey, survey.n)
     assert (found is None) == (not 2 <= len(counts) < survey.n)
-    assert found is None or merged(survey, len(counts)) is not None
-    assert merged(survey, len(counts) - 1) is None
+    assert found is None or quotient(survey, len(counts)) is not None
+    assert quotient(survey, len(counts) - 1) is None
     if found is not None:
-        queries = found.queries.rows(np.arange(found.queries.num_queries))
-        shares = {bytes(np.round(one, 12) + 0.0): p for one, p in zip(queries.T, found.prior, strict=True)}
+        queries = found.workload.rows(np.arange(found.workload.num_queries))
+        shares = {bytes(np.round(one, 12) + 0.0): p for one, p in zip(queries.T, found.even, strict=True)}
         assert shares == {key: float(Fraction(count, survey.n)) for key, count in counts.items()}
-        assert np.isclose(found.prior @ found.queries.gram_diag, survey.trace / survey.n, rtol=1e-12)
+        assert np.isclose(found.even @ found.workload.gram_diag, survey.trace / survey.n, rtol=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, pytest.param(2.0, marks=pytest.mark.slow)])
@@ -82,9 +82,9 @@ def test_the_bound_is_no_less_than_that_for_all_types(epsilon):
     survey = Survey(shape, [Group((0, 1), Custom(np.reshape(rows, (2, 6)))), Group((2,), Custom([[1, 0, 0, 1]]), 1.5)])
     even = np.full(survey.n, 1 / survey.n)
     every = general_certificate(survey, epsilon, even, Budget())
-    found = merged(survey, 24)
-    assert found.queries.n == 6
-    few = general_certificate(found.queries, epsilon, found.prior, Budget())
+    found = quotient(survey, 24)
+    assert found.workload.n == 6
+    few = general_certificate(found.workload, epsilon, found.even, Budget())
     proof = MergedCertificate(survey, epsilon, scaled(survey, few), few)
     assert proof.verify()
     assert 1 - 2e-3 < proof.value / every.value < 1.05  # merged, every set of types is one of merged types
@@ -126,10 +126,10 @@ def test_many_types_without_columns_are_merged_as_well():
 
 
 def test_questions_that_tell_many_apart_are_bounded_otherwise():
-    assert merged(workloads.all_range(40), 512) is None
-    assert merged(workloads.survey([30, 30, 30], 2), 512) is None
-    assert merged(Prefix(600), 512) is None
-    assert merged(workloads.parity(24, 1), 512) is None  # more types than a table may have
+    assert quotient(workloads.all_range(40), 512) is None
+    assert quotient(workloads.survey([30, 30, 30], 2), 512) is None
+    assert quotient(Prefix(600), 512) is None
+    assert quotient(workloads.parity(24, 1), 512) is None  # more types than a table may have
     assert not isinstance(bounds.certificate(Prefix(600), 1.0, 1.0), MergedCertificate)
 
 
@@ -142,7 +142,7 @@ def test_looking_through_types_ends_when_the_time_is_over():
             raise Interrupted
 
     with pytest.raises(Interrupted):
-        merged(conditions(4), 512, check)
+        quotient(conditions(4), 512, check)
     proof = bounds.certificate(conditions(4), 1.0, 0.0, cancel=lambda: True)
     assert proof.verify()
 
@@ -170,16 +170,18 @@ def test_forged_proofs_are_refused():
 
 def test_rounded_entries_are_allowed_for():
     matrix = np.array([[0.1, 0.7], [0.3, 0.2]])
-    assert MergedQueries(matrix, 2).gram_roundings == Custom(matrix).gram_roundings + 6
+    assert RoundedQueries(matrix, 2).gram_roundings == Custom(matrix).gram_roundings + 6
     base = Union([Custom(matrix), Custom(matrix)], [0.3, 1.0])
-    found = merged(Survey((2, 3), [Group((0,), base, 0.7)]), 5)
-    assert found.queries.rounded == 3
+    found = quotient(Survey((2, 3), [Group((0,), base, 0.7)]), 5)
+    assert found.workload.rounded == 3
     exact = [[Fraction(x) * Fraction(w) for x in row] for w in (0.3 * 1.0 * 0.7, 0.7) for row in matrix.tolist()]
     true = [[sum(row[i] * row[j] for row in exact) for j in range(2)] for i in range(2)]
-    gram = found.queries.gram_dense()
+    gram = found.workload.gram_dense()
     for i, j in product(range(2), range(2)):
         off = abs(Fraction(gram[i, j]) - true[i][j])
-        assert off <= Fraction(found.queries.gram_roundings, 2**53) * Fraction(np.sqrt(gram[i, i] * gram[j, j]) * 1.001)
+        assert off <= Fraction(found.workload.gram_roundings, 2**53) * Fraction(
+            np.sqrt(gram[i, i] * gram[j, j]) * 1.001
+        )
 
 
 # --- the worst case -----------------------------------------------------------------------------
@@ -202,16 +204,10 @@ def test_the_worst_type_is_bounded_over_merged_types():
     assert proof.variance >= bounds.certificate(FEW, 1.0, None).variance
     made = optimize.worst_case_design(FEW, 1.0, optimize.SearchLimits(None, max_rounds=15))
     assert 1 <= made.worst_case_variance / proof.variance < 1.05
-    shares = np.zeros(6)
-    shares[order(proof, few)] = proof.types.prior
-    best = optimize.exact(FEW, 1.0, few.spread(shares))  # no bound for these people is larger than what they cost
+    best = optimize.exact(
+        FEW, 1.0, few.spread(proof.types.prior)
+    )  # no bound for these people is larger than what they cost
     assert proof.variance <= best.variance * (1 + 1e-6) <= made.worst_case_variance * (1 + 2e-6)
-
-
-def order(proof, few):
-    """The place of each merged type among the classes, whose queries are the same in another order."""
-    apart = proof.types.workload.matrix.T[:, None] - few.workload.matrix.T
-    return np.abs(apart).sum(axis=2).argmin(axis=1)
 
 
 @pytest.mark.parametrize(

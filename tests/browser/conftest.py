@@ -40,6 +40,8 @@ PATIENCE = int(os.environ.get("BROWSER_PATIENCE", "600")) * 1000
 UNANSWERED = (
     20_000  # milliseconds after which a file that was handed over is handed anew; one that was only late comes twice
 )
+CLICKED = 4_000
+"""Milliseconds in which something in a menu is clicked: a menu closes with the page that was being drawn, and then nothing ever is."""
 SIZE = {"width": 1280, "height": 800}  # a small laptop
 STILL = """document.addEventListener('DOMContentLoaded', () => {
     const style = document.createElement('style');
@@ -263,7 +265,7 @@ class Visitor:
             if not part.is_visible():
                 self.sidebar.get_by_role("button", name="File").click()
             with suppress(PlaywrightTimeout):
-                return part.click(timeout=10_000)
+                return part.click(timeout=CLICKED)
         raise AssertionError(f"The File menu does not stay open at {title}.")
 
     def unfold(self, title):
@@ -316,7 +318,7 @@ class Visitor:
 
         def click():
             self.menu(words.FORGET)
-            self.button("forget-confirmed").click(timeout=UNANSWERED)
+            self.button("forget-confirmed").click(timeout=CLICKED)
 
         answered(click, expect(self.main.get_by_text(words.FORGOTTEN).first).to_be_visible)
         expect(self.page.locator("h1")).to_have_text("Start")

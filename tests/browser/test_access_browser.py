@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 from streamlit.runtime.context import ContextProxy
 
 from pages.ui import access
-from tests.browser.conftest import Visitor
 
 FOREIGN = "elsewhere.example"
 OWN = ["localhost", "127.0.0.1", "[::1]", "LOCALHOST."]
@@ -49,8 +48,8 @@ def test_a_page_whose_name_was_pointed_here_gets_one_sentence(browser, address):
     context.close()
 
 
-def test_paths_want_the_code_of_the_terminal_once_a_browser(browser, server, tmp_path):
-    address, log = server
+def test_paths_want_the_code_of_the_terminal_once_a_browser(guest, visit, server, tmp_path):
+    _, log = server
     people = tmp_path / "people.csv"
     people.write_text("age,place\n" + "".join(f"{k},town {k % 7}\n" for k in range(300)))
 
@@ -60,7 +59,7 @@ def test_paths_want_the_code_of_the_terminal_once_a_browser(browser, server, tmp
         visitor.main.get_by_text("File on this machine", exact=True).first.click()
         visitor.drawn()
 
-    one, other = Visitor(browser, address), Visitor(browser, address)
+    one, other = guest, visit()
     at_paths(one)
     expect(one.entry("local-path")).to_have_count(0)
     one.enter("paths-code", "aaaa-bbbb-cccc")
@@ -78,8 +77,6 @@ def test_paths_want_the_code_of_the_terminal_once_a_browser(browser, server, tmp
     at_paths(other)
     expect(other.entry("paths-code")).to_have_count(1)
     expect(other.entry("local-path")).to_have_count(0)
-    for visitor in (one, other):
-        visitor.leave()
 
 
 @pytest.mark.parametrize(

@@ -182,8 +182,9 @@ def test_nothing_is_too_faint_once_it_has_turned_light_or_dark(walk):
     assert not {place: found for place, found in walk.wrong["faint"].items() if found}
 
 
-def test_a_chart_in_a_file_of_its_own_fetches_nothing_and_leads_nowhere(walk, tmp_path):
-    visitor, page = walk.visitor, walk.page
+def test_a_chart_in_a_file_of_its_own_fetches_nothing_and_leads_nowhere(guest, tmp_path):
+    visitor, page = guest, guest.page
+    visitor.load(design())
     visitor.go("Data")
     visitor.drawn()
     page.locator(".st-key-downloads-joint button").first.click()

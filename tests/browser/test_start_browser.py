@@ -48,17 +48,3 @@ def test_the_focus_goes_from_a_button_that_turns_the_page_to_the_new_heading(gue
     expect(heading).to_be_focused()
     guest.page.keyboard.press("Tab")
     expect(guest.page.locator(".st-key-next a, .st-key-next button").first).to_be_focused()
-
-
-def test_use_my_data_opens_where_a_file_is_given(guest):
-    """Also after a sample was taken."""
-    for _ in range(2):
-        guest.go("Start")
-        guest.drawn()
-        guest.button("own-data").click()
-        expect(guest.page.locator("h1")).to_have_text("Data")
-        expect(guest.main.get_by_test_id("stFileUploader")).to_be_visible()
-        guest.go("Start")
-        guest.drawn()
-        guest.button("begin").click()
-        expect(guest.page.locator("h1")).to_have_text("Design")

@@ -83,12 +83,6 @@ def test_expected_people_of_many_types_have_the_shape_in_every_attribute(shape):
         dense(found)
 
 
-def test_expected_people_of_few_types_are_counted_as_before():
-    found = expected_people("zipf", (4, 5), 1000)
-    assert isinstance(found, Counted)
-    assert np.array_equal(dense(found), expected_counts("zipf", 20, 1000))
-
-
 def test_too_many_expected_people_have_expected_tables_and_are_not_drawn():
     found = expected_people("uniform", (2,) * 30, 10**9)
     assert found.table([0, 5]).tolist() == [2.5e8] * 4

@@ -4,7 +4,6 @@ import pytest
 
 from ldp_core.data import tables
 from ldp_core.data.reading import reader, text
-from ldp_core.deploy.collector.files import mixed
 
 ENDS = {"lf": ["\n"], "crlf": ["\r\n"], "cr": ["\r"], "all three": ["\r\n", "\n", "\r"], "late": ["\n"] * 30 + ["\r\n"]}
 
@@ -12,29 +11,6 @@ ENDS = {"lf": ["\n"], "crlf": ["\r\n"], "cr": ["\r"], "all three": ["\r\n", "\n"
 def lines(rows, ends, last):
     parts = [row + ends[i % len(ends)] for i, row in enumerate(rows)]
     return "".join(parts if last else [*parts[:-1], rows[-1]]).encode()
-
-
-@pytest.mark.crossed
-@pytest.mark.parametrize("last", [True, False])
-@pytest.mark.parametrize("ends", ENDS)
-@pytest.mark.parametrize("wide", [True, False])
-def test_files_by_path_are_read_like_uploads(wide, ends, last, tmp_path):
-    rows = ["city", *(f"town {i % 3}" for i in range(40)), "Paris"]
-    if wide:
-        rows = ["city,note", *(f"{row},n{i % 2}" for i, row in enumerate(rows[1:]))]
-    content = lines(rows, ENDS[ends], last)
-    path = tmp_path / "people.csv"
-    path.write_bytes(content)
-    uploaded = tables.read(content, "people.csv")
-    local = tables.LocalTable(str(path))
-    names = list(uploaded.columns)
-    frame, users = local.counts(names)
-    assert users.sum() == len(uploaded) == 41
-    found = frame.assign(users=users).set_index(names)["users"].sort_index()
-    expected = uploaded.groupby(names).size().sort_index()
-    assert found.index.tolist() == expected.index.tolist()
-    assert found.tolist() == expected.tolist()
-    assert len(local.first(5)) == 5
 
 
 @pytest.mark.crossed
@@ -53,7 +29,7 @@ def test_blank_lines_are_what_they_are_in_uploads(head, blank, ends, tmp_path):
     content = lines(rows, ways, True)
     path = tmp_path / "people.csv"
     path.write_bytes(content)
-    uploaded, local = tables.read(content, "people.csv"), tables.LocalTable(str(path))
+    uploaded, local = tables.load(content, "people.csv").table, tables.LocalTable(str(path))
     names = list(uploaded.columns)
     assert list(local.columns) == names
     users = local.counts(names)[1]
@@ -61,20 +37,6 @@ def test_blank_lines_are_what_they_are_in_uploads(head, blank, ends, tmp_path):
     assert sorted(users) == sorted(uploaded.groupby(names).size())
     assert sum(map(len, local.batches(names))) == len(uploaded)
     assert local.first(4)[names[0]].fillna("").tolist() == uploaded[names[0]].tolist()[:4]
-
-
-def test_several_ways_are_seen_wherever_the_parts_begin():
-    for written, several in (
-        ("a\r\nb\r\n", False),
-        ("a\rb\r", False),
-        ("a\nb\r\n", True),
-        ("a\r\nb\r", True),
-        ("a\rb\n", True),
-    ):
-        content = written.encode()
-        for size in range(1, len(content) + 1):
-            parts = [content[i : i + size] for i in range(0, len(content), size)]
-            assert mixed(parts) is several, (written, size)
 
 
 @pytest.mark.crossed
@@ -127,7 +89,7 @@ def test_a_file_of_delimiters_alone_has_no_rows(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(b"city,note\n,\n,\n")
     for read in (
-        lambda: tables.read(path.read_bytes(), "a.csv"),
+        lambda: tables.load(path.read_bytes(), "a.csv").table,
         lambda: tables.LocalTable(str(path)).counts(["city"]),
     ):
         with pytest.raises(tables.UnreadableTable, match="column names but no rows"):

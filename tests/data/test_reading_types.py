@@ -60,16 +60,6 @@ def test_large_whole_numbers_beside_a_gap_stay_apart(way, kind, tmp_path):
     assert found == {f"{LARGE + 1}": 4, f"{LARGE + 2}": 4, f"{LARGE + 3}": 4, "(missing)": 4}
 
 
-@pytest.mark.parametrize("way", [uploaded, by_path, in_duckdb])
-def test_whole_numbers_past_the_signed_ones_stay_apart(way, tmp_path):
-    largest = 2**64 - 1
-    table = pa.table({"code": pa.array([None, largest, largest - 1] * 3, pa.uint64())})
-    assert counted(way(table, tmp_path), tables.CategoricalRecipe(column="code")) == {
-        str(largest - 1): 3,
-        str(largest): 3,
-    }
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_whole_numbers_with_gaps_are_still_numbers(way, tmp_path):
     table = pa.table({"age": pa.array([None, *range(20, 60)], pa.int32())})
@@ -102,13 +92,6 @@ def test_ordered_categories_keep_their_order_and_those_that_no_row_holds(way, tm
     assert merged.attributes[0].values == ("small", "big")
 
 
-@pytest.mark.parametrize("way", [uploaded, by_path])
-def test_unordered_categories_are_read_off_the_rows(way, tmp_path):
-    values = pd.Categorical(["b", "a", "b"], ["c", "b", "a"])
-    frame = way(pa.Table.from_pandas(pd.DataFrame({"x": values})), tmp_path)
-    assert counted(frame, tables.CategoricalRecipe(column="x")) == {"a": 1, "b": 2}
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_text_stored_as_bytes_is_text(way, tmp_path):
     table = pa.table({"city": pa.array([b"Paris", "Zürich".encode(), None, b"Paris"])})
@@ -128,16 +111,3 @@ def test_durations_are_seconds(way, tmp_path):
     frame = way(pa.Table.from_pandas(pd.DataFrame({"length": lengths})), tmp_path)
     found = counted(frame, tables.CategoricalRecipe(column="length"))
     assert found == {"1.5": 1, "7200": 1, "86400": 1}
-
-
-def test_what_is_shown_in_another_way_than_it_is_stored_is_noted(tmp_path):
-    days = pd.to_datetime(["2026-01-01 00:30"]).tz_localize("Europe/Paris")
-    frame = pd.DataFrame({"when": days, "length": pd.to_timedelta(["1 days"]), "city": [b"Paris"]})
-    local = by_path(pa.Table.from_pandas(frame), tmp_path)
-    notes = tables.load((tmp_path / "x.parquet").read_bytes(), "x.parquet").notes
-    assert notes == local.notes
-    assert [words for words in ("seconds", "UTF-8", "Europe/Paris") if words in " ".join(notes)] == [
-        "seconds",
-        "UTF-8",
-        "Europe/Paris",
-    ]

@@ -7,7 +7,7 @@ import pytest
 from ldp_core.data import tables
 from ldp_core.data.columns import parse
 from ldp_core.data.tables import NumericRecipe
-from ldp_core.data.tables.doubts import codes_of
+from ldp_core.data.tables.doubts import codes_of, far_numbers
 
 
 def ages(people=1000, seed=3):
@@ -56,48 +56,40 @@ def test_other_numbers_are_no_codes(numbers):
 def test_it_is_named_and_missing_at_one_press_and_back(code, method):
     series = pd.Series([*ages(300), *[code] * 6, None], name="age")
     recipe = NumericRecipe(column="age", method=method, bins=8)
-    (reading,) = tables.readings(recipe, series)
+    (reading,) = tables.doubts_of(recipe, parse(series))
     assert reading.said.startswith(f"{code} in age (6 users)")
     ((label, without),) = reading.ways
     assert label == "Count as missing"
     for missing, dropped in (("drop", 7), ("category", 0)):
-        attribute = tables.build_attribute(without.model_copy(update={"missing": missing}), series)
+        attribute = tables.build_attribute(without.model_copy(update={"missing": missing}), parse(series))
         tally = tables.tally(series, attribute)
         assert (tally.dropped, tally.outside) == (dropped, 0)
         assert missing == "drop" or tally.counts[-1] == 7
         assert 17 <= attribute.edges[0] < attribute.edges[-1] < 95
         assert tables.build_attribute(tables.declared_recipe(attribute)).no_answer == (code,)
         assert type(attribute).model_validate_json(attribute.model_dump_json()) == attribute
-    (reading,) = tables.readings(without, series)
+    (reading,) = tables.doubts_of(without, parse(series))
     assert reading.said == f"{code} in age (6 users), counted as missing."
     assert reading.ways == (("Keep as a number", recipe),)
-    assert "no_answer" not in recipe.model_dump_json() + tables.build_attribute(recipe, series).model_dump_json()
+    assert "no_answer" not in recipe.model_dump_json() + tables.build_attribute(recipe, parse(series)).model_dump_json()
 
 
 def test_bins_for_nearly_everyone_are_offered_for_the_answers_alone():
     series = pd.Series([*ages(300), *[999] * 6], name="age")
     recipe = NumericRecipe(column="age")
-    assert tables.crowd(recipe, series) is None
+    assert far_numbers(recipe, parse(series)) is None
     clamped = NumericRecipe(column="age", method="range", low=18, high=90, outside="clamp", origin="data")
-    (reading,) = tables.readings(clamped, series)
+    (reading,) = tables.doubts_of(clamped, parse(series))
     assert reading.ways[0][1] == recipe.model_copy(update={"no_answer": (999,)})
     far = pd.Series([*series, 50_000], name="age")
-    crowd = tables.crowd(recipe.model_copy(update={"no_answer": (999,)}), far)
-    assert (crowd.beyond, crowd.recipe.no_answer) == (1, (999,))
-    assert crowd.recipe.high < 200
+    doubt = far_numbers(recipe.model_copy(update={"no_answer": (999,)}), parse(far))
+    assert "1 user with a value beyond" in doubt.told
+    assert doubt.ways[0][1].no_answer == (999,)
+    assert doubt.ways[0][1].high < 200
 
 
 def test_of_all_columns_at_once_codes_are_missing_and_it_is_said():
     series = pd.Series([*ages(300), *[999] * 6], name="age")
-    suggestion = tables.suggest_for_survey(series)
+    suggestion = tables.suggest_for_survey(parse(series))
     assert (suggestion.recipe.no_answer, suggestion.recipe.missing) == ((999,), "category")
     assert "999 in age counts as missing." in suggestion.note
-
-
-def test_codes_of_a_table_of_counts_are_shared_by_people():
-    numbers, users = np.unique([*ages(300), *[999] * 6], return_counts=True)
-    series = pd.Series(numbers, name="age")
-    assert [r.said for r in tables.readings(NumericRecipe(column="age"), series, users)] == [
-        "999 in age (6 users): a number so far from all others may be a code for no answer."
-    ]
-    assert tables.readings(NumericRecipe(column="age"), series) == ()  # of one row each

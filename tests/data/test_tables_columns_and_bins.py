@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from ldp_core.data import tables
+from ldp_core.data.columns import parse
 from ldp_core.data.tables import NumericRecipe
 
 ROWS = 40
@@ -25,25 +26,7 @@ DAYS = pd.date_range("1980-01-01", periods=ROWS).astype(str)
     ],
 )
 def test_columns_that_tell_people_apart(name, values, apart):
-    assert tables.identifies(pd.Series(list(values), name=name)) is apart
-
-
-@pytest.mark.parametrize(
-    ("values", "counts"),
-    [
-        ([0, 3, 10], True),
-        ([1, -1], False),
-        ([0.5, 1], False),
-        ([1, None], False),
-        (["red", "blue"], False),
-        ([], False),
-    ],
-)
-def test_columns_that_can_count_people(values, counts):
-    series = pd.Series(values)
-    assert tables.can_count(series) is counts
-    if counts:
-        tables.checked_weights(pd.DataFrame({"many": values}), "many")
+    assert tables.identifies(parse(pd.Series(list(values), name=name))) is apart
 
 
 @pytest.mark.parametrize(

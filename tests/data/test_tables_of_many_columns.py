@@ -6,10 +6,10 @@ import pytest
 
 from ldp_core import limits
 from ldp_core.data import tables
+from ldp_core.data.columns import parse
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.limits import MOST_VALUES
 from ldp_core.people import Records
-from ldp_core.wording import magnitude
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def table():
 
 
 def suggestions(table, weights=None):
-    return {name: tables.suggest_for_survey(table[name], weights) for name in table}
+    return {name: tables.suggest_for_survey(parse(table[name], weights)) for name in table}
 
 
 def test_columns_that_say_nothing_or_too_much_are_left_out_with_a_sentence(table):
@@ -45,7 +45,7 @@ def test_columns_that_say_nothing_or_too_much_are_left_out_with_a_sentence(table
     assert found["same"].note == "same has the same value for everyone."
     assert found["empty"].note == "empty is empty."
     many = pd.Series([f"v{i // 2}" for i in range(2_000)], name="code")
-    assert "merge them into groups first" in tables.suggest_for_survey(many).note
+    assert "merge them into groups first" in tables.suggest_for_survey(parse(many)).note
     said = tables.told_of(found)
     assert said[0] == "13 of 16 columns are chosen."
     assert all(one.note in " ".join(said) for one in found.values())
@@ -53,13 +53,14 @@ def test_columns_that_say_nothing_or_too_much_are_left_out_with_a_sentence(table
 
 def test_amounts_that_hardly_two_people_share_are_said_to_go_in_bins():
     amounts = np.random.default_rng(0).choice(100_000, 3000, replace=False)
-    one = tables.suggest_for_survey(pd.Series(amounts, name="salary"))
+    salary = parse(pd.Series(amounts, name="salary"))
+    one = tables.suggest_for_survey(salary)
     assert one.recipe is None
     assert "salary has 3,000 different whole numbers" in one.note
     assert "choose it under Attributes, and it is counted in bins" in one.note
-    assert isinstance(tables.suggest_recipe(pd.Series(amounts, name="salary")), tables.NumericRecipe), "as is promised"
+    assert isinstance(tables.suggest_recipe(salary), tables.NumericRecipe), "as is promised"
     for ids in (pd.Series(amounts, name="person id"), pd.Series(np.arange(3000), name="person")):
-        assert "identifies people instead of describing" in tables.suggest_for_survey(ids).note
+        assert "identifies people instead of describing" in tables.suggest_for_survey(parse(ids)).note
 
 
 def test_everybody_stays_whatever_is_missing(table):
@@ -83,7 +84,7 @@ def test_everybody_stays_whatever_is_missing(table):
 
 
 def test_of_many_categories_the_most_common_are_kept(table):
-    one = tables.suggest_for_survey(table["city"])
+    one = tables.suggest_for_survey(parse(table["city"]))
     users = table["city"].value_counts()
     least = one.recipe.rare_below
     kept = int((users >= least).sum())
@@ -144,29 +145,3 @@ def test_more_people_than_fit_are_refused_and_the_limit_is_said_before(monkeypat
     assert tables.tally(frame, domain).users == 100
     with pytest.raises(ValueError, match="more than 100 rows of 21 columns do not fit"):
         tables.tally(pd.concat([frame, frame]), domain)
-
-
-@pytest.mark.parametrize(
-    ("places", "users", "said"),
-    [
-        ((0, 1), 60, []),
-        ((0, 1), 59, ["city x job has more cells (60) than there are users (59)", "coarser values for city"]),
-    ],
-)
-def test_warnings_are_about_the_largest_table_that_is_asked(places, users, said):
-    attributes = [
-        CategoricalAttribute(name=name, values=tuple(map(str, range(size))), origin="declared")
-        for name, size in (("city", 12), ("job", 5), ("sex", 2))
-    ]
-    found = " ".join(tables.table_warnings(Domain(attributes=attributes), users, places))
-    assert bool(found) == bool(said)
-    assert all(part in found for part in said)
-
-
-@pytest.mark.parametrize(
-    ("number", "told"),
-    [(99_999_999, "99,999,999"), (10**8, "1 × 10⁸"),
-     (20**200, "1.61 × 10²⁶⁰")],
-)  # fmt: skip
-def test_huge_numbers_are_told_by_their_magnitude(number, told):
-    assert magnitude(number).replace("\N{NO-BREAK SPACE}", " ") == told

@@ -17,9 +17,9 @@ DAYS = [f"2024-{month:02}-15" for month in range(1, 13)] * 4
 
 def offered(cells, recipe=None):
     """The suggested recipe of a column, what is said about it, and the recipes offered instead by their labels."""
-    series = pd.Series(cells, name="x")
-    recipe = tables.suggest_recipe(series) if recipe is None else recipe
-    found = tables.readings(recipe, series)
+    column = parse(pd.Series(cells, name="x"))
+    recipe = tables.suggest_recipe(column) if recipe is None else recipe
+    found = tables.doubts_of(recipe, column)
     return recipe, " ".join(one.said for one in found), {label: way for one in found for label, way in one.ways}
 
 
@@ -48,10 +48,10 @@ def counted(cells, recipe):
 def test_categories_that_look_alike_are_merged_by_one_button(cells, counts):
     series = pd.Series(cells, name="x")
     recipe = CategoricalRecipe(column="x")
-    attribute = tables.build_attribute(recipe, series)
+    attribute = tables.build_attribute(recipe, parse(series))
     merged = tables.merge_spellings(recipe, attribute, tables.tally(series, attribute).counts)
     assert counted(cells, merged) == counts
-    attribute = tables.build_attribute(merged, pd.Series(cells, name="x"))
+    attribute = tables.build_attribute(merged)
     domain = tables.build_domain(merged, pd.DataFrame({"x": cells}))
     mechanism = mechanisms.create("randomized_response", domain.size, 1.0)
     device = devices.describe(mechanism, "1.0", domain)["domain"]["attributes"]
@@ -61,7 +61,7 @@ def test_categories_that_look_alike_are_merged_by_one_button(cells, counts):
 
 @pytest.mark.parametrize("cells", [["a", "b"], ["007", "7"], ["1.5", "1.50"], ["Jose", "Jos\u00e9"], ["a-b", "a b"]])
 def test_other_categories_stay_apart(cells):
-    attribute = tables.build_attribute(CategoricalRecipe(column="x"), pd.Series(cells, name="x"))
+    attribute = tables.build_attribute(CategoricalRecipe(column="x"), parse(pd.Series(cells, name="x")))
     assert not tables.spellings(attribute)
 
 
@@ -108,7 +108,7 @@ def test_dates_far_from_all_others_count_in_the_end_periods(far, periods):
     counts = counted(cells, recipe)
     assert (len(counts), sum(counts.values())) == (periods, len(cells))
     assert ("dates far from these" in said) == bool(far and periods == 12)
-    survey = tables.suggest_for_survey(pd.Series(cells, name="x"))
+    survey = tables.suggest_for_survey(parse(pd.Series(cells, name="x")))
     assert survey.types == periods
     if ways:
         assert recipe.origin == "data"

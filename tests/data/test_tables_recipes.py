@@ -1,6 +1,5 @@
 """Recipes: several columns to one domain, with and without data, counted densely, sparsely and by weights."""
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +10,10 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from ldp_core.data import tables
-from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.data.columns import parse
+from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions, build_domain
+from ldp_core.people import people_of
 from tests.declared import categories, numbers
 
 TABLE = pd.DataFrame(
@@ -39,21 +40,6 @@ def test_three_attributes_in_a_few_lines():
     assert tally.counts.reshape(domain.shape)[:, :, 0].tolist() == [[0, 3], [1, 0], [1, 0]]
     assert (tally.users, tally.dropped) == (5, 1)
     assert tally.notes == ("1 of 6 users is left out because age is missing.",)
-
-
-def test_what_happened_to_one_person_is_said_of_one():
-    table = pd.DataFrame({"x": ["a", "b", None], "age": ["3", "30", "forty"]})
-    x = CategoricalAttribute(name="x", values=("a",), missing="category", outside="other", origin="declared")
-    age = NumericAttribute(
-        name="age", edges=(0, 10, 20), missing="category", outside="clamp", non_numbers="missing", origin="declared"
-    )
-    assert tables.tally(table, Domain(attributes=(x, age))).notes == (
-        "1 of 3 users has no x and counts as a category of their own.",
-        "1 of 3 users has a value of x outside the domain and counts as (other).",
-        "1 of 3 users has a text in age that could not be read and counts as missing.",
-        "1 of 3 users has no age and counts as a category of their own.",
-        "1 of 3 users has a value of age outside the domain and was moved to the nearest end.",
-    )
 
 
 def test_categories_are_merged_under_new_names_and_ordered():
@@ -113,46 +99,7 @@ def test_ranges_beyond_the_limit_of_listed_edges():
     assert build_domain(NumericRecipe(column="x", method="range", bins=2, low=0, high=1, integer=False)).size == 2
 
 
-@pytest.mark.parametrize(("unit", "size"), [("day", 60), ("week", 9), ("month", 3)])
-def test_dates_by_every_unit(unit, size):
-    domain = build_domain(DateRecipe(column="day", unit=unit), TABLE)
-    assert (domain.size, tables.tally(TABLE, domain).users) == (size, 6)
-
-
-@pytest.mark.parametrize(
-    ("recipes", "sentence"),
-    [
-        (CategoricalRecipe(column="nope"), 'lacks the column "nope"'),
-        (CategoricalRecipe(column="school", merges=[Merge(name="x", texts=["9th"])]), 'school does not hold "9th"'),
-        (
-            CategoricalRecipe(column="sex", merges=[Merge(name="x", texts=["f"]), Merge(name="y", texts=["f"])]),
-            "two categories",
-        ),
-        (NumericRecipe(column="sex"), r'6 of 6 values of sex are not numbers, such as "f", "m"'),
-        (NumericRecipe(column="age", method="range", low=99, high=9), "cannot go from 99 to 9"),
-        (DateRecipe(column="sex"), "6 of 6 values of sex are not dates"),
-        (DateRecipe(column="day", first="2026"), '"2026" is not a month: write it like 2026-01'),
-        ([CategoricalRecipe(column="sex"), CategoricalRecipe(column="sex")], "names must differ"),
-    ],
-)
-def test_recipes_that_do_not_work(recipes, sentence):
-    with pytest.raises(ValueError, match=sentence) as caught:
-        build_domain(recipes, TABLE)
-    assert "\n" not in str(caught.value)
-
-
-def test_what_is_read_off_the_data_needs_data():
-    for recipe in (
-        CategoricalRecipe(column="x"),
-        NumericRecipe(column="x"),
-        NumericRecipe(column="x", method="range", low=0),
-        DateRecipe(column="x"),
-    ):
-        with pytest.raises(ValueError, match='"x" has to be taken from the data, and no data is loaded'):
-            build_domain(recipe)
-
-
-def test_recipes_are_frozen_strict_and_travel_as_json():
+def test_recipes_travel_as_json():
     adapter = TypeAdapter(tables.AttributeRecipe)
     for recipe in (
         CategoricalRecipe(column="😂<b>", merges=[Merge(name="a", texts=["b"])], categories=["a"], ordered=True),
@@ -160,17 +107,9 @@ def test_recipes_are_frozen_strict_and_travel_as_json():
         DateRecipe(column="x", day_first=False),
     ):
         assert adapter.validate_json(adapter.dump_json(recipe)) == recipe
-        assert hash(recipe) == hash(recipe.model_copy())
-    for wrong in (
-        {"column": ""},
-        {"column": "x", "rare_below": "3"},
-        {"column": "x", "colour": 1},
-        {"column": "x", "rare_below": -1},
-    ):
+    for wrong in ({"column": ""}, {"column": "x", "rare_below": "3"}, {"column": "x", "colour": 1}):
         with pytest.raises(ValidationError):
             CategoricalRecipe(**wrong)
-    with pytest.raises(ValidationError):
-        NumericRecipe(column="x", edges=[math.inf])
 
 
 @pytest.mark.parametrize(
@@ -185,7 +124,7 @@ def test_recipes_are_frozen_strict_and_travel_as_json():
 )
 def test_a_recipe_is_suggested_that_works(values, kind):
     table = pd.DataFrame({"x": values})
-    recipe = tables.suggest_recipe(table["x"])
+    recipe = tables.suggest_recipe(parse(table["x"]))
     assert recipe.kind == kind
     assert tables.tally(table, build_domain(recipe, table)).users == table["x"].notna().sum()
 
@@ -287,31 +226,21 @@ def test_refusals_count_people_not_rows():
 
 
 @pytest.mark.parametrize(
-    ("counts", "sentence"),
+    ("counts", "weights", "sentence"),
     [
-        (["1", "x"], r"1 of 2 counts in n are not whole numbers of at least 0, such as 'x' in row 2"),
-        ([1, -1], "such as '-1' in row 2"),
-        ([1.5, 1], "such as '1.5' in row 1"),
-        ([2**53, 2**53], r"more than 2\^53 users"),
-        ([0, 0], "all counts are 0"),
+        (["1", "x"], "n", r"1 of 2 counts in n are not whole numbers of at least 0, such as 'x' in row 2"),
+        ([1, -1], "n", "such as '-1' in row 2"),
+        ([1.5, 1], "n", "such as '1.5' in row 1"),
+        ([2**53, 2**53], "n", r"more than 2\^53 users"),
+        ([0, 0], "n", "all counts are 0"),
+        ([1, 1], "m", "lacks the column of counts"),
+        ([1, 1], np.ones(3), "3 counts for 2 rows"),
     ],
 )
-def test_bad_counts(counts, sentence):
+def test_bad_counts(counts, weights, sentence, tmp_path):
     table = pd.DataFrame({"x": ["a", "b"], "n": pd.Series(counts, dtype=object)})
     with pytest.raises(ValueError, match=sentence):
-        tables.tally(table, categories("x", "a,b"), "n")
-
-
-def test_other_bad_counts(tmp_path):
-    table, attribute = pd.DataFrame({"x": ["a", "b"]}), categories("x", "a,b")
-    with pytest.raises(ValueError, match="lacks the column of counts"):
-        tables.tally(table, attribute, "n")
-    with pytest.raises(ValueError, match="3 counts for 2 rows"):
-        tables.tally(table, attribute, np.ones(3))
-    table.to_csv(tmp_path / "x.csv", index=False)
-    here = tables.LocalTable(str(tmp_path / "x.csv"))
-    with pytest.raises(ValueError, match="must be one of its columns: give the name"):
-        tables.tally(here, attribute, np.ones(2))
+        tables.tally(table, categories("x", "a,b"), weights)
 
 
 def test_people_of_domains_too_large_for_an_array_are_kept_one_by_one():
@@ -326,14 +255,11 @@ def test_people_of_domains_too_large_for_an_array_are_kept_one_by_one():
 # Size and sparsity
 
 
-def test_joint_facts_by_hand():
+def test_empty_types_are_warned_of():
     domain = Domain(attributes=(categories("a", "x,y"), categories("b", "u,v")))
     table = pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "u", "v"]})
-    facts = tables.joint_facts(domain, tables.tally(table, domain))
-    assert facts == tables.JointFacts(
-        size=4, shape=(2, 2), users=3, occupied=2, sparsity=0.5, users_per_type=0.75, largest=2
-    )
-    assert tables.size_warnings(domain, facts) == [
+    people = people_of(tables.tally(table, domain).counts, domain.shape)
+    assert tables.size_warnings(domain, people) == [
         "There are more types (4) than users (3), and 50.0 % of the types are empty: their answers will be mostly noise. "
         "Use coarser bins or fewer attributes, or ask for marginals only."
     ]
@@ -379,8 +305,7 @@ def test_suggestions_do_what_they_promise(kinds, limit, data):
             attributes.append(numbers(name, 0, 1, size))
         else:
             attributes.append(
-                tables.date_attribute(
-                    None,
+                DateAttribute(
                     name=name,
                     unit="day",
                     first="2026-01-15",

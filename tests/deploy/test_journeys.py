@@ -3,6 +3,7 @@ are collected, and the answers and their errors are those that the design promis
 
 import csv
 import json
+import math
 import runpy
 import zipfile
 
@@ -19,11 +20,13 @@ from ldp_core.designs import Configuration, MechanismRecipe, Population, Workloa
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.setting import Fit, NotFitted
 from ldp_core.designs.standalone import ready, realise
+from ldp_core.designs.supplied_tables import SuppliedTable
 from ldp_core.optimize import strategy
 from ldp_core.optimize.closed_form import candidates
 from ldp_core.people import Records
 from ldp_core.workloads import (
     AllMarginalsPart,
+    DifferencePart,
     HistogramPart,
     JointHistogramPart,
     KWayMarginalsPart,
@@ -56,6 +59,7 @@ def bins(name, size):
 
 
 PAIR, GRID, BITS = (labels("a", 5), labels("b", 4)), (bins("x", 4), bins("y", 4)), tuple(labels(k, 2) for k in "pqrs")
+KNOWN = labels("arm", 2).model_copy(update={"known": True})
 MANY = tuple(labels(f"q{k}", 8) for k in range(7))  # more combinations than a vector is kept over
 QUESTIONS = {
     "two types": ((labels("a", 2),), HistogramPart(attribute="a")),
@@ -85,6 +89,13 @@ QUESTIONS = {
         TotalPart(attribute="x", weight=2.0),
         HistogramPart(attribute="b"),
     ),
+    "differences by a known column": (
+        (KNOWN, bins("x", 6), labels("b", 3)),
+        DifferencePart(of=PrefixPart(attribute="x"), attribute="arm", first="arm 0", second="arm 1"),
+        HistogramPart(attribute="b"),
+    ),
+    "rectangles by a known column": ((KNOWN, *GRID), RectanglesPart(attributes=("x", "y"), by=("arm",))),
+    "totals by a known column": ((KNOWN, bins("x", 8)), TotalPart(attribute="x", by=("arm",))),
     "ranges of types": (PAIR, TypesPart(family="all_range")),
     "pairs of many columns": (MANY, KWayMarginalsPart(k=2)),
     "pairs and totals of many": ((bins("x", 12), *MANY), KWayMarginalsPart(k=2), PrefixPart(attribute="x", weight=9.0)),
@@ -120,6 +131,32 @@ def designed(question, name) -> Configuration:
         mechanism=MechanismRecipe(name=name),
         optimizer=Optimizer(max_rounds=2),
     )
+
+
+def own_matrix():
+    """Randomized response on six bins, in a supplied matrix."""
+    share = 1 / (math.e**2 * (1 - 1e-9) + 5)
+    rows = (np.full((6, 6), share) + np.eye(6) * (1 - 6 * share)).tolist()
+    own = SuppliedTable.from_file("\n".join(",".join(map(repr, row)) for row in rows).encode(), "my own", [], 6)
+    return designed("bins", "optimized").with_(
+        domain=Domain(attributes=(bins("x", 6),)),
+        workload=WorkloadRecipe(parts=(HistogramPart(attribute="x"), PrefixPart(attribute="x"))),
+        mechanism=MechanismRecipe(name=own.mechanism),
+        own=(own,),
+    )
+
+
+def tree_of_shares():
+    """A tree of local hashing whose levels are picked by the best shares."""
+    told = {"branching": 3, "oracle": "olh", "reconstruction": "consistent", "shares": "fitted"}
+    return designed("running totals", "hierarchical").with_(
+        mechanism=MechanismRecipe(name="hierarchical", parameters=told)
+    )
+
+
+@pytest.mark.parametrize("made", [own_matrix, tree_of_shares])
+def test_a_matrix_of_ones_own_and_parameters_come_back_as_answers(made, tmp_path):
+    collected(realise(made()), tmp_path)
 
 
 def said(domain, row):
@@ -238,7 +275,7 @@ def test_a_search_that_came_to_a_closed_form_is_built_again_from_what_the_file_r
     setting = ready(designed(question, "optimized"))
     classes = library.classes_for(library.spec("optimized"), setting.workload, setting.epsilon)
     for k, made in enumerate(candidates(setting.fitted_types, setting.epsilon)):
-        whole = made if classes is None else library.merging.about_classes(made, setting.workload, classes)
+        whole = made if classes is None else library.in_classes.about_classes(made, setting.workload, classes)
         setting._keep("optimized", Fit(whole, ()))
         folder = tmp_path / str(k)
         folder.mkdir()

@@ -24,7 +24,7 @@ from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.designs import certificate_file
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.proofs import Proof
-from ldp_core.designs.zips import zipped
+from ldp_core.designs.zips import npz
 from ldp_core.workloads import (
     DifferencePart,
     HistogramPart,
@@ -128,7 +128,7 @@ def disproved(files):
 def sealed(files, arrays=None, **changes):
     """The files with other contents, the digest and the words being those that belong to them."""
     document = {**json.loads(files.document), **changes}
-    packed = files.arrays if arrays is None else certificate_file._packed(arrays)
+    packed = files.arrays if arrays is None else npz(arrays, zipfile.ZIP_STORED)
     document["sha256"] = hashlib.sha256(packed).hexdigest()
     with suppress(ValueError, KeyError, OverflowError, TypeError):
         document["meaning"] = verify.meaning(document, verify.arrays(packed))
@@ -191,17 +191,6 @@ def test_every_class_of_certificates_reads_the_files_that_it_writes():
     """One registry by kind: no class without a kind, and each kind has its own class."""
     assert set(READERS.values()) == {type(proof(name)) for name in KINDS}
     assert {proof(name).kind for name in KINDS if hasattr(proof(name), "kind")} == set(NUMBERS)
-
-
-def test_what_a_script_cannot_check_is_said_in_the_file():
-    stronger = {kind for kind in KINDS if "stronger" in json.loads(written(kind).document)}
-    assert stronger == {
-        "triples",
-        "yes or no by triples",
-        "one at a time",
-        "groups by triples",
-    }
-    assert "take more than a short script to check" in json.loads(written("triples").document)["stronger"]["meaning"]
 
 
 def test_the_number_in_words_is_the_variance_rounded_down():
@@ -287,19 +276,6 @@ def test_changed_numbers_prove_nothing_that_is_not_so(data, kind):
     assert name != "inverse" or factor > 0.9
 
 
-@pytest.mark.parametrize("which", ["inverse", "multipliers"])
-def test_scaled_proofs_are_refused(which):
-    arrays = dict(verify.arrays(written("running totals").arrays))
-    arrays[which] = arrays[which] * (1.01 if which == "inverse" else 0.99)
-    if which == "inverse":  # the other way round the bound would be the same
-        arrays["multipliers"] = arrays["multipliers"] * 0.99
-    forged = sealed(written("running totals"), arrays)
-    document = json.loads(forged.document)
-    forged = sealed(forged, value=document["value"] * 1.01)
-    disproved(forged)
-    refusal(forged, "running totals")
-
-
 def test_groups_are_those_of_the_design_in_their_scales_their_sizes_and_their_order():
     """The script takes other groups for what they are, questions of somebody else; the program does not take them for those of the design."""
     arrays, document = verify.arrays(written("groups").arrays), json.loads(written("groups").document)
@@ -337,125 +313,6 @@ def test_memory_is_counted_with_that_of_the_proofs_inside():
         assert Proof(proof(kind), (), True).size == sum(Proof(part, (), True).size for part in inside) > 0
 
 
-def test_another_prior_is_refused():
-    kind = "a given prior"
-    arrays = dict(verify.arrays(written(kind).arrays))
-    for prior in (PRIOR[::-1], PRIOR * 2, -PRIOR, np.full(N + 1, 1 / (N + 1)), np.eye(N)[0]):
-        forged = sealed(written(kind), {**arrays, "prior": prior})
-        disproved(forged)
-        refusal(forged, kind)
-    forged = sealed(written(kind), prior="even")
-    disproved(forged)
-    refusal(forged, kind)
-
-
-def test_numbers_too_large_to_add_up_prove_nothing():
-    """Each is in range, and their products are not: what came of that was not a number, which a comparison passed over."""
-    found = bounds.certificate(workloads.prefix(N), 20.0, None)
-    files = certificate_file.write(found, "20")
-    arrays = {**verify.arrays(files.arrays), "sizes": np.array([9e99]), "size_multipliers": np.array([9e99])}
-    arrays["inverse"] = 1e3 * arrays["inverse"]
-    forged = sealed(files, arrays, value=1e3 * found.value)
-    assert "prove nothing" in disproved(forged)
-    with pytest.raises(ValueError, match="do not prove"):
-        certificate_file.read(forged, found.workload, "20")
-
-
-@pytest.mark.parametrize("kind", ["all alike", "bits", "tables", "blocks"])
-def test_only_a_proof_by_types_is_about_people_of_another_spread(kind):
-    arrays = verify.arrays(written(kind).arrays)
-    one = np.eye(proof(kind).workload.n)[0]
-    forged = sealed(written(kind), {**arrays, "prior": one}, prior="array")
-    assert "as the certificate says over" in json.loads(forged.document)["meaning"]
-    assert "other people" in disproved(forged)
-    refusal(forged, kind)
-
-
-@pytest.mark.parametrize("kind", ["all alike", "tables", "blocks"])
-def test_questions_are_said_to_be_those_that_the_numbers_are_about(kind):
-    for asked in ("prefix", "general", None):
-        workload = {**json.loads(written(kind).document)["workload"], "gram": asked}
-        forged = sealed(written(kind), workload=workload)
-        assert "other questions" in disproved(forged)
-        refusal(forged, kind)
-
-
-def test_a_name_that_is_there_twice_is_refused():
-    """Readers disagree on which of them counts."""
-    files = written("running totals")
-    twice = Written(files.document.replace(b'"value"', b'"value": 1e9, "value"', 1), files.arrays)
-    assert "twice" in disproved(twice)
-    refusal(twice, "running totals")
-
-
-@pytest.mark.parametrize(
-    ("kind", "changes"),
-    [
-        ("bits", {"workload": {"gram": "classes", "bits": 2**53 + 1}}),
-        (
-            "tables",
-            {"workload": {"gram": "tables", "sizes": [2] * 40, "groups": [{"columns": [*range(40)], "weight": 1.0}]}},
-        ),
-    ],
-)
-def test_a_short_document_does_not_fill_the_memory(kind, changes):
-    """Both numbers would be raised to a power of, or gone through by, more than any memory holds."""
-    forged = Written(json.dumps({**json.loads(written(kind).document), **changes}).encode(), written(kind).arrays)
-    assert "types" in (said := disproved(forged)) or "longer to check" in said
-    refusal(forged, kind)
-
-
-@pytest.mark.parametrize(
-    ("kind", "changes"),
-    [
-        ("running totals", {"types": 6.0}),
-        ("running totals", {"value": 0}),
-        ("all alike", {"workload": {"gram": "classes", "bits": False}}),
-    ],
-)
-def test_numbers_of_another_kind_are_refused_by_both(kind, changes):
-    forged = sealed(written(kind), **changes)
-    disproved(forged)
-    refusal(forged, kind)
-
-
-@pytest.mark.parametrize("text", [b"", b"\xff\xfe{", b"9" * 5000])
-def test_the_script_says_in_a_sentence_what_it_cannot_read(text):
-    said = disproved(Written(text, written("tables").arrays))
-    assert said.startswith("certificate.json cannot be read: ")
-    assert said.endswith(".")
-
-
-@pytest.mark.parametrize("name", ["inverse", "pairs", "multipliers", "diagonal", "prior"])
-@pytest.mark.parametrize("shape", [(0,), (1, -1), (-1, 1)])
-def test_arrays_of_another_shape_do_not_belong_together(name, shape):
-    arrays = verify.arrays(written("a given prior").arrays)
-    forged = sealed(
-        written("a given prior"), {**arrays, name: np.zeros(0) if shape == (0,) else arrays[name].reshape(shape)}
-    )
-    assert "belong together" in (said := disproved(forged)) or "People are spread" in said
-    refusal(forged, "a given prior")
-
-
-@pytest.mark.parametrize("shape", ["(4000000000, 4000000000)", "(-6,)", "(9**9,)", "(7,)"])
-def test_headers_cannot_ask_for_more_than_the_file_holds(shape):
-    numbers = np.ones(6)
-    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
-    array = b"\x93NUMPY\x01\x00\x76\x00" + header.encode() + numbers.tobytes()
-    forged = sealed_raw(written("running totals"), zipped({"multipliers.npy": array}, zipfile.ZIP_STORED))
-    assert "other things than plain numbers" in disproved(forged)
-    refusal(forged, "running totals")
-    honest = array.replace(shape.encode(), b"(6,)")
-    found = verify.arrays(zipped({"multipliers.npy": honest}, zipfile.ZIP_STORED))
-    np.testing.assert_array_equal(found["multipliers"], numbers)
-
-
-def test_nothing_is_unpacked_beyond_what_the_file_holds():
-    bomb = sealed_raw(written("running totals"), zipped({"multipliers.npy": bytes(10**7)}))
-    assert "compressed" in disproved(bomb)
-    refusal(bomb, "running totals")
-
-
 @pytest.mark.parametrize("content", [b"", b"PK", written("tables").document])
 def test_damaged_files_are_refused_in_a_sentence(content):
     files = written("running totals")
@@ -467,19 +324,6 @@ def test_damaged_files_are_refused_in_a_sentence(content):
 def sealed_raw(files, packed):
     document = {**json.loads(files.document), "sha256": hashlib.sha256(packed).hexdigest()}
     return Written(json.dumps(document).encode(), packed)
-
-
-@pytest.mark.parametrize("name", json.loads(written("running totals").document))
-def test_every_field_counts(name):
-    document = json.loads(written("running totals").document)
-    for other in ("another", 7, None, [], {}, math.nan):
-        forged = Written(json.dumps({**document, name: other}).encode(), written("running totals").arrays)
-        refusal(forged, "running totals")
-        disproved(forged)
-    del document[name]
-    without = Written(json.dumps(document).encode(), written("running totals").arrays)
-    refusal(without, "running totals")
-    disproved(without)
 
 
 def test_what_is_not_written_says_why(lower):

@@ -1,9 +1,7 @@
 """By default, files are the same for every table with the same number of people; figures of the counts leave on request only."""
 
-import io
 import itertools
 import json
-import zipfile
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -17,6 +15,7 @@ from ldp_core.deploy.kit import package
 from ldp_core.designs import Configuration, MechanismRecipe, Optimizer, Population, WorkloadRecipe, disclosure, ready
 from ldp_core.people import Counted
 from ldp_core.workloads import HistogramPart, MarginalsPart, PrefixPart
+from tests.deploy.kit.kits import members
 
 AGES = NumericAttribute(name="age", edges=(0, 20, 40, 60, 80), origin="declared")
 COUNTED = Configuration(
@@ -56,11 +55,6 @@ def made(configuration, rows=None, proved=True):
     if proved:
         found.prove(found.aim(found.chosen))
     return found
-
-
-def members(content):
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def files(found, figures=False):

@@ -1,5 +1,6 @@
 """Patterns of survey mechanisms as files: they come back the same, and nothing else is taken for them."""
 
+import io
 import json
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from ldp_core import designs
 from ldp_core.data.domain import Domain
-from ldp_core.designs import Configuration, bundle, patterns_file
+from ldp_core.designs import Configuration, bundle, patterns_file, zips
 from ldp_core.designs.zips import zipped
 from ldp_core.library import create
 from ldp_core.mechanisms.explicit import ExplicitMechanism
@@ -80,29 +81,14 @@ def test_an_altered_file_is_refused_in_a_sentence(path, value):
         patterns_file.read(json.dumps(altered).encode(), "optimized")
 
 
-def test_a_design_with_patterns_is_exported_and_loaded():
-    content = designs.export(configuration(), {}, mechanism())
-    found = designs.load(content)
-    assert found.mechanism.digest == mechanism().digest
-    assert found.warnings == []
-    assert designs.export(found.configuration, {}, found.mechanism) == content
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [({"epsilon": "0.5"}, "for epsilon 1 and the configuration asks for 0.5"), ({"domain": None}, "no domain")],
 )
 def test_patterns_of_another_design_are_refused(changes, sentence):
-    members = bundle._unzip(designs.export(configuration(), {}, mechanism()), bundle.MEMBERS)
+    members = zips.unzipped(designs.export(configuration(), {}, mechanism()), bundle.MEMBERS)
     members[bundle.CONFIGURATION] = configuration(**changes).to_json()
-    with pytest.raises(bundle.BundleError, match=sentence):
-        designs.load(zipped(members))
-
-
-def test_a_file_that_was_changed_after_it_was_written_is_refused():
-    members = bundle._unzip(designs.export(configuration(), {}, mechanism()), bundle.MEMBERS)
-    members[bundle.PATTERNS] = written(mechanism()).replace(b"0.5", b"0.4")
-    with pytest.raises(bundle.BundleError, match="SHA-256"):
+    with pytest.raises(ValueError, match=sentence):
         designs.load(zipped(members))
 
 
@@ -141,11 +127,13 @@ def test_shares_are_not_changed_by_being_given_again(count):
 
 
 def members_of(written):
-    return bundle._unzip(designs.export(configuration(), {}, written), bundle.MEMBERS)
+    return zips.unzipped(designs.export(configuration(), {}, written), bundle.MEMBERS)
 
 
 def npz(*arrays):
-    return bundle._packed({str(k): array for k, array in enumerate(arrays)})
+    content = io.BytesIO()
+    np.savez(content, **{str(k): array for k, array in enumerate(arrays)})
+    return content.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -164,17 +152,17 @@ def test_strategies_that_do_not_fit_are_refused(strategies, sentence):
     members = members_of(written)
     members[bundle.STRATEGIES] = strategies(*[one.mechanism.strategy for one in written.own])
     del members[bundle.OUTCOME]
-    with pytest.raises(bundle.BundleError, match=sentence):
+    with pytest.raises(ValueError, match=sentence):
         designs.load(zipped(members))
 
 
 def test_strategies_that_were_changed_or_left_out_are_refused():
     members = members_of(split())
     members[bundle.STRATEGIES] = npz(*[one.mechanism.strategy[::-1] for one in split().own])
-    with pytest.raises(bundle.BundleError, match="SHA-256"):
+    with pytest.raises(ValueError, match="SHA-256"):
         designs.load(zipped(members))
     del members[bundle.STRATEGIES]
-    with pytest.raises(bundle.BundleError, match="there are 0 beside it"):
+    with pytest.raises(ValueError, match="there are 0 beside it"):
         designs.load(zipped(members))
 
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from ldp_core import library
-from ldp_core.data import tables
+from ldp_core.data import columns, tables
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, build_domain
 from ldp_core.designs import (
@@ -51,12 +50,6 @@ def test_guarantee_of_a_pure_mechanism():
         assert part in line
 
 
-def test_the_mechanism_is_named_as_on_the_pages():
-    for name in library.names():
-        line = guarantee(FULL.with_(mechanism={"name": name}), PURE)
-        assert f" per report; mechanism: {library.spec(name).title}; privacy unit" in line
-
-
 def test_guarantee_adds_up_reports_and_delta():
     assert "3 reports per person, in total epsilon = 0.3 by" in guarantee(
         FULL.with_(epsilon="0.1", reports_per_user=3), Audit(0.1, 0.0, "exact", (0, 1))
@@ -72,11 +65,6 @@ def test_no_guarantee_is_given_for_more_than_was_asked(epsilon):
         guarantee(FULL, Audit(epsilon, 0.0, "exact", (0, 1)))
 
 
-def test_no_guarantee_without_a_domain():
-    with pytest.raises(ValueError, match="choose or declare the data first"):
-        guarantee(FULL.with_(domain=None), PURE)
-
-
 @pytest.mark.parametrize(
     ("epsilon", "factor"),
     [(0.001, "1.01"), (math.log(3), "3.00"), (13.8, "985,000")],
@@ -85,20 +73,11 @@ def test_risk_is_rounded_up_to_three_digits(epsilon, factor):
     assert risk_in_words(epsilon) == f"a report can change anyone's odds by at most a factor {factor}"
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "reports", "factor"),
-    [
-        (20.0, 1, "4.86 × 10^8"),
-        (1.0, 1000, "1.98 × 10^434"),
-    ],
-)
-def test_a_factor_that_limits_nothing_is_called_so(epsilon, reports, factor):
-    words = risk_in_words(epsilon, reports=reports)
-    whose = "a report" if reports == 1 else "1,000 reports together"
-    assert words == (
-        f"{whose} can change anyone's odds by at most a factor {factor}, more than a million and so no limit in practice"
-    )
-    assert "no limit" in risk_in_words(epsilon, 1e-6, reports)
+@pytest.mark.parametrize(("epsilon", "factor"), [(20.0, "4.86 × 10^8"), (1000.0, "1.98 × 10^434")])
+def test_a_factor_that_limits_nothing_is_called_so(epsilon, factor):
+    words = risk_in_words(epsilon)
+    assert words.startswith(f"a report can change anyone's odds by at most a factor {factor}, more than a million")
+    assert "no limit" in risk_in_words(epsilon, 1e-6)
 
 
 @given(st.floats(0.001, 20_000))
@@ -117,7 +96,6 @@ def test_a_mechanism_with_delta_promises_no_factor_for_every_report():
         "with another true value, the chance of any conclusion from a report is at most 2.72 times as large plus delta = 0.000001"
     )
     assert "odds" not in words
-    assert "plus delta = 0.003" in risk_in_words(epsilon, delta, 3000)
     scale = calibrated_scale(epsilon, delta, 1.0)
     assert norm.logpdf(30, 1, scale) - norm.logpdf(30, 0, scale) > epsilon  # such a report changes the odds by more
     ends = np.linspace(-40, 40, 20_001)  # the likeliest conclusions under type 1 are those from reports above an end
@@ -127,11 +105,6 @@ def test_a_mechanism_with_delta_promises_no_factor_for_every_report():
     # Nor is "pure except with probability delta" true: reports that break the factor are likelier than delta.
     broken = ends[norm.logpdf(ends, 1, scale) - norm.logpdf(ends, 0, scale) > epsilon][0]
     assert norm.sf(broken, 1, scale) > 5 * delta
-
-
-def test_what_is_delivered_is_rounded_up():
-    assert "audited epsilon 1, computed" in guarantee(FULL, Audit(1 - 1e-9, 0.0, "exact", (0, 1)))
-    assert "audited epsilon 0.987655, computed" in guarantee(FULL, Audit(0.98765432, 0.0, "exact", (0, 1)))
 
 
 def test_anything_above_the_claim_is_refused_and_said():
@@ -183,7 +156,7 @@ def edited_categories(changes: dict, **settings):
     """The recipe after categories were taken from TABLE and edited in the table."""
     recipe = CategoricalRecipe(column="school", **settings)
     (attribute,) = build_domain(recipe, TABLE).attributes
-    frame = tables.category_table(recipe, attribute, TABLE["school"])
+    frame = tables.category_table(attribute, columns.parse(TABLE["school"]))
     frame["category"] = [
         changes.get(value, name) for value, name in zip(frame["value"], frame["category"], strict=True)
     ]
@@ -264,16 +237,6 @@ def test_what_was_declared_reveals_nothing(recipe):
     assert seen(recipe) == []
 
 
-def test_declaring_what_was_read_off_vouches_for_it():
-    domain = build_domain([recipe for recipe, _ in (SEEN["edited"], SEEN["quantiles"], SEEN["dates"])], TABLE)
-    assert seen(*map(tables.declared_recipe, domain.attributes)) == []
-
-
-def test_every_attribute_speaks_for_itself():
-    told = seen(SEEN["rare values"][0], DECLARED[1], SEEN["dates"][0])
-    assert told[:-1] == [SEEN["rare values"][1], SEEN["dates"][1]]
-
-
 def test_the_domain_alone_is_told_as_it_stands_and_none_reveals_nothing():
     domain = build_domain([SEEN["rare values"][0], SEEN["range"][0]], TABLE)
     told = observed_parts(FULL.with_(domain=domain))
@@ -304,11 +267,3 @@ def test_a_strategy_optimised_for_the_data_tells_its_shares():
     exact = observed_parts(later, figures=True)
     assert "may work out all counts" in exact[1]
     assert not any("not exported" in sentence for sentence in exact)
-
-
-@given(st.lists(st.integers(-(10**9), 10**9), min_size=2, max_size=8, unique=True), st.integers(2, 6))
-def test_a_range_is_told_in_the_numbers_of_the_data(numbers, bins):
-    table = pd.DataFrame({"x": np.array(numbers)})
-    recipe = NumericRecipe(column="x", method="range", bins=bins)
-    told = observed_parts(FULL.with_(data=UploadedData(recipes=(recipe,)), domain=build_domain(recipe, table)))
-    assert f"{min(numbers)} to {max(numbers)}, was set" in told[0]

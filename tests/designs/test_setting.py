@@ -140,14 +140,6 @@ def test_what_cannot_be_realised_is_a_sentence(changes, said):
         ready(DECLARED.with_(**changes))
 
 
-def test_mechanisms_that_do_not_suit_are_refused_with_the_reason():
-    setting = ready(DECLARED)
-    with pytest.raises(ValueError, match="survey"):
-        setting.build("sampled_sets")
-    with pytest.raises(ValueError, match="Unknown mechanism 'harr'; did you mean 'hrr'"):
-        setting.build("harr")
-
-
 def three_columns(region, **changes):
     """Running totals of eight ages, in a domain with two more columns that no question uses."""
     more = [

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from design_strategies import configurations
-from hypothesis import given
 
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.data.tables import CategoricalRecipe
@@ -20,7 +18,6 @@ from ldp_core.designs import (
     observed_parts,
     revealing,
     shareable,
-    to_link,
 )
 from ldp_core.workloads import (
     DifferencePart,
@@ -71,12 +68,6 @@ def test_nothing_of_it_is_shared():
     assert shared == Configuration(workload=WorkloadRecipe(parts=(HISTOGRAM,)))
 
 
-def test_what_tells_nothing_is_shared_as_it_is():
-    assert revealing(DECLARED) == revealing(Configuration()) == []
-    assert shareable(DECLARED) == DECLARED
-    assert shareable(Configuration()) == Configuration()
-
-
 def test_a_declared_domain_stays_where_only_people_were_counted():
     counted = DECLARED.with_(population=Population(users=7, origin="data", shape="data"))
     assert len(revealing(counted)) == 3
@@ -108,18 +99,6 @@ def test_edited_recipes_count_without_a_domain(origin):
     assert (shared.data is None) == (origin == "data")
 
 
-@given(configurations)
-def test_a_shared_design_tells_nothing_more(configuration):
-    shared = shareable(configuration)
-    assert revealing(shared) == []
-    assert shareable(shared) == shared
-    if not revealing(configuration) and configuration.data is None:
-        assert shared == configuration
-    kept = {"epsilon", "mechanism", "compared", "target_alpha", "reports_per_user"}
-    assert shared.digest(of=kept) == configuration.digest(of=kept)
-    assert shared.simulation == configuration.simulation
-
-
 def test_what_is_compared_or_divided_is_looked_into():
     less = DifferencePart(of=PrefixPart(attribute="age"), attribute="illness", first="flu", second="gout")
     shares = SharePart(of=CONDITION, within=("illness",))
@@ -132,12 +111,6 @@ def test_what_is_compared_or_divided_is_looked_into():
     assert left_out(matrix) == ("matrix",)
 
 
-def test_what_is_shared_fits_a_link_again():
-    large = MatrixPart.of(np.random.default_rng(2).random((60, 60)))
-    design = Configuration(workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"), large)))
-    assert len(to_link(shareable(design))) < 1_000
-
-
 def test_what_is_left_out_is_named_without_telling_any_of_it():
     assert left_out(OBSERVED) == ("attributes", "query", "matrix", "conditions", "histogram")
     counted = DECLARED.with_(population=Population(users=7, origin="data", shape="data"))
@@ -147,8 +120,3 @@ def test_what_is_left_out_is_named_without_telling_any_of_it():
     assert sentence.startswith("The link leaves out the values that people can have (choose their table")
     assert sentence.count(";") == 4
     assert left_out_in_words(["<b>", ""]) == ""
-
-
-@given(configurations)
-def test_something_is_left_out_exactly_where_the_shared_design_is_another(configuration):
-    assert bool(left_out(configuration)) == (shareable(configuration) != configuration)

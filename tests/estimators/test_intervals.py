@@ -143,13 +143,6 @@ def test_variances_are_taken_at_the_known_number_of_users():
     assert np.mean((low <= truth) & (truth <= high)) > 0.9
 
 
-def test_no_users_have_intervals_of_no_width():
-    workload = workloads.prefix(6)
-    mechanism = mechanisms.create("randomized_response", 6, 1.0)
-    estimate = mechanism.estimate(mechanism.simulate(np.zeros(6, dtype=int), np.random.default_rng(0)))
-    assert np.array_equal(estimators.intervals(mechanism, workload, estimate).ends, np.zeros((6, 2)))
-
-
 @pytest.mark.parametrize("level", [0, 95, float("nan")])
 def test_impossible_levels_are_refused(level):
     mechanism, workload = mechanisms.create("oue", 4, 1.0), workloads.prefix(4)

@@ -107,18 +107,6 @@ def test_randomized_response_has_a_closed_form(n, epsilon, users, seed):
     assert abs(difference) <= 1e-6 + 1e-12 * users
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 4.0])
-def test_the_closed_form_equals_newton_and_the_convex_solver(epsilon):
-    mechanism = mechanisms.create("randomized_response", 16, epsilon)
-    reports = mechanism.simulate(COUNTS, np.random.default_rng(0))
-    found = estimators.apply("mle", reports, mechanism, workloads.histogram(16)).counts() / N
-    assert found == pytest.approx(oracle(mechanism.strategy, reports.data), abs=1e-6)
-    assert found == pytest.approx(mle.maximise(mechanism.strategy, reports.data, np.full(16, 1 / 16)).shares, abs=1e-6)
-    assert (found == 0).any()
-    clean = mle.randomized_response(COUNTS, 30.0)  # hardly any noise: the shares reported
-    assert clean == pytest.approx(COUNTS / N, abs=1e-9)
-
-
 @pytest.mark.parametrize("case", ["haar", "hierarchical raw"])
 def test_em_on_transforms_reaches_the_same_shares(case, lower):
     mechanism = built(case)

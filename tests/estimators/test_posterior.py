@@ -93,22 +93,6 @@ def test_the_distribution_agrees_with_its_exact_posterior(case):
     assert np.allclose(found.draws.std(axis=0) / users, spread, rtol=0.05)
 
 
-def test_intervals_are_quantiles_of_the_exact_posterior():
-    mechanism, tally, prior = SMALL["hadamard"]
-    reports = Reports(mechanism.digest, 6, np.array(tally))
-    workload = workloads.histogram(3)
-    counts, chances = exact_posterior(mechanism.strategy, tally, np.full(3, prior))
-    found = estimators.apply("posterior", reports, mechanism, workload, draws=20_000)
-    for level in (0.5, 0.9):
-        for type_, (low, high) in enumerate(found.intervals(workload, level)):
-            for end, tail in ((low, (1 - level) / 2), (high, (1 + level) / 2)):
-                below = chances[counts[:, type_] < end].sum()
-                upto = chances[counts[:, type_] <= end].sum()
-                assert below - 0.02 <= tail <= upto + 0.02
-    some = found.intervals(workload, 0.9, np.array([2]))
-    assert some == pytest.approx(found.intervals(workload, 0.9)[[2]])
-
-
 def test_credible_intervals_cover_populations_drawn_from_the_prior():
     """Averaged over the prior, a 90 % credible interval holds the truth in 90 % of all cases (or more: counts are whole)."""
     workload, mechanism = workloads.prefix(4), mechanisms.create("hadamard", 4, 1.0)
@@ -122,23 +106,6 @@ def test_credible_intervals_cover_populations_drawn_from_the_prior():
         answers = workload.answers(truth)[:3]
         covered += (low <= answers) & (answers <= high)
     assert np.all(np.abs(covered / trials - 0.9) < 4 * np.sqrt(0.09 / trials))
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [("hrr", {"reconstruction": "transform"}), ("hierarchical", {})],
-)
-def test_many_reports_leave_little_doubt(name, parameters):
-    n, counts = 8, np.array([9000, 500, 4000, 100, 800, 25000, 1900, 700]) * 200
-    workload, mechanism = workloads.prefix(n), mechanisms.create(name, n, 3.0, **parameters)
-    reports = mechanism.simulate(counts, np.random.default_rng(1))
-    found = estimators.apply("posterior", reports, mechanism, workload, draws=300)
-    low, high = found.intervals(workload, 0.999).T
-    truth = workload.answers(counts)
-    assert np.all((low <= truth) & (truth <= high))
-    assert np.all(high - low < 0.01 * counts.sum())
-    assert np.all(found.answers(workload) >= low - 1e-6)
-    assert np.all(found.answers(workload) <= high + 1e-6)
 
 
 def test_the_seed_decides():

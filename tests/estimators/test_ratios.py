@@ -182,24 +182,6 @@ def test_biased_answers_take_the_sizes_that_are_known():
     assert made[1]["observed"]["unbiased"].to_numpy() == pytest.approx(made[1]["predicted"]["unbiased"], rel=0.35)
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_intervals_for_the_population_hold_its_shares_and_averages(known):
-    """People are drawn anew each time: within the groups where these are known, so that their sizes are no chance, else all of them."""
-    mechanism, counts, _ = collections(known, 600, 0, PARTS)
-    groups, rng, held = counts.reshape(2, 4), np.random.default_rng(7), []
-    for _ in range(200):
-        within = [rng.multinomial(group.sum(), group / group.sum()) for group in groups]
-        people = np.ravel(within) if known else rng.multinomial(counts.sum(), counts / counts.sum())
-        estimate = mechanism.estimate(mechanism.simulate(people, rng))
-        for ratios in ratios_of(PARTS, domain(known)):
-            table = estimators.ratio_answers(ratios, mechanism, estimate, users=int(counts.sum()), drawn=True)
-            true = ratios.values(ratios.linear.answers(counts))
-            held.append((table["low"] <= true) & (true <= table["high"]))
-    assert np.concatenate(held).mean() == pytest.approx(0.95, abs=0.015)
-    looks = estimators.ratio_answers(ratios, mechanism, estimate, find=estimators.any_time, drawn=True)
-    assert looks["low"].isna().all()
-
-
 @pytest.mark.parametrize("name", library.names())
 @pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
 def test_every_mechanism_answers_within_groups(name, known):

@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core import estimators, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
-from ldp_core.estimators import mle, smoothed
+from ldp_core.estimators import mle
 from ldp_core.mechanisms.base import Reports
 
 AGE = NumericAttribute(name="age", edges=tuple(range(0, 90, 10)), origin="declared", missing="category")
@@ -39,15 +39,6 @@ def test_rounds_are_those_written_out(name, ordinary):
     expected = rounds(mle.written_out(mechanism.channel), mechanism.tally(reports), 8, ordinary, 7)
     assert found.counts() == pytest.approx(COUNTS.sum() * expected)
     assert not found.unbiased
-
-
-def test_even_people_stay_even():
-    """If reports are exactly as even people would make them, neither step moves anything inside."""
-    mechanism = mechanisms.create("square_wave", 16, 1.0)
-    tally = np.rint(1e6 * mechanism.strategy.mean(axis=1)).astype(np.int64)
-    reports = Reports(mechanism.digest, int(tally.sum()), tally)
-    found = smoothed.estimate(reports, mechanism, mechanism.estimate(reports))
-    assert found.counts() == pytest.approx(np.full(16, tally.sum() / 16), rel=1e-3)
 
 
 def test_it_is_nearer_the_truth_where_that_is_smooth_and_bins_are_fine():

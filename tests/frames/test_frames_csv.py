@@ -66,8 +66,3 @@ def test_numbers_stay_in_full_precision():
     assert [row[2] for row in written] == ["-1.5", "'=1", "", "True", "2"]
     assert list(table.columns) == ["x", "n", "either"]
     assert table["either"][1] == "=1"  # the table itself is left alone
-
-
-def test_columns_of_one_name():
-    table = pd.DataFrame([["=1", 2.0]], columns=["=a", "=a"])
-    assert rows(as_csv(table)) == [["'=a", "'=a"], ["'=1", "2.0"]]

@@ -9,7 +9,6 @@ import pytest
 
 from ldp_core import analysis, designs, library, mechanisms, workloads
 from ldp_core.designs import Configuration, MechanismRecipe, SuppliedTable, load_configuration
-from ldp_core.designs.supplied_tables import name_for
 from ldp_core.library.table_strategies import LOOKS, TableStrategy, exact_table, find
 from ldp_core.limits import MOST_SUPPLIED_CHARACTERS
 from ldp_core.mechanisms import strategy_files
@@ -176,16 +175,6 @@ def test_no_two_mechanisms_have_one_name():
         own(uneven(), "ours", [first])
 
 
-def test_a_file_gives_a_name_that_is_free():
-    first = own(response(), "rr final")
-    assert name_for("rr_final.csv", []) == "rr final"
-    assert name_for("rr_final.csv", [first]) == "rr final 2"
-    assert name_for("hadamard.npz", []) == "hadamard"
-    assert name_for("RAPPOR.npy", []) == "RAPPOR 2"
-    assert name_for("[](){}.csv", []) == "Own matrix"
-    assert own(response(), name_for("x" * 300 + ".csv", [])).name == "x" * 37
-
-
 def test_each_has_a_look_of_its_own_and_there_is_an_end():
     held = []
     for number in range(len(LOOKS)):
@@ -213,14 +202,6 @@ def test_it_is_forgotten_with_the_design_that_held_it():
     assert "no longer in this design" in spec.unsuitable(4, 1.0)
     with pytest.raises(ValueError, match="no longer in this design"):
         library.create(name, n=4, epsilon=1.0)
-
-
-@pytest.mark.parametrize(
-    "name", ["own", "own(", "own()", "own(name=a)", "own(name=a, look=9, matrix=" + "0" * 32 + ")"]
-)
-def test_other_names_are_unknown(name):
-    with pytest.raises(ValueError, match="Unknown mechanism"):
-        library.spec(name)
 
 
 def test_a_point_of_a_sweep_takes_its_matrix_along():

@@ -9,9 +9,8 @@ import pytest
 
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.mechanisms import block_designs
-from ldp_core.mechanisms.block_designs import geometry, prime_power, sketch
+from ldp_core.mechanisms.block_designs import geometry, sketch
 
-ORDERS = (3, 4, 8, 9, 27)
 DESIGNS = {
     "Fano plane": (geometry(7, 2), 7),
     "plane of order 4": (geometry(21, 4), 21),
@@ -100,28 +99,6 @@ def test_the_sketch_is_a_kind_of_geometry(n, epsilon):
     assert "kind count mean sketch" in library.spec(name).title
     with pytest.raises(ValueError, match="Unknown kind 'sketch'"):
         mechanisms.create("projective_geometry", n, epsilon, kind="sketch")
-
-
-@pytest.mark.parametrize("q", ORDERS)
-def test_fields_are_fields(q):
-    add, multiply = block_designs._field(q)
-    elements = range(q)
-    assert np.array_equal(add, add.T)
-    assert np.array_equal(multiply, multiply.T)
-    assert np.array_equal(add[0], elements)
-    assert np.array_equal(multiply[1], elements)
-    assert all(sorted(row) == list(elements) for row in add)
-    assert all(sorted(row) == list(elements) for row in multiply[1:])
-    for a, b, c in itertools.islice(itertools.product(elements, repeat=3), 0, None, 1 + q**3 // 5000):
-        assert add[add[a, b], c] == add[a, add[b, c]]
-        assert multiply[multiply[a, b], c] == multiply[a, multiply[b, c]]
-        assert multiply[a, add[b, c]] == add[multiply[a, b], multiply[a, c]]
-
-
-def test_prime_powers():
-    found = [q for q in range(33) if prime_power(q)]
-    assert found == [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32]
-    assert (prime_power(27), prime_power(97)) == ((3, 3), (97, 1))
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def samplers():
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.FunctionDef) or node.name == "__init__":
                 continue
-            drawn = node.name.split("_")[0] in ("privatize", "simulate", "draw", "respond")
+            drawn = node.name.split("_")[0] in ("privatize", "simulate", "draw")
             if drawn or any(argument.arg == "rng" for argument in node.args.args):
                 yield f"{path.stem}:{node.lineno} {node.name}", ast.get_docstring(node) or ""
 

@@ -1,13 +1,12 @@
 """Covering sets of columns: what they hold, and their errors against the strategy written out."""
 
 import math
-import re
 
 import numpy as np
 import pytest
 from written_out import reports_of
 
-from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core import analysis, mechanisms, workloads
 from ldp_core.mechanisms.surveys import covering
 from ldp_core.mechanisms.surveys.sampled import SampledSets, build
 from ldp_core.mechanisms.surveys.sets import maximal_sets
@@ -84,13 +83,3 @@ def test_larger_tables_pay_off_where_columns_have_few_values():
     assert covered < 0.4 * asked
     single = workloads.survey(ADULT, 1)
     assert build(single, 1.0, sets="covering").sets == SampledSets(single, 1.0).sets
-
-
-def test_others_are_refused_in_a_sentence():
-    assert "for surveys" in library.spec("covering_sets").unsuitable(8, 1.0, workloads.prefix(8))
-    with pytest.raises(ValueError, match="for surveys"):
-        build(workloads.prefix(8), 1.0, sets="covering")
-    with pytest.raises(ValueError, match=re.escape("Unknown oracle 'ou'")):
-        build(YES_NO, 1.0, "ou", sets="covering")
-    with pytest.raises(ValueError, match="Unknown shares"):
-        build(YES_NO, 1.0, shares="odd", sets="covering")

@@ -198,7 +198,7 @@ def test_no_written_out_strategy_exceeds_its_epsilon(n, epsilon):
 @settings(max_examples=100, deadline=None)
 @given(st.floats(0.001, 20), st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0.1, 1000))
 def test_no_answer_to_a_query_exceeds_its_epsilon(epsilon, shares, bound):
-    """`respond` sends plus where a random number is below P(+), so minus has exactly what is left to 1."""
+    """A user sends plus where a random number is below P(+), so minus has exactly what is left to 1."""
     query = np.clip(np.array([-1.0, 1.0, *shares]) * bound, -bound, bound)
     plus = [Fraction(float(p)) for p in adaptive.chance_of_plus(query, epsilon, bound)]
     assert all(0 < p < 1 for p in plus)

@@ -1,14 +1,14 @@
 """Trees over two attributes, against matrices written out from their definition."""
 
-import functools
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from written_trees import fewest_nodes, level_matrices
 
-from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core import library, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.mechanisms import Reports
 from ldp_core.mechanisms.trees.grid import RECONSTRUCTIONS
@@ -30,11 +30,7 @@ def rectangles(shape):
 
 def levels_of(n, branching):
     """(nodes, n) of each level of a tree, the root last: which values a node covers."""
-    levels, width = [], 1
-    while width < n:
-        levels.append(np.array([[float(u // width == v) for u in range(n)] for v in range(-(-n // width))]))
-        width *= branching
-    return [*levels, np.ones((1, n))]
+    return [*level_matrices(n, branching), np.ones((1, n))]
 
 
 def tables_of(shape, branching):
@@ -43,46 +39,15 @@ def tables_of(shape, branching):
     return [np.kron(a, b) for a in one for b in other][:-1]
 
 
-def picked(n, branching, low, high):
-    """Indicator over the nodes of each level and the root of those that make up low..high, by recursion from the root."""
-    levels = levels_of(n, branching)
-    found = [np.zeros(len(level)) for level in levels]
-
-    def cover(level, node):
-        values = np.flatnonzero(levels[level][node])
-        if values[-1] < low or values[0] > high:
-            return
-        if low <= values[0] and values[-1] <= high and not (low == high and level > 0):
-            found[level][node] = 1
-            return
-        for child in range(len(levels[level - 1])):
-            if levels[level - 1][child] @ levels[level][node]:
-                cover(level - 1, child)
-
-    cover(len(levels) - 1, 0)
-    return found
-
-
 def ends(n):
     return [(i, j) for i in range(n) for j in range(i, n)]
 
 
-@functools.cache
-def answered(shape, branching, reconstruction):
+def answered(shape, branching):
     """(p, cells) and (p,): what all rectangles give the cells of all tables, and the number of users."""
-    if reconstruction == "raw":
-        rows = []
-        for one in ends(shape[0]):
-            for other in ends(shape[1]):
-                a, b = picked(shape[0], branching, *one), picked(shape[1], branching, *other)
-                rows.append(np.concatenate([np.kron(x, y) for x in a for y in b]))
-        rows = np.array(rows)
-        return rows[:, :-1], rows[:, -1]
-    n, T = math.prod(shape), np.vstack(tables_of(shape, branching))
-    free = np.vstack([np.eye(n - 1), -np.ones(n - 1)])  # counts that sum to zero
-    even, W = np.full(n, 1 / n), rectangles(shape).matrix
-    from_cells = free @ np.linalg.pinv(T @ free)
-    return W @ from_cells, W @ (even - from_cells @ (T @ even))
+    one, other = ([fewest_nodes(levels_of(size, branching), *sides) for sides in ends(size)] for size in shape)
+    rows = np.array([np.concatenate([np.kron(x, y) for x in a for y in b]) for a in one for b in other])
+    return rows[:, :-1], rows[:, -1]
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -118,7 +83,7 @@ def test_rectangles_decompose_into_the_nodes_of_either_side(shape, branching):
     sides = [(one, other) for one in ends(shape[0]) for other in ends(shape[1])]
     low, high = np.array(sides).transpose(2, 0, 1)
     cells, whole = grid.weights(low, high)
-    expected, everybody = answered(shape, branching, "raw")
+    expected, everybody = answered(shape, branching)
     assert np.array_equal(np.hstack(cells), expected)
     assert np.array_equal(whole[:, 0], everybody)
     covered = np.hstack(cells) @ np.vstack(tables_of(shape, branching)) + whole
@@ -209,22 +174,6 @@ def test_domains_past_any_matrix_have_exact_variances_of_rectangles():
             built((2, 2**19), reconstruction=reconstruction).variance_profile(rectangles((2, 2**19)))
 
 
-@pytest.mark.parametrize(
-    ("side", "two_trees", "flat", "one_tree"), [(16, 75.20, 95.26, 131.61), (32, 204.90, 347.35, 384.91)]
-)
-def test_all_rectangles_err_less_than_with_flat_oue_or_one_tree(side, two_trees, flat, one_tree):
-    """Variance per user of the average rectangle, epsilon 1, people spread evenly. The tree along the row-major order has OUE in
-    its nodes and is made consistent as well."""
-    workload, n = rectangles((side, side)), side**2
-    others = [mechanisms.create("oue", n, 1.0)]
-    others.append(mechanisms.create("hierarchical", n, 1.0, oracle="oue", reconstruction="consistent"))
-    found = [analysis.average_variance(m, workload) / workload.num_queries for m in (built((side, side)), *others)]
-    assert found == pytest.approx([two_trees, flat, one_tree], abs=0.005)
-
-
-# --- privacy --------------------------------------------------------------------------------------------------------------
-
-
 # --- which attributes -----------------------------------------------------------------------------------------------------
 
 AGE = NumericAttribute(name="age", edges=(0, 20, 40, 60, 80), missing="category")
@@ -307,15 +256,3 @@ def test_a_plain_list_of_types_becomes_two_attributes_as_equal_as_can_be(n, shap
 def test_bad_shapes_are_refused(shape, words):
     with pytest.raises(ValueError, match=words):
         mechanisms.create("hierarchical_2d", 8, 1.0, shape=shape)
-
-
-def test_a_shape_that_is_given_decides():
-    workload = rectangles((2, 4))
-    mechanism = mechanisms.create("hierarchical_2d", workload=workload, epsilon=1.0, shape=(4, 2), reconstruction="raw")
-    assert mechanism.parameters["shape"] == (4, 2)
-    counts = np.arange(8)  # rectangles of another table are answered from the finest cells
-    leaves = mechanism.query_variances(workloads.custom(workload.matrix), counts)
-    assert mechanism.query_variances(workload, counts) == pytest.approx(leaves)
-    table = OnAttributes((2, 4), [1], workloads.all_range(4))
-    leaves = mechanism.query_variances(workloads.custom(table.matrix), counts)
-    assert mechanism.query_variances(table, counts) == pytest.approx(leaves)

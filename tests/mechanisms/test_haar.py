@@ -9,19 +9,6 @@ from ldp_core import workloads
 from ldp_core.mechanisms.trees.haar import Haar
 
 
-def test_counts_sum_to_the_users_on_powers_of_two_and_reports_merge():
-    mechanism, rng = Haar(32, 0.5), np.random.default_rng(0)
-    one, other = (mechanism.simulate(rng.integers(90, size=32), rng) for _ in range(2))
-    both = one + other
-    total = mechanism.estimate(both).counts()
-    assert total == pytest.approx(mechanism.estimate(one).counts() + mechanism.estimate(other).counts())
-    assert total.sum() == pytest.approx(both.users)
-    raw = mechanism.privatize(rng.integers(32, size=500), rng)
-    split = mechanism.aggregate(raw[:200]) + mechanism.aggregate(raw[200:])
-    for joined, whole in zip(split.data, mechanism.aggregate(raw).data, strict=True):
-        assert np.array_equal(joined, whole)
-
-
 def test_a_large_domain_answers_ranges_and_quantiles():
     n, users = 2**17 - 3, 10**7
     counts = np.full(n, users // n)

@@ -50,25 +50,6 @@ def test_fitted_shares_are_the_best(kind, oracle, reconstruction):
     assert found < 0.999 * average(np.ones(4))
 
 
-def test_best_shares_of_raw_answers_are_in_proportion_to_roots_of_costs():
-    """OUE, and its variance from the definition: what a level costs is the second moment of its part of the answers."""
-    workload, E = workloads.prefix(8), math.e
-    fitted = create(workload=workload, oracle="oue", reconstruction="raw", shares="fitted")
-    q, costs = 1 / (E + 1), []
-    for level in range(3):
-        weights = fitted.tree.weights(np.zeros(8, dtype=int), np.arange(8))[level]
-        bits, own = q * (1 - q) / (0.5 - q) ** 2, 0.25 / (0.5 - q) ** 2
-        nodes = np.arange(8) >> level
-        costs.append(
-            np.mean(
-                [bits * np.sum(np.delete(weights, v, 1) ** 2) + (own + 1) * np.sum(weights[:, v] ** 2) for v in nodes]
-            )
-        )
-    expected = np.sqrt(costs) / np.sum(np.sqrt(costs))
-    assert fitted.parameters["shares"] == pytest.approx(expected, abs=2e-4)
-    assert fitted.level_costs(workload) == pytest.approx(costs)
-
-
 def test_what_shares_change_and_what_not():
     even, named = create(n=8, oracle="oue"), create(n=8, oracle="oue", shares="even")
     assert even.digest == named.digest

@@ -16,13 +16,3 @@ def test_what_is_lost_is_the_growth_of_the_average_variance():
     before, after = (ldp.analysis.average_variance(ExplicitMechanism("one", Q, 1.0), workload) for Q in (fine, coarse))
     assert lost == pytest.approx(after / before - 1, rel=1e-6)
     assert strategy.lost_by_rounding(np.full((2, 6), 0.5), coarse, workload) is None
-
-
-def test_fitted_mechanisms_lose_less_than_a_ten_thousandth():
-    for name, how in {
-        "optimized": {"time_limit": 0.2, "target": "worst_case"},
-        "optimized_gradient": {"max_rounds": 5},
-    }.items():
-        mechanism = ldp.mechanisms.create(name, workload=ldp.workloads.prefix(8), epsilon=2.0, seed=0, **how)
-        assert abs(mechanism.lost) < 1e-4
-    assert ldp.mechanisms.create("hadamard", n=8, epsilon=1.0).lost is None

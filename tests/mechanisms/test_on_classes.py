@@ -8,7 +8,7 @@ import pytest
 
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.deploy.collector.manipulated_reports import manipulation
-from ldp_core.estimators import apply, intervals
+from ldp_core.estimators import intervals
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.workloads import OnAttributes
@@ -88,18 +88,6 @@ def test_randomized_response_on_one_of_three_columns_costs_what_it_costs_on_that
     assert made.explain().endswith("The questions distinguish 49 of 784 types; reports are about these.")
 
 
-@pytest.mark.parametrize("name", ["haar", "olh", "matrix_l2"])
-def test_single_reports_and_simulations_have_the_same_distribution(name):
-    made, counts, rng = built(name, CONDITIONS), 40 * np.ones(10, dtype=int), np.random.default_rng(5)
-    drawn = [made.aggregate(made.privatize(np.repeat(np.arange(10), counts), rng)) for _ in range(60)]
-    simulated = [made.simulate(counts, rng) for _ in range(60)]
-    truth = CONDITIONS.answers(counts)
-    errors = np.sqrt(made.query_variances(CONDITIONS, counts) / 60)
-    for reports in (drawn, simulated):
-        mean = np.mean([made.estimate(one).answers(CONDITIONS) for one in reports], axis=0)
-        assert np.abs(mean - truth).max() < 5 * errors.max()
-
-
 @pytest.mark.parametrize("name", ["randomized_response", "hierarchical", "gaussian", "optimized"])
 def test_intervals_and_forged_reports_are_those_of_the_mechanism_for_classes(name):
     made, counts, few = built(name, AGE), COUNTS[24], AGE.distinguished.workload
@@ -112,17 +100,6 @@ def test_intervals_and_forged_reports_are_those_of_the_mechanism_for_classes(nam
     forged, own = manipulation(made, AGE), manipulation(made.drawn, few)
     assert forged.reach == pytest.approx(own.reach)
     assert forged.deviation == pytest.approx(own.deviation)
-
-
-def test_estimators_that_fit_counts_answer_as_well():
-    made, counts = built("optimized", AGE), COUNTS[24]
-    reports = made.simulate(counts, np.random.default_rng(2))
-    for name in ("wnnls", "wnnls_total", "mle", "polytope"):
-        estimate = apply(name, reports, made, AGE)
-        assert estimate.counts() is None
-        assert np.isfinite(estimate.answers(AGE)).all()
-    with pytest.raises(ValueError, match="only give the answers"):
-        apply("norm_sub", reports, made, AGE)
 
 
 def test_raw_trees_answer_from_their_nodes():

@@ -105,14 +105,6 @@ def test_every_mechanism_is_that_of_each_group(name):
         assert estimate.total == pytest.approx(COUNTS.sum(), rel=0.5)
 
 
-@pytest.mark.parametrize("name", ["randomized_response", "optimized", "hierarchical", "oue"])
-def test_errors_of_trials_are_those_foretold(name):
-    made, workload = built(name)
-    frame = ldp.simulate.run(made, workload, COUNTS, trials=400, seed=1)
-    error = frame["total_squared_error"]
-    assert error.mean() == pytest.approx(made.variance_on(workload, COUNTS), abs=4 * error.std() / 20)
-
-
 def test_reports_have_the_likelihood_of_the_written_table():
     made, workload = built("randomized_response")
     Q = made.strategy
@@ -126,7 +118,7 @@ def test_reports_have_the_likelihood_of_the_written_table():
     adds = made.query_contributions(workload, np.arange(10))
     assert adds.variances @ COUNTS == pytest.approx(made.query_variances(workload, COUNTS)[:10], abs=1e-6)
     assert np.array_equal(adds.means, workload.rows(np.arange(10)))
-    with pytest.raises(ValueError, match="number of its group"):
+    with pytest.raises(ValueError, match="number of a group"):
         made.aggregate(np.zeros(3))
     with pytest.raises(ValueError, match="another mechanism"):
         built("hrr")[0].estimate(reports)
@@ -211,7 +203,7 @@ def test_twelve_groups_of_128_types_take_one_search_and_one_proof():
     workload = over_attributes([PrefixPart(attribute="score", by=("month",))], [month, many])
     searched, proved = [], []
 
-    def design(few, prior, limits):
+    def design(few, limits, prior):
         searched.append(few)
         return optimize.design(few, 1.0, time_limit=None, max_rounds=1, prior=prior)
 
@@ -257,15 +249,6 @@ def test_the_worst_case_is_that_of_the_worst_group():
     assert proof.verify()
     assert bounds.worst_case_variance(UNLIKE, 1.0) <= proof.variance * (1 + 1e-9) <= worst
     assert proof.variance > 0.97 * worst
-
-
-def test_fits_tell_of_the_whole_where_there_is_one_design():
-    heard = []
-    alike = over_attributes([PrefixPart(attribute="score", by=("arm",))], [SCORE, ARM])
-    limits = {"epsilon": 1.0, "time_limit": None, "max_rounds": 5}
-    made = mechanisms.create("optimized", workload=alike, callback=heard.append, **limits)
-    assert heard[-1].objective == pytest.approx(analysis.objective(made, alike), rel=1e-2)
-    assert made.strata[0] is made.strata[1]
 
 
 @pytest.mark.parametrize("name", ["optimized", "oue", "randomized_response"])
@@ -325,9 +308,3 @@ def test_mixing_and_vectors_with_noise_are_refused_in_a_sentence():
     assert "power of two" in library.spec("fourier").unsuitable(
         18, 1.0, over_attributes([MeanPart(attribute="score")], [SCORE.model_copy(update={"high": 6, "bins": 6}), ARM])
     )
-
-
-def test_the_worst_type_is_within_theorem_5_1_of_the_average_over_all_groups():
-    made, workload = built("optimized")
-    profile = made.variance_profile(workload)
-    assert profile.max() <= bounds.worst_from_average(float(profile.mean()), workload, 1.0)

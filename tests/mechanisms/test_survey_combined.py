@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from written_out import EveryReport, cells_of, check_errors
 
-from ldp_core import analysis, anova, workloads
+from ldp_core import anova
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
-from ldp_core.optimize import SearchLimits
-from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.optimize.surveys.tables import TableQuestions
 from ldp_core.run import Budget
 from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
@@ -144,7 +142,7 @@ def test_shares_are_improved_until_no_design_gains_more_than_another():
     given = TableQuestions(asked, ((0, 1), (1, 2)))
     own, costs = [strategy(6, 1), strategy(12, 2)], np.array([1.0, 50.0, 30.0])
     (tables,) = given.together
-    gram = tables.gram(asked, given.spectra)
+    gram = tables.gram(asked)
 
     def cost(shares):
         return Combined(Strategies(tables, own), shares[:2]).cost(gram) + costs[2] / shares[2]
@@ -160,35 +158,3 @@ def test_shares_are_improved_until_no_design_gains_more_than_another():
     best = min(map(cost, grid))
     assert found.cost < 1.003 * best
     assert first.cost > 1.02 * found.cost
-
-
-def overlapping():
-    """Conditions about two columns each, which share columns."""
-    shape = (8, 6, 8, 5)
-    conditions = [
-        Group(
-            (i, j),
-            workloads.Predicates(
-                (shape[i], shape[j]), [[((0,), np.arange(shape[i]) < shape[i] // 2), ((1,), np.arange(shape[j]) < 2)]]
-            ),
-        )
-        for i, j in [(0, 1), (1, 2), (2, 3), (0, 3)]
-    ]
-    return Survey(shape, conditions)
-
-
-@pytest.mark.slow
-def test_combined_conditions_need_fewer_people_than_divided_ones(lower):
-    asked, about = overlapping(), SearchLimits(None, 15)
-    found = design_split(asked, 1.0, about)
-    made = found.mechanism()
-    assert isinstance(made, SplitSurvey)
-    assert found.objective == pytest.approx(analysis.objective(made, asked), rel=1e-6)
-    lower(_MOST_DIMENSIONS=0)
-    divided = design_split(asked, 1.0, about)
-    assert found.objective < 0.8 * divided.objective
-    assert divided.objective == pytest.approx(analysis.objective(divided.mechanism(), asked), rel=1e-6)
-    lower(_MOST_DIMENSIONS=4_096)
-    put_together = divided.mechanism()
-    assert put_together.digest == divided.mechanism().digest
-    assert analysis.objective(put_together, asked) < 0.99 * divided.objective

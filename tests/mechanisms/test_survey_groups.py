@@ -7,7 +7,7 @@ import pytest
 from small_surveys import COUNTS, EPSILON, MIXED, ORDERED, PAIRS, SIZES, TABLES, matrix, split_survey
 from written_out import EveryReport, check_errors, types_of
 
-from ldp_core import analysis, mechanisms, workloads
+from ldp_core import analysis, mechanisms
 from ldp_core.bounds import centred_svd
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
@@ -16,7 +16,7 @@ from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.optimize.surveys.tables import own_sets
 from ldp_core.people import Counted, Records
 from ldp_core.studies import sweep
-from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
+from ldp_core.workloads import Group, Histogram, Prefix, Survey, survey
 
 
 def test_foreign_or_broken_reports_are_refused():
@@ -29,7 +29,7 @@ def test_foreign_or_broken_reports_are_refused():
     broken = raw.copy()
     broken[0, 0] = 9
     for wrong in (broken, raw[:, :1], raw.astype(float)):
-        with pytest.raises(ValueError, match=r"numbered|number of a design"):
+        with pytest.raises(ValueError, match="number of a design"):
             mechanism.aggregate(wrong)
 
 
@@ -58,33 +58,6 @@ def test_designs_must_fit():
     assert narrow.supports(Survey(SIZES, [Group((2,), Prefix(4))])) is None
     assert narrow.knows((2,))
     assert not narrow.knows((0, 2))
-
-
-BY_OTHERS = [
-    Group((1, 2), workloads.product([Prefix(3), Histogram(4)]), 2.0),
-    Group((0, 1), workloads.product([Histogram(2), Prefix(3)])),
-]
-"""Running totals along one attribute by each of the others."""
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        ORDERED,
-        MIXED,
-        Survey(SIZES, [Group((2,), Prefix(4)), Group((0, 1), Prefix(6))]),
-        Survey(SIZES, BY_OTHERS),
-        Survey(SIZES, [*PAIRS.groups, *BY_OTHERS, Group((0,), Custom([[0.0, 1.0]]))]),
-        Survey(SIZES, [*BY_OTHERS, Group((0, 2), workloads.product([Histogram(2), Prefix(4)]))]),
-    ],
-    ids=["ordered", "mixed", "apart", "by others", "pairs by others", "two orders"],
-)
-def test_the_bound_in_blocks_is_that_of_the_whole_matrix(asked, lower):
-    dense = centred_svd(Custom(matrix(asked)), EPSILON)
-    assert centred_svd(asked, EPSILON) == pytest.approx(dense, rel=1e-7)
-    lower(_MOST_CELLS=6)
-    fresh = Survey(SIZES, asked.groups)
-    assert centred_svd(fresh, EPSILON) <= dense * (1 + 1e-7)
 
 
 # --- the library's choice ---------------------------------------------------------------------------------------------
@@ -155,15 +128,6 @@ def test_totals_among_pairs_of_a_billion_types_are_within_a_few_per_cent(weight)
     assert abs((np.square(errors)[:, known] / exact[known]).mean() - 1) < 4 * math.sqrt(2 / trials / 500)
     totals = (np.square(errors)[:, -15:-1] / exact[-15:-1]).mean()
     assert abs(totals - 1) < 5 * math.sqrt(2 / trials / 2)  # neighbouring totals go together
-
-
-def test_the_worst_type_is_bounded_where_it_cannot_be_found(lower):
-    found = split_survey("shared")
-    exact = analysis.worst_case_variance(found, MIXED)
-    lower(MOST_TABLE_CELLS=1)
-    bound = found.variance_profile(MIXED)
-    assert bound.shape == (1,)
-    assert exact <= bound[0] < 1.5 * exact
 
 
 def test_too_many_tables_are_left_to_patterns():

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from small_surveys import BETWEEN_PAIRS, COUNTS, PAIRS, SIZES
-from written_out import types_of
 
 from ldp_core import library, mechanisms, workloads
 from ldp_core.mechanisms import Mechanism
@@ -106,7 +105,7 @@ def test_what_does_not_fit_is_refused():
         SampledSets(PAIRS, 1.0, shares="evn")
     with pytest.raises(ValueError, match="positive share for each of the 3 sets"):
         SampledSets(PAIRS, 1.0, shares=[0.5, 0.5])
-    with pytest.raises(ValueError, match="numbered from 0 to 2"):
+    with pytest.raises(ValueError, match="from 0 to 2"):
         mechanism.aggregate(np.array([[3, 0, 1, 2]]))
     other = SampledSets(PAIRS, 1.0, shares=[0.5, 0.3, 0.2])
     assert other.digest != mechanism.digest
@@ -144,33 +143,3 @@ def test_others_say_why_they_do_not_run_on_surveys_of_many_types(name):
     assert spec.unsuitable(2, epsilon, workloads.histogram(2)) is None or "attributes" in spec.unsuitable(
         2, epsilon, workloads.histogram(2)
     )
-
-
-@pytest.mark.parametrize("name", [name for name in OTHERS if not library.spec(name).fitted])
-def test_others_answer_surveys_of_few_types(name):
-    spec, plain = library.spec(name), workloads.custom(PAIRS.rows(np.arange(PAIRS.num_queries)))
-    if spec.unsuitable(24, 1.0, PAIRS):
-        pytest.skip("not for 24 types")
-    made = [
-        mechanisms.create(name, epsilon=1.0, **({"workload": asked} if spec.needs_workload else {"n": 24}))
-        for asked in (PAIRS, plain)
-    ]
-    first, second = (one.variance_profile(asked) for one, asked in zip(made, (PAIRS, plain), strict=True))
-    assert first == pytest.approx(second, rel=1e-9)
-    assert made[0].query_variances(PAIRS, COUNTS) == pytest.approx(made[1].query_variances(plain, COUNTS), rel=1e-6)
-
-
-@pytest.mark.parametrize("name", ["sampled_sets", "covering_sets"])
-def test_collections_are_reproducible_and_refuse_bad_people(name):
-    mechanism = mechanisms.create(name, workload=PAIRS, epsilon=1.0)
-    records = np.repeat(types_of(SIZES), COUNTS, axis=0)
-    with pytest.raises(ValueError, match="non-negative whole numbers"):
-        mechanism.simulate(COUNTS - 0.5, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="lie outside"):
-        mechanism.privatize(records + 1, np.random.default_rng(0))
-    one, other = (mechanism.simulate(records, np.random.default_rng(7)) for _ in range(2))
-    assert all(np.array_equal(a, b) for a, b in zip(one.arrays, other.arrays, strict=True))
-    nobody = mechanism.aggregate(mechanism.privatize(records[:0], np.random.default_rng(0)))
-    assert mechanism.estimate(nobody).answers(PAIRS) == pytest.approx(np.zeros(PAIRS.num_queries), abs=1e-9)
-    explained = mechanism.explain()
-    assert "columns" in explained or "attributes" in explained

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from written_trees import least_squares, level_matrices
+from written_trees import fewest_nodes, least_squares, level_matrices
 
 from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms.trees import hierarchical
@@ -13,26 +13,6 @@ from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree
 RAGGED = [2, 5, 30]
 SHAPES = [(n, B) for n in RAGGED for B in (2, 3, 16)] + [(8, 2), (27, 3), (64, 4)]
 SHAPES += [(125, 5), (243, 3)]  # log(125) / log(5) is above 3 in floating point
-
-
-def raw_rows(n, branching, low, high):
-    """Indicator over the nodes of every level of the fewest ones that make up low..high, by recursion from the top."""
-    tree = level_matrices(n, branching)
-    picked = [np.zeros(len(level)) for level in tree]
-
-    def cover(level, node):
-        types = np.flatnonzero(tree[level][node])
-        if types[-1] < low or types[0] > high:
-            return
-        if low <= types[0] and types[-1] <= high and not (low == high and level > 0):
-            picked[level][node] = 1
-            return
-        for child in range(node * branching, min((node + 1) * branching, len(tree[level - 1]))):
-            cover(level - 1, child)
-
-    for node in range(len(tree[-1])):
-        cover(len(tree) - 1, node)
-    return np.concatenate(picked)
 
 
 # --- tree arithmetic ----------------------------------------------------------------------------------------------
@@ -69,7 +49,7 @@ def test_ranges_decompose_into_the_fewest_nodes(data, n, branching):
         row[a[0] : b[0]] += 1
         row[c[0] : d[0]] += 1
         picked.append(row)
-    expected = raw_rows(n, branching, low, high)
+    expected = np.concatenate(fewest_nodes(level_matrices(n, branching), low, high))
     found = np.concatenate(picked)
     covered = np.vstack(level_matrices(n, branching)).T @ found
     assert np.array_equal(covered, (np.arange(n) >= low) & (np.arange(n) <= high))
@@ -140,15 +120,6 @@ def test_the_optimal_strategy_runs_the_oracle_on_a_random_level(n, branching, ep
     assert mechanism.audit().epsilon <= epsilon
 
 
-@pytest.mark.parametrize(("kind", "raw"), [("histogram", 642.29), ("prefix", 2104.8), ("all_range", 44419)])
-def test_figures_of_a_tree_of_32_types(kind, raw):
-    """Worst case per user at epsilon 1, four children a node, Hadamard response."""
-    workload = getattr(workloads, kind)(32)
-    mechanism = hierarchical.build(32, 1.0, 4, "hadamard", "raw")
-    assert mechanism.variance_profile(workload).max() == pytest.approx(raw, rel=2e-5)
-    assert mechanism.consistent.variance_profile(workload).max() < raw
-
-
 def test_answers_and_errors_at_256_types_are_those_of_the_counts():
     counts = np.random.default_rng(1).integers(200, size=256)
     for reconstruction in ("consistent", "raw"):
@@ -196,12 +167,3 @@ def test_bad_reports_are_refused():
     ):
         with pytest.raises(ValueError, match=words):
             mechanism.aggregate(raw)
-
-
-@settings(max_examples=60)
-@given(st.integers(2, 40), st.integers(2, 6), st.integers(0, 2**32 - 1))
-def test_shares_are_the_adjoint_of_consistency(n, branching, seed):
-    tree, rng = Tree(n, branching), np.random.default_rng(seed)
-    levels, rows = [rng.normal(size=size) for size in tree.sizes], rng.normal(size=(3, n))
-    through = sum(weights @ level for weights, level in zip(tree.shares(rows), levels, strict=True))
-    assert through == pytest.approx(rows @ tree.consistent(levels, 0.0))

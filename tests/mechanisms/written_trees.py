@@ -23,3 +23,23 @@ def least_squares(n, branching, shares=None):
     even = np.full(n, 1 / n)
     from_nodes = free @ np.linalg.pinv(roots[:, None] * T @ free) * roots
     return from_nodes, even - from_nodes @ (T @ even)
+
+
+def fewest_nodes(levels, low, high):
+    """Indicator over the nodes of each of the ``levels`` of those that make up low..high, by recursion from the last: a single type is
+    its leaf."""
+    found = [np.zeros(len(level)) for level in levels]
+
+    def cover(level, node):
+        types = np.flatnonzero(levels[level][node])
+        if types[-1] < low or types[0] > high:
+            return
+        if low <= types[0] and types[-1] <= high and not (low == high and level > 0):
+            found[level][node] = 1
+            return
+        for child in np.flatnonzero(levels[level - 1] @ levels[level][node]):
+            cover(level - 1, child)
+
+    for node in range(len(levels[-1])):
+        cover(len(levels) - 1, node)
+    return found

@@ -19,8 +19,9 @@ from ldp_core.optimize import (
     strategies,
     worst_case_design,
 )
-from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits, variances_of_types
+from ldp_core.optimize.columns.orbits import Shifts, first_orbits, variances_of_types
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, drive
+from tests.optimize.checks import Asked
 
 PREFIX = workloads.prefix(24)
 PRIOR = np.arange(1.0, 25) / 300
@@ -56,17 +57,6 @@ def gradient(how):
 
 PRIORS = {with_prior: PRIOR, blind: np.arange(1.0, 33) / 528}
 SEARCHES = [average, with_prior, blind, orbits, alike, worst_case, gradient]
-
-
-class Asked:
-    """Says yes from the ``last`` time on that it is asked."""
-
-    def __init__(self, last):
-        self.times, self.last = 0, last
-
-    def __call__(self):
-        self.times += 1
-        return self.times >= self.last
 
 
 def assert_as_told(search, result):

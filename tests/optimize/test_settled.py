@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from ldp_core import bounds, optimize, workloads
-from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.columns import generation
-from ldp_core.optimize.columns.settled import settled
-from ldp_core.optimize.columns.weights import RowBlock
+from ldp_core.optimize.columns.search import design_strategy
+from ldp_core.optimize.columns.weights import RowBlock, settled
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0, 9.0])
@@ -20,7 +19,7 @@ def test_all_rows_of_five_types_make_the_optimum_with_its_proof(epsilon):
     even = 1 / V.sum(axis=0)[0] * np.ones(len(V))  # by symmetry all columns sum alike
     best = optimize.exact(workload, epsilon)
     above = best.objective - workload.trace
-    found = settled([RowBlock(V, workload.gram_root, None)], masses, even, 1e-5 * above, lambda: None)
+    found = settled([RowBlock(V, workload.gram_root)], masses, even, 1e-5 * above, lambda: None)
     assert np.abs(V.T @ found.weights - 1).max() < 1e-12
     assert found.weights.min() > 0
     M = (V.T * (found.weights / masses)) @ V

@@ -66,12 +66,6 @@ def test_single_precision_changes_what_is_found_by_next_to_nothing(lower):
     assert objective == pytest.approx(double, rel=2e-3)
 
 
-def test_it_is_left_where_it_would_not_do():
-    assert not SinglePrecision.fits(LEAST_TYPES - 1, math.e)
-    assert not SinglePrecision.fits(1000, RATIOS[0] - 0.01)
-    assert not SinglePrecision.fits(1000, RATIOS[1] + 1)
-
-
 def test_a_search_begins_where_single_precision_hides_what_few_questions_distinguish():
     """Pairs of three columns distinguish far fewer directions than there are types."""
     domain = Domain(

@@ -8,12 +8,11 @@ from ldp_core import workloads
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.optimize import SearchLimits
-from ldp_core.optimize.certified import design_strategy
-from ldp_core.optimize.surveys import split_design as splitting
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import GRACE, LEAST_GRACE
 from ldp_core.studies import planning
 from ldp_core.workloads import Group, Prefix, Survey, survey
+from tests.optimize.checks import Asked
 
 EPSILON, FIT = 1.2, {"time_limit": None, "seed": 0}
 PAIRS = survey((2, 3, 4), 2, weights=[1.0, 2.0, 0.5])
@@ -21,18 +20,6 @@ MIXED = Survey(
     PAIRS.shape, [*PAIRS.groups, Group((0, 1), Prefix(6)), Group((1, 2), Prefix(12), 0.5), Group((2,), Prefix(4))]
 )
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
-
-
-class Asked:
-    """Says yes from the ``last`` time on that it is asked, and counts how often it is asked after that."""
-
-    def __init__(self, last):
-        self.left, self.after = last, 0
-
-    def __call__(self):
-        self.left -= 1
-        self.after += self.left < 0
-        return self.left <= 0
 
 
 BILLION = Survey(
@@ -74,23 +61,7 @@ def test_large_tables_are_left_at_once_when_somebody_cancels(asks):
     cancel = Asked(asks)
     found = design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(None, 1, 0, None, cancel)).mechanism()
     assert cancel.after <= 6
-    assert isinstance(found, SplitSurvey if cancel.left > 0 else ScrambledPatterns)
-
-
-def test_large_tables_have_merged_types_before_any_search_over_all_types(monkeypatch):
-    """Once the merged types have used up the time, no search over all types is begun."""
-    searched, clock = [], Clock()
-
-    def slow(workload, *about, **more):
-        searched.append(workload.n)
-        clock.now += 1_000
-        return design_strategy(workload, *about, **more)
-
-    monkeypatch.setattr("ldp_core.run.time", clock)
-    monkeypatch.setattr(splitting, "design_strategy", slow)
-    found = design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(1_200)).mechanism()
-    assert searched == [3]
-    assert found.own[0].mechanism.n == 576
+    assert isinstance(found, ScrambledPatterns if cancel.times >= asks else SplitSurvey)
 
 
 @pytest.mark.parametrize("asks", [1, 5, 50])

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 import ldp_core as ldp
-from ldp_core import bounds, workloads
-from ldp_core.optimize import SearchLimits
-from ldp_core.optimize.surveys.design import design_survey
-from ldp_core.optimize.surveys.rows import about_tables, rows
+from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.optimize import SearchLimits, design
+from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
+from ldp_core.optimize.surveys.rows import OTHERS, about_tables, rows, treats_bits_alike, written_out
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.workloads import Survey
 from ldp_core.workloads.on_attributes import OnAttributes
+from ldp_core.workloads.surveyed import of_bits
+from tests.optimize.checks import assert_valid
 
 SHAPE = (7, 5, 6)
 
@@ -85,3 +87,39 @@ def test_the_mechanism_is_that_strategy():
     cost = 210 * ldp.analysis.average_variance(mechanism, pairs()) + pairs().trace
     assert cost < 1.05 * bounds.centred_svd(pairs(), 1.0)
     assert not isinstance(pairs(), Survey)
+
+
+# --- yes-or-no questions: patterns written out -------------------------------------------------------
+
+BITS = [workloads.parity(6, 2), workloads.k_way_marginals(6, 3), workloads.all_marginals(5)]
+
+
+@pytest.mark.parametrize("workload", BITS, ids=repr)
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_strategies_are_as_good_as_patterns_and_tell_all_types_apart(workload, epsilon):
+    found = design_survey(of_bits(workload), epsilon, SearchLimits(time_limit=None, max_rounds=6))
+    made = written_out(found, workload)
+    assert found.objective <= made.objective * (1 + 1e-12)
+    assert made.objective <= found.objective * (1 + 1.01 * OTHERS)
+    assert_valid(made.strategy, epsilon)
+    mechanism = mechanisms.ExplicitMechanism("found", made.strategy, epsilon)
+    assert analysis.objective(mechanism, workload) == pytest.approx(made.objective, rel=1e-9)
+    assert mechanism.supports(workloads.histogram(workload.n)) is None
+    assert 0 <= made.objective / bounds.certificate(workload, epsilon).value - 1 < 0.01
+
+
+def test_where_there_is_no_room_for_all_patterns_they_stay_patterns(lower):
+    workload = workloads.all_marginals(5)
+    lower(MOST_STRATEGY_ENTRIES=2 * 32 * 200)
+    found = design(workload, 1.0, time_limit=None, max_rounds=4)
+    assert isinstance(found, SurveyDesign)
+    few = written_out(found, workload)
+    assert len(few.strategy) <= 200
+    mechanism = mechanisms.ExplicitMechanism("few", few.strategy, 1.0)
+    assert analysis.objective(mechanism, workload) == pytest.approx(few.objective, rel=1e-6)
+    assert found.objective < few.objective < 1.7 * found.objective
+
+
+def test_other_questions_have_none():
+    for workload in (workloads.prefix(16), workloads.histogram(16), workloads.parity(4, 0)):
+        assert not treats_bits_alike(workload)

@@ -8,6 +8,7 @@ from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.optimize import SearchLimits, design, worst_case_design
 from ldp_core.optimize.columns.reweighting import type_variances
+from tests.optimize.checks import assert_valid
 
 UNEVEN = workloads.custom(np.vstack([np.tril(np.ones((5, 5))), 3 * np.eye(5)[:2]]))
 LOW_RANK = workloads.custom(np.array([[1.0, 1, 0, 0, 0, 2], [0, 1, 1, 0, 0, 0], [0, 0, 0, 3, 1, 0]]))
@@ -26,12 +27,6 @@ def least_worst_case(workload, epsilon):
     constraints = [rows.T @ w == 1, Z @ rows == np.eye(n), rows.T @ costs - workload.gram_diag <= worst]
     constraints += [cp.quad_over_lin(images[:, k], w[k]) <= costs[k] for k in range(K)]
     return float(cp.Problem(cp.Minimize(worst), constraints).solve(solver="CLARABEL"))
-
-
-def assert_valid(strategy, epsilon):
-    assert (strategy > 0).all()
-    assert np.abs(strategy.sum(axis=0) - 1).max() <= 1e-12
-    assert np.log((strategy.max(axis=1) / strategy.min(axis=1)).max()) <= epsilon
 
 
 def mechanism_of(result):

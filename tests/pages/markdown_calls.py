@@ -16,7 +16,8 @@ BODY, LABEL, OPTIONS = ("body", "help"), ("label", "help"), ("label", "help", "o
 PARTS = {
     **dict.fromkeys(["markdown", "caption", "write", "title", "header", "subheader", "text", "latex", "badge"], BODY),
     **dict.fromkeys(["error", "warning", "info", "success", "toast", "exception"], BODY),
-    **dict.fromkeys(["button", "download_button", "form_submit_button", "link_button", "menu_button"], LABEL),
+    "button": ("label", "", "help"),
+    **dict.fromkeys(["download_button", "form_submit_button", "link_button", "menu_button"], LABEL),
     **dict.fromkeys(
         ["checkbox", "toggle", "slider", "select_slider", "number_input", "text_input", "text_area"], LABEL
     ),

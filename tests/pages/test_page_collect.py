@@ -1,7 +1,5 @@
 """Collect: reports counted, files refused with a sentence, answers as the core gives them, collections merged by day."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,11 +22,6 @@ def text(number):
 def collect(ages):
     """The Collect page of 3,000 ages, reported by subset selection."""
     return ages.go("design").enter("selectbox", "mechanism", "subset_selection").go("collect")
-
-
-def design_id(app):
-    mechanism = app.session.setting.mechanism(app.configuration.mechanism.name)
-    return collecting.identity(app.session, mechanism).result
 
 
 def reports(app, seed=0, **columns):
@@ -65,11 +58,7 @@ def held(app):
 
 
 def subject(app):
-    c, design = app.configuration, app.session.design()
-    mechanism = app.session.setting.mechanism(c.mechanism.name)
-    return collecting.Subject(
-        c, c.domain, design.workload, mechanism, design_id(app), design.users_needed(mechanism, design.case)
-    )
+    return collecting.own(app.session, app.session.setting.chosen_mechanism).result
 
 
 def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(another, collect):
@@ -132,16 +121,6 @@ def test_repeats_and_refused_rows_are_told_by_reason(collect):
     assert "1 refused: not whole numbers separated by single spaces." in collect.words
 
 
-def test_reports_of_another_design_are_refused_and_the_way_is_shown(collect):
-    content, _ = reports(collect, design="f" * 16)
-    count(collect, ("monday.csv", content))
-    assert "Reports counted 0" in collect.words
-    assert f"{USERS:,} refused: of another design." in collect.words
-    assert "counted with its kit" in collect.words
-    assert "None of these reports could be counted." in collect.words
-    assert not collect.charts
-
-
 BAD = {"wrong.csv": b"answer\n1\n", "half.csv": b"report\n1 2", "empty.csv": b"", "cut.parquet": b"PAR1 and no more"}
 
 
@@ -159,23 +138,6 @@ def test_a_bad_file_has_a_sentence_and_changes_nothing(collect):
     count(collect, ("monday again.csv", good))
     assert "its reports would be counted twice" in collect.errors[0]
     assert held(collect).digest == before
-
-
-def test_intervals_for_every_look_are_those_of_the_core_and_wider(collect):
-    content, _ = reports(collect)
-    count(collect, ("monday.csv", content))
-
-    def width():
-        table = next(frame for frame in collect.dataframes if "High (people)" in frame)
-        return (table["High (people)"] - table["Low (people)"]).to_numpy()
-
-    fixed = width()
-    collect.enter("radio", "collect-kind", "any_time")
-    about = subject(collect)
-    expected = collector.answers(held(collect), about.mechanism, about.workload, kind="any_time")
-    assert np.allclose(width(), expected["high"] - expected["low"])
-    assert (width() >= fixed).all()
-    assert width().sum() > 1.2 * fixed.sum()
 
 
 def test_collections_are_merged_by_day_and_none_twice(collect, another):
@@ -198,19 +160,6 @@ def test_collections_are_merged_by_day_and_none_twice(collect, another):
     assert "of another mechanism" in other.errors[0]
 
 
-def test_the_whole_way_can_be_walked_without_anybody(collect):
-    collect.enter("segmented_control", "collect-from", "simulated")
-    assert "simulated reports of 3,000 people" in collect.words
-    collect.press("count").finish()
-    assert f"Reports counted {USERS:,}" in collect.words
-    assert f"{USERS:,} of the reports counted are simulated." in collect.words
-    about = subject(collect)
-    content = collecting.simulated(about, collect.session.design().counts, collect.configuration.simulation.seed)
-    assert set(pd.read_csv(io.BytesIO(content))["simulated"]) == {"yes"}
-    count(collect, ("simulated-reports (1).csv", content))
-    assert "counted twice" in collect.errors[0]
-
-
 def test_a_local_file_is_read_where_it_is_only_on_a_server_of_this_machine(collect, tmp_path, monkeypatch):
     content, _ = reports(collect)
     path = tmp_path / "monday.csv"
@@ -222,12 +171,6 @@ def test_a_local_file_is_read_where_it_is_only_on_a_server_of_this_machine(colle
     collect.go("collect")
     assert "Files on this machine" not in collect.at.segmented_control(key="collect-from").options
     assert not collect.has("text_area", "collect-paths")
-
-
-def test_continuous_noise_is_refused_with_the_reason(ages):
-    ages.go("design").enter("selectbox", "mechanism", "gaussian").go("collect")
-    assert "Reports of this design cannot be collected." in ages.errors[0]
-    assert "continuous noise" in ages.errors[0]
 
 
 def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect):

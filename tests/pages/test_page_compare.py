@@ -34,16 +34,6 @@ def test_table_agrees_with_the_core_and_the_chart(compared):
     assert table["users_needed"].is_monotonic_increasing
 
 
-def test_errors_halve_and_users_quadruple_with_the_difference(compared):
-    before = compared.target(10).costs
-    assert (compared.configuration.target_alpha, compared.configuration.difference) == (0.01, None)
-    compared.target(5)
-    assert compared.configuration.target_alpha == 0.0025
-    after = compared.costs
-    assert after["users_needed"].to_numpy() == pytest.approx(4 * before["users_needed"].to_numpy(), rel=5e-3)
-    assert np.array_equal(after["standard_error_worst_case"], before["standard_error_worst_case"])
-
-
 def test_every_mechanism_can_be_compared_or_says_why_not(compared):
     compared.enter("multiselect", "compared", mechanisms.names())
     n, epsilon = 25, 1.0

@@ -129,7 +129,7 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
     assert "loaded from a file and not computed here" in again.words
     assert NOT_OURS in again.go("export").words
     assert "loaded from a file" in json.loads(member(exported(again), "outcome.json"))["mechanism"]["origin"]
-    again.go("design").press("optimise").finish()
+    again.go("design").open("design-tabs", "Progress").press("optimise").finish()
     assert NOT_OURS not in again.go("design").words
     assert figures(again) == figures(fitted)
 
@@ -138,11 +138,6 @@ def test_the_strategy_that_was_computed_in_this_session_stays_its_own(fitted):
     fitted.load(exported(fitted))
     assert NOT_OURS not in fitted.words
     assert fitted.session.setting.fitted(fitted.configuration.mechanism.name)[1]  # with the history of its fit
-
-
-def test_the_export_is_called_a_design_and_no_sampler_for_people(ages):
-    for page in ("export", "guide"):
-        assert "Never draw the reports of real people with the simulation of this program" in ages.go(page).words
 
 
 def test_the_export_page_says_what_is_promised_and_revealed(fitted):
@@ -223,17 +218,6 @@ def test_files_that_are_no_design(unmoved):
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("holiday.jpg", b"")
     refused(unmoved, buffer.getvalue(), "holiday.jpg")
-
-
-def test_a_strategy_that_does_not_keep_epsilon(unmoved):
-    archive = zipfile.ZipFile(io.BytesIO(exported(unmoved)))
-    edited = {**json.loads(archive.read("configuration.json")), "epsilon": "0.5"}
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as changed:
-        changed.writestr("configuration.json", json.dumps(edited))
-        for name in ("outcome.json", "strategy.npz"):
-            changed.writestr(name, archive.read(name))
-    refused(unmoved, buffer.getvalue(), "epsilon")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Designs of several attributes and weighted groups of queries on the pages after Workload: names, shares, refusals."""
 
-import numpy as np
 import pytest
 
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
@@ -47,33 +46,6 @@ def chart(app, name):
     return app.charts[place]
 
 
-def test_every_page_says_what_weights_do(groups):
-    for page in set(PAGES) - {"simulate"}:
-        assert "a query of weight 2 counts like four of weight 1" in groups.go(page).words
-    plain = tuple(part.model_copy(update={"weight": 1.0}) for part in GROUPS)
-    groups.session.change(workload=WorkloadRecipe(parts=plain))
-    for page in PAGES:
-        assert "weight 2" not in groups.go(page).words
-
-
-def test_simulated_answers_are_shares_under_their_names(groups):
-    groups.go("simulate").press("run").finish()
-    assert "a query of weight 2 counts like four of weight 1" in groups.words
-    released = chart(groups.open("outcome-tabs", "Possible releases"), "simulated-releases")
-    named = {trace["customdata"][0] for trace in released["data"]}
-    assert named == {"age below 10"}
-    truth = np.array(released["data"][0]["y"], dtype=float)
-    assert truth[7] == pytest.approx(100)
-    assert truth[8:13] == pytest.approx([25, 25, 25, 25, 100], abs=0.1)  # pairs, and everybody as the first parity
-    assert np.abs(truth).max() <= 100 + 1e-9
-    assert "answer (% of the number of users)" in str(released["layout"])
-    labels = chart(groups.open("outcome-tabs", "By query"), "simulated-groups")["layout"]["xaxis"]["ticktext"]
-    assert [label[:2] for label in labels] == ["1.", "2.", "3.", "4."]
-    assert "young with q0" in released["data"][0]["customdata"]
-    assert "the private median lies at" in groups.open("outcome-tabs", "Distribution").words  # along age
-    assert chart(groups, "simulated-distribution")["layout"]["xaxis"]["title"]["text"] == "age"
-
-
 def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
     declare(app, yes_no(13), [KWayMarginalsPart(k=2, weight=2.0), KWayMarginalsPart(k=13)], "haar")
     for page in PAGES[:2]:
@@ -85,18 +57,3 @@ def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
     assert (
         len(chart(app.open("outcome-tabs", "Predicted"), "simulated-predicted")["data"]) == 2
     )  # errors of single queries are predicted all the same
-
-
-def test_ranges_over_two_orders_are_asked_and_trees_over_both_answer_them_best(app):
-    app.declare_table(16, 16).go("workload").enter("selectbox", "group-0-questions", "rectangles")
-    assert "All ranges over x and y together" in app.words
-    assert app.session.design().workload.num_queries == 136**2
-    app.session.change(compared=("oue", "hierarchical_2d"))
-    app.go("compare")
-    (table,) = [found.value for found in app.at.dataframe if "users_needed" in found.value]
-    users = dict(zip(table["name"], table["users_needed"], strict=True))
-    assert users["Hierarchical over two attributes"] < 0.8 * users["Optimised unary encoding"]
-    for page in ("design", "bounds", "simulate", "export"):
-        app.go(page)
-    app.go("workload").enter("selectbox", "group-0-second", "x")
-    assert "named twice" in app.errors[0]

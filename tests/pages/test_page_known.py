@@ -97,7 +97,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     arms.go("workload").add("difference")
     assert arms.parts[1].summary == "Histogram of score: arm a less b"
     assert KINDS["difference"].title in arms.at.selectbox(key="group-1-questions").options
-    arms.go("design").press("optimise").finish()
+    arms.go("design").press("optimise").finish().open("design-tabs", "Patterns")
     assert "The collector knows which of 2 groups each person is in" in arms.words
     setting = arms.session.setting
     made = arms.session.setting.mechanism("optimized")
@@ -166,8 +166,7 @@ def test_answers_are_for_whom_one_says(arms):
     assert "Intervals are for these 5,000 people." in arms.words
     state = arms.session
     made, workload = state.setting.mechanism("oue"), state.setting.workload
-    design = collecting.identity(state, made).result
-    subject = collecting.Subject(arms.configuration, arms.configuration.domain, workload, made, design, None)
+    subject = collecting.own(state, made).result
     found, chosen = collecting.collection(state, subject), shown_queries(workload)
 
     def is_told(**given):
@@ -184,7 +183,7 @@ def test_answers_are_for_whom_one_says(arms):
     arms.enter("radio", "collect-people", "drawn").finish()
     assert "Intervals are for the population that they were drawn from." in arms.words
     is_told(drawn=True)
-    key = f"collect-sizes-{design}"
+    key = f"collect-sizes-{subject.design}"
     arms.enter("text_area", key, "a = 20,000\nb = 1000").finish()
     assert "each group is weighted to the 21,000 people stated" in arms.words
     is_told(drawn=True, sizes=np.array([20_000, 1000]))

@@ -105,14 +105,3 @@ def test_fewer_rows_for_more_types_fit_what_is_kept():
     """The largest fit, with the rows found in its last round, and its proof."""
     for n in (512, 1024, 1800, 2048):
         assert 3 * 8 * n * (rows_held(n) + n) + 2 * 8 * n**2 <= limits.MOST_RESULT_BYTES
-
-
-def test_rows_that_cannot_be_kept_are_refused_before_the_fit(ages, monkeypatch):
-    monkeypatch.setattr(kept, "MOST_RESULT_BYTES", 24 * 25 * 500)
-    chosen(ages.go("design"), "optimized_gradient")
-    assert not ages.at.button(key="optimise").disabled
-    ages.enter("text_input", "choice-rows", "501")
-    assert ages.at.button(key="optimise").disabled
-    assert "too large to keep" in ages.errors[0]
-    ages.enter("text_input", "choice-rows", "500")
-    assert not ages.at.button(key="optimise").disabled

@@ -10,18 +10,6 @@ from pages.ui.design import settings
 FITTED = [name for name in mechanisms.names() if library.spec(name).fitted]
 
 
-def test_every_mechanism_is_listed_with_costs_and_a_note_where_it_cannot_run(app):
-    app.declare(bins=12).go("compare").unfold("every-mechanism")
-    (listed,) = [table for table in app.dataframes if "bits_a_report" in table]
-    assert list(listed["mechanism"]) == [library.spec(name).title for name in mechanisms.names()]
-    assert listed[["made_for", "privacy", "bits_a_report", "user_computes", "collector_computes", "source"]].all(
-        axis=None
-    )
-    notes = listed.set_index("mechanism")["note"]
-    assert "power of two" in notes["Fourier"]  # 12 types are no yes-or-no attributes
-    assert notes["Hadamard response"] == ""
-
-
 def test_fits_run_from_the_compare_page_and_join_the_table(app):
     app.declare(bins=8).go("compare").enter("multiselect", "compared", [*FITTED, "haar"])
     app.press("optimise").finish()
@@ -49,14 +37,14 @@ def test_a_mechanism_of_each_family_opens_on_the_design_page_with_all_its_choice
     declared.go("design").enter("selectbox", "mechanism", name)
     summary = app.session.setting.summary(app.session.setting.mechanism(name))
     assert summary.users_needed > 0
-    assert "privacy unit" in app.words
+    assert "People needed" in app.words
     for parameter, values in library.spec(name).choices.items():
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
             assert app.at.selectbox(key=f"choice-{parameter}").value == value
             assert app.session.setting.parameters_for(name).get(parameter, values[0]) == value
             # What cannot be had, or must not be deployed, is said in a sentence.
-            assert app.errors or "privacy unit" in app.words
+            assert app.errors or "People needed" in app.words
         app.enter("selectbox", f"choice-{parameter}", values[0])
 
 

@@ -43,12 +43,6 @@ def test_a_central_epsilon_is_solved_for(subset):
     assert "Epsilon must be a number" in subset.words
 
 
-def test_noise_with_a_delta_says_why_there_is_none(ages):
-    ages.session.change(mechanism={"name": "gaussian", "parameters": {"delta": 1e-6}})
-    ages.go("design").open("design-tabs", "What a report tells").finish()
-    assert "unbounded" in ages.words
-
-
 def test_several_reports_of_a_person_are_not_passed_over(subset, offered):
     subset.session.change(reports_per_user=2)
     subset.go("design").open("design-tabs", "What a report tells").finish()

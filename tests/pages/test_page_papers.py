@@ -29,19 +29,6 @@ def turn(app, key):
     return app
 
 
-def chart(app):
-    """Numbers by series."""
-    return {trace["name"]: trace["y"] for trace in app.charts[0]["data"]}
-
-
-def test_the_page_opens_with_a_picture(app):
-    app.go("papers")
-    assert len(app.charts) == 1
-    assert "Optimised (gradient)" in chart(app)
-    assert "no numbers here to compare with" in app.words
-    assert gallery.STORED in app.words
-
-
 @pytest.mark.parametrize("paper", papers.PAPERS, ids=lambda paper: paper.key)
 def test_every_panel_shows(app, paper):
     show(app, paper.panels[0].key)

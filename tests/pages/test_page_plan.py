@@ -30,16 +30,6 @@ def worst(name, epsilon):
     return analysis.worst_case_variance(mechanisms.create(name, n=8, epsilon=epsilon), workloads.prefix(8))
 
 
-def test_users_are_those_of_the_core(planned):
-    table = answers(planned)
-    for name in CLOSED:
-        needed = worst(name, 1.0) / (8 * planned.session.setting.alpha)
-        assert table.loc[library.spec(name).title, "users"] == pytest.approx(needed)
-    assert table["users"].is_monotonic_increasing
-    assert table.index[0].startswith("Proved minimum (")
-    assert "no unbiased epsilon-LDP mechanism has an error of ± 10 percentage points with fewer than" in planned.words
-
-
 def test_the_error_is_that_of_the_core(planned):
     planned.enter("segmented_control", "solved", "standard_error").finish()
     assert planned.at.text_input(key="plan-users").value == "5,000"
@@ -60,16 +50,6 @@ def test_epsilon_meets_the_error_it_is_solved_for(planned):
         epsilon = table.loc[library.spec(name).title, "epsilon"]
         assert worst(name, epsilon) / (8 * 5000) == pytest.approx(0.02**2, rel=1e-6)
     assert table["epsilon"].iloc[0] == table["epsilon"].min()
-
-
-def test_refused_entries_keep_the_plan(planned):
-    key, entry = "plan-users", "none"
-    planned.enter("segmented_control", "solved", "standard_error").finish()
-    before = answers(planned)
-    planned.enter("text_input", key, entry).finish()
-    assert len(planned.errors) == 1
-    assert planned.at.text_input(key=key).value == entry
-    assert before.equals(answers(planned))
 
 
 def test_fitted_mechanisms_join_when_asked(planned):

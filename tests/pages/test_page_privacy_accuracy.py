@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import analysis, beliefs, library, workloads
-from ldp_core.studies import trial_frames
+from ldp_core import beliefs, library
 
 
 def titled(app, text):
@@ -16,14 +15,10 @@ def trace(figure, words):
     return next(one for one in figure["data"] if words in one.get("hovertemplate", ""))
 
 
-def open_sides(app):
-    return app.check()
-
-
 @pytest.fixture
 def subset(ages):
     ages.session.change(mechanism={"name": "subset_selection"})
-    return open_sides(ages.go("design"))
+    return ages.go("design").open("design-tabs", "What a report tells").finish()
 
 
 def test_both_sides_follow_epsilon_and_the_suspicion(subset):
@@ -40,10 +35,6 @@ def test_both_sides_follow_epsilon_and_the_suspicion(subset):
         single = 100 * beliefs.strongest(suspicion / 100, told.single)
         assert trace(risk, "one value against all others")["y"] == pytest.approx([single])
         assert trace(risk, "best guess %{y:.3g} of 100<extra>Subset")["y"] == pytest.approx([100 * told.guess])
-        needed = analysis.sample_complexity(mechanism, workloads.prefix(25), subset.session.setting.alpha)
-        users = titled(subset, "users needed")
-        line = next(one for one in users["data"] if one["name"] == "Subset selection")
-        assert line["y"][line["x"].index(epsilon)] == pytest.approx(needed)
         percent = beliefs.percent(beliefs.strongest(suspicion / 100, epsilon))
         assert percent in subset.words.replace(" %", "\N{NO-BREAK SPACE}%")
         assert beliefs.out_of(told.guess, 1000) in subset.words
@@ -53,7 +44,7 @@ def test_both_sides_follow_epsilon_and_the_suspicion(subset):
 def test_three_collections_are_shown_over_the_truth(subset):
     releases = titled(subset, "share of users")
     published = [one for one in releases["data"] if one["name"] == "published"]
-    assert len(published) == trial_frames.RELEASES == 3
+    assert len(published) == 3
     design = subset.session.design()
     truth = next(one for one in releases["data"] if one["name"] == "true")["y"]
     assert np.allclose(truth, 100 * np.cumsum(design.counts) / design.users)

@@ -90,7 +90,7 @@ def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everythin
     assert not store.holds(state)
     for source in (first, later):
         assert not len(source.table)
-        assert not source.content
+        assert not source.file.content
     assert state.design() is None
     results.put("late", 1)  # by work that ends after that
     assert results.get("counts") is results.get("late") is None

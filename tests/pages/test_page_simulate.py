@@ -80,14 +80,10 @@ def test_seed_reproduces_in_another_session(ready, another):
     assert published(other) == published(ready)
 
 
-NO_SEEDS = ["", "-1", "1.5", "abc", str(2**63)]
-
-
 def test_refused_seeds(ready):
-    for entry in NO_SEEDS:
-        ready.enter("text_input", "seed", entry)
-        assert len(ready.errors) == 1
-        assert "the seed as a whole number" in ready.errors[0]
+    for entry in ("", "-1", "1.5", "abc", str(2**63)):
+        (said,) = ready.enter("text_input", "seed", entry).errors
+        assert "the seed as a whole number" in said
         assert ready.configuration.simulation.seed == 0
 
 

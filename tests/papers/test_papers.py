@@ -3,7 +3,6 @@
 import math
 import re
 
-import pandas as pd
 import pytest
 
 from ldp_core import papers
@@ -11,13 +10,6 @@ from ldp_core.papers import league, stored
 from ldp_core.papers.settings import FAMILIES
 
 PANELS = [panel for paper in papers.PAPERS for panel in paper.panels]
-
-
-def test_keys_are_unique():
-    assert len({panel.key for panel in PANELS}) == len(PANELS)
-    assert len({paper.key for paper in papers.PAPERS}) == len(papers.PAPERS)
-    for paper in papers.PAPERS:
-        assert len({(panel.place, panel.title) for panel in paper.panels}) == len(paper.panels)
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS, ids=lambda paper: paper.key)
@@ -54,13 +46,6 @@ def test_settings_open_as_designs(panel):
     assert not re.search(r"[\d,]+ users drawn", panel.setting) or f"{users:,} users" in panel.setting
     title = next((family for family in FAMILIES if family.title == panel.title), None)
     assert title is None or workload.kind == title.on(workload.n).kind
-
-
-def test_a_file_is_read_as_it_was_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored, "FOLDER", tmp_path)
-    frame = papers.frame_of([("a", 1.0, 0.1 + 0.2, math.nan, 3.0), ("b, c", 2.0, 1e-9, 0.5, math.nan)])
-    stored.write("some", frame)
-    pd.testing.assert_frame_equal(stored.read("some"), frame, rtol=1e-9, check_dtype=False)
 
 
 def test_agreement_in_words():

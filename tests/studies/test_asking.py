@@ -84,11 +84,6 @@ def test_a_session_answers_and_ends_and_keeps_a_transcript_without_truths():
     assert table["people"].sum() == COUNTS.sum() * 100_000
 
 
-def test_the_same_seed_gives_the_same_session():
-    answers = [Asking(COUNTS * 100, 1.0, 2, seed=5).ask(asking.cell(DOMAIN, {1: 0})).value for _ in range(2)]
-    assert answers[0] == answers[1]
-
-
 def test_errors_stay_below_the_bound_of_the_theorem():
     """Bassily 2019, (20), with r = 1/2 as queries are centred: the mean over sessions of the largest error."""
     rounds, counts = 8, COUNTS * 4000

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, bounds, library, workloads
-from ldp_core.studies import curves, trial_frames
+from ldp_core.studies import curves
 
 N = 12
 SKEWED = analysis.Case("people", np.arange(1, N + 1) / (N * (N + 1) / 2))
@@ -48,34 +48,3 @@ def test_certificates_strengthen_the_bound_at_their_epsilon_and_below_and_claim_
     assert (np.diff(found.sort_index()) <= 0).all()
     assert (found[at] >= closed["users_needed"].to_numpy() * (1 - 1e-9)).all()
     assert curves.strengthened(closed, {}) is closed
-
-
-def test_the_axis_stays_while_epsilon_moves_in_it():
-    assert np.array_equal(curves.epsilons(0.7), curves.epsilons(4.9))
-    assert curves.epsilons(0.01)[0] == pytest.approx(0.01)
-    assert curves.epsilons(9.0)[-1] == pytest.approx(9.0)
-
-
-def test_curves_are_for_mechanisms_that_take_no_time():
-    workload = workloads.prefix(8)
-    fitted = library.create("optimized", n=8, epsilon=1.0, workload=workload, max_rounds=2)
-    assert not curves.quick(fitted)
-    assert curves.quick(library.create("hadamard", n=64, epsilon=1.0))
-    assert not curves.quick(library.create("hadamard", n=65, epsilon=1.0))
-    assert curves.quick(library.create("subset_selection", n=5000, epsilon=1.0))
-
-
-def test_releases_are_unbiased_answers_of_collections():
-    counts = np.array([50, 0, 30, 20])
-    mechanism, workload = library.create("randomized_response", n=4, epsilon=20.0), workloads.prefix(4)
-    found = trial_frames.releases(mechanism, workload, counts, list("abcd"))
-    assert list(found["release"].unique()) == [1, 2, 3]
-    first = found[found["release"] == 1]
-    assert first["true"].tolist() == pytest.approx([0.5, 0.5, 0.8, 1.0])
-    assert first["released"].tolist() == pytest.approx([0.5, 0.5, 0.8, 1.0], abs=1e-3)  # hardly any noise at 20
-    noisy = trial_frames.releases(
-        library.create("randomized_response", n=4, epsilon=0.5), workload, counts, list("abcd")
-    )
-    assert noisy["released"].nunique() > 6
-    with pytest.raises(ValueError, match="types"):
-        trial_frames.releases(mechanism, workloads.prefix(5), np.ones(5, dtype=int), list("abcde"))

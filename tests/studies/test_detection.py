@@ -104,14 +104,6 @@ def test_people_and_differences_are_inverse_and_follow_the_sizes_of_the_groups()
         compared(forced(0.5, 0.25), (3000, 0), (0.3, 0.2))
 
 
-def test_two_collections_are_two_groups_of_as_many():
-    made = forced(0.5, 0.25).strata[0]
-    found = detection.of_collections(made, ldp.workloads.histogram(2), np.array([700, 300]), YES)
-    assert found.variances[0] == pytest.approx([error_of_forced(0.5, 0.25, 0.3, 1) ** 2] * 2)
-    both = compared(forced(0.5, 0.25), (1000, 1000), (0.3, 0.3))
-    assert 2 * found.users(0.05) == pytest.approx(both.users(0.05))
-
-
 def detected(part):
     """What a design with an arm that the collector knows and a score from 1 to 5 compares."""
     design = Configuration(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldp_core import analysis, bounds, mechanisms, verdicts, workloads
+from ldp_core import analysis, mechanisms, verdicts, workloads
 from ldp_core.studies import curves, planning, sweep
 from ldp_core.studies.planning.words import rounded
 
@@ -59,22 +59,18 @@ def test_randomized_response_is_solved_as_by_hand(n, epsilon, users):
     assert row["epsilon"] == pytest.approx(rr_epsilon(n, n * users * error**2), rel=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["histogram", "prefix", "all_marginals"])
 @pytest.mark.parametrize("case", analysis.CASES)
-def test_users_then_epsilon_gives_the_epsilon_back(kind, case):
-    workload = workloads.on_types(kind, 16)
+def test_users_then_epsilon_gives_the_epsilon_back(case):
+    workload = workloads.prefix(16)
     given = {"case": case, "alpha": 0.001, "bound": "svd"}
     there = planned(workload, CHEAP, epsilon=0.8, **given)
     for name in CHEAP:
         users = there.loc[name, "users"]
         back = planned(workload, [name], users=users, **given).loc[name, "epsilon"]
-        if name == "subset_selection":  # its sets change size, and then it jumps: a smaller epsilon may do as well
-            assert back <= 0.8 * (1 + 1e-9)
-        else:
-            assert back == pytest.approx(0.8, rel=1e-9), name
-        mechanism = mechanisms.create(name, 16, back)
-        variance = {"worst_case": analysis.worst_case_variance, "average": analysis.average_variance}[case]
-        assert variance(mechanism, workload) <= workload.num_queries * users * 0.001 * (1 + 1e-12)
+        # The sets of subset selection change size, and then it jumps: a smaller epsilon may do as well.
+        assert back <= 0.8 * (1 + 1e-9) if name == "subset_selection" else back == pytest.approx(0.8, rel=1e-9), name
+        variance = getattr(analysis, f"{case}_variance")(mechanisms.create(name, 16, back), workload)
+        assert variance <= workload.num_queries * users * 0.001 * (1 + 1e-12)
 
 
 def test_the_smallest_epsilon_is_found_below_a_jump():
@@ -85,16 +81,6 @@ def test_the_smallest_epsilon_is_found_below_a_jump():
     users = goal / (32 * 0.01)
     row = planned(workloads.histogram(32), ["hadamard"], users=users, alpha=0.01).loc["hadamard"]
     assert row["epsilon"] == pytest.approx(0.65, rel=1e-9)
-
-
-def test_a_goal_met_only_just_after_a_jump_is_met_by_the_answer():
-    workload = workloads.histogram(32)
-    variances = {e: analysis.worst_case_variance(mechanisms.create("hadamard", 32, e), workload) for e in (0.9, 2.0)}
-    users = variances[0.9] / (32 * 0.01) * 1.02
-    row = planned(workload, ["hadamard"], users=users, alpha=0.01).loc["hadamard"]
-    found = mechanisms.create("hadamard", 32, row["epsilon"])
-    assert analysis.sample_complexity(found, workload, 0.01) <= users
-    assert variances[2.0] < variances[0.9]
 
 
 def test_the_bound_excludes_what_it_says():
@@ -110,22 +96,6 @@ def test_the_bound_excludes_what_it_says():
         frame = planned(workload, CHEAP, epsilon=1.0, **target)
         column = frame["solved"].iloc[0]
         assert (frame.loc[CHEAP, column] > frame.loc["certificate", column]).all()
-
-
-def test_the_closed_bound_is_inverted_exactly():
-    workload = workloads.prefix(16)
-    frame = planning.plan(workload, [], users=5000, alpha=1e-3, bound="centred_svd", case="average")
-    (row,) = frame.to_dict("records")
-    value = bounds.centred_svd(workload, row["epsilon"])
-    assert analysis.users_from_objective(value, workload, 1e-3) == pytest.approx(5000, rel=1e-9)
-
-
-def test_more_types_than_an_n_by_n_matrix_takes_are_planned_all_the_same():
-    workload = workloads.prefix(8192)
-    frame = planning.plan(workload, ["subset_selection"], users=10_000, standard_error=0.05).set_index("name")
-    found = mechanisms.create("subset_selection", 8192, frame.loc["subset_selection", "epsilon"])
-    assert analysis.sample_complexity(found, workload, 0.05**2) == pytest.approx(10_000, rel=1e-9)
-    assert 0 < frame.loc["centred_svd", "epsilon"] < frame.loc["subset_selection", "epsilon"]
 
 
 def test_fitted_mechanisms_meet_the_goal_at_the_answer():
@@ -145,14 +115,6 @@ def test_fitted_mechanisms_meet_the_goal_at_the_answer():
     assert frame.loc["matrix_l1", "epsilon"] == pytest.approx(math.sqrt(one / goal), rel=0.01)
 
 
-def test_a_mechanism_that_was_fitted_before_is_taken_as_it_is():
-    workload = workloads.prefix(8)
-    mine = mechanisms.create("optimized_gradient", 8, 1.0, workload, max_rounds=4)
-    given = {"epsilon": 1.0, "alpha": 0.01, "fitted": {"optimized_gradient": mine}}
-    row = planned(workload, ["optimized_gradient"], **given).loc["optimized_gradient"]
-    assert row["users"] == pytest.approx(analysis.sample_complexity(mine, workload, 0.01))
-
-
 def test_what_cannot_be_met_says_why():
     workload = workloads.prefix(8)
     frame = planned(workload, ["rejection_gaussian", "adaptive", "haar"], users=50, standard_error=0.05)
@@ -162,12 +124,6 @@ def test_what_cannot_be_met_says_why():
     frame = planned(workload, ["rejection_gaussian"], epsilon=2.0, users=1000)
     assert "epsilon from 0.001 to 1.39" in frame.loc["rejection_gaussian", "reason"]
     assert math.isnan(frame.loc["rejection_gaussian", "standard_error"])
-
-
-def test_easy_goals_need_the_smallest_epsilon_there_is():
-    frame = planned(HISTOGRAM, ["subset_selection"], users=1e12, alpha=1.0)
-    assert frame.loc["subset_selection", "epsilon"] == pytest.approx(0.001)
-    assert frame.loc["certificate", "reason"].startswith("No epsilon")
 
 
 @pytest.mark.parametrize(
@@ -307,9 +263,6 @@ def test_weaker_privacy_is_taken_only_when_allowed():
     strict = planning.recommend(workload, 1.0, candidates=names)
     assert strict.name == "randomized_response"
     assert strict.ranking["note"].iloc[0].startswith("Its privacy is (epsilon, delta)")
-    free = planning.recommend(workload, 1.0, candidates=names, delta=True)
-    assert free.name == "gaussian"
-    assert any("which the bound" in sentence for sentence in free.sentences)
 
 
 def test_the_answers_of_the_recommended_mechanism_are_judged_one_by_one():
@@ -344,11 +297,3 @@ def test_nothing_to_recommend_says_so():
     assert found.name is None
     assert len(found.sentences) == 1
     assert (found.ranking["note"] != "").all()
-
-
-def test_all_mechanisms_are_ranked():
-    found = planning.recommend(workloads.all_marginals(3), 1.0)
-    assert sorted(found.ranking["name"]) == sorted(mechanisms.names())
-    known = found.ranking["users_needed"].dropna()
-    assert (np.diff(known) >= 0).all()
-    assert (found.ranking.loc[found.ranking["pure"], "gap"].dropna() > -1e-9).all()

@@ -38,15 +38,6 @@ def test_the_frame_follows_from_the_estimates(mechanism, workload):
     assert np.diff(run.answers["wnnls"], prepend=0).min() >= -1e-9  # running totals of counts that are not negative
 
 
-def test_the_first_trials_of_many_are_those_of_a_few(mechanism, workload):
-    many, few = (simulate.collect(mechanism, workload, COUNTS, trials=k, seed=4) for k in (12, 5))
-    assert np.array_equal(many.answers["unbiased"][:5], few.answers["unbiased"])
-    assert many.frame[:5].equals(few.frame)
-    other = simulate.collect(mechanism, workload, COUNTS, trials=5, seed=5)
-    assert not np.array_equal(other.answers["unbiased"], few.answers["unbiased"])
-    assert len(np.unique(many.frame["total_squared_error"])) > 1
-
-
 @pytest.mark.parametrize("name", ["randomized_response", "subset_selection", "hadamard", "hierarchical"])
 def test_observed_errors_are_the_predicted_ones(name, workload):
     mechanism = mechanisms.create(name, 6, 1.0)
@@ -93,14 +84,6 @@ def test_bad_input_is_refused_in_words(mechanism, workload, changes, words):
         simulate.collect(**{"mechanism": mechanism, "workload": workload, "counts": COUNTS, **changes})
 
 
-def test_ten_million_users_cost_no_loop_over_users(workload):
-    mechanism = mechanisms.create("subset_selection", 512, 1.0)
-    counts = np.random.default_rng(0).multinomial(10**7, np.full(512, 1 / 512))
-    run = simulate.collect(mechanism, workloads.prefix(512), counts, trials=1)
-    exact = analysis.variance_on_data(mechanism, workloads.prefix(512), counts)
-    assert 0.02 * exact < run.frame["total_squared_error"].iloc[0] < 20 * exact
-
-
 def test_blocks_of_trials_change_nothing():
     """Answers are computed for 32 trials together: every trial is still what it is alone, whatever the number of trials."""
     workload = workloads.custom(np.random.default_rng(0).normal(size=(9, 6)))
@@ -119,16 +102,6 @@ def test_blocks_of_trials_change_nothing():
         assert many.answers[name][40] == pytest.approx(alone.answers(workload), rel=1e-12)
         row = many.frame[(many.frame["trial"] == 40) & (many.frame["estimator"] == name)].iloc[0]
         assert row["total_squared_error"] == pytest.approx(alone.squared_error(workload, COUNTS), rel=1e-9)
-
-
-def test_raw_trees_answer_in_their_own_way_and_can_be_made_consistent():
-    workload = workloads.all_range(6)
-    mechanism = mechanisms.create("hierarchical", 6, 1.0, reconstruction="raw", branching=2)
-    run = simulate.collect(mechanism, workload, COUNTS, 40, 0, ["unbiased", "consistency"])
-    reports = mechanism.simulate(COUNTS, np.random.default_rng(np.random.SeedSequence(0).spawn(1)[0]))
-    assert run.answers["unbiased"][0] == pytest.approx(mechanism.estimate(reports).answers(workload))
-    errors = run.frame.groupby("estimator")["total_squared_error"].mean()
-    assert errors["consistency"] < errors["unbiased"]
 
 
 def test_estimators_that_do_not_suit_are_refused_before_any_trial(mechanism, workload):

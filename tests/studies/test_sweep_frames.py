@@ -3,58 +3,19 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from ldp_core import analysis, bounds, frames, mechanisms, workloads
 from ldp_core.limits import MOST_SHOWN_QUERIES
-from ldp_core.studies import simulate, sweep, trial_frames
-from ldp_core.studies.simulate import Trials
 from ldp_core.workloads.shown import shown_queries
 
 CHEAP = ["randomized_response", "hierarchical"]
 
 
-def over_epsilon(*arguments, **how):
-    """The points of a sweep with the bounds that need no search."""
-    return sweep.epsilons(*arguments, bounds=("svd", "centred_svd"), **how).points
-
-
 # --- sweep --------------------------------------------------------------------------------------------------------
 
 
-def test_every_point_is_the_single_figure():
-    workload, epsilons = workloads.prefix(8), (0.5, 2.0)
-    frame = over_epsilon(CHEAP, workload, epsilons, alpha=0.02, parameters={"hierarchical": {"branching": 2}})
-    assert list(frame.columns) == sweep.COLUMNS
-    found = frame.set_index(["name", "epsilon"])["users_needed"]
-    assert len(found) == len(frame) == 2 * (len(CHEAP) + 2)
-    for epsilon in epsilons:
-        for name, options in [("randomized_response", {}), ("hierarchical", {"branching": 2})]:
-            mechanism = mechanisms.create(name, 8, epsilon, **options)
-            assert found[name, epsilon] == pytest.approx(analysis.sample_complexity(mechanism, workload, 0.02))
-        svd = analysis.users_from_objective(bounds.svd(workload, epsilon), workload, 0.02)
-        centred = analysis.users_for(bounds.worst_case_variance(workload, epsilon), 8, 0.02)
-        for name, floor in [("svd", svd), ("centred_svd", centred)]:
-            assert found[name, epsilon] == pytest.approx(floor)
-            assert all(found[other, epsilon] >= floor for other in CHEAP)
-
-
 # --- frames -------------------------------------------------------------------------------------------------------
-
-
-def test_summaries_are_sorted_by_users_needed():
-    workload, counts = workloads.histogram(8), np.full(8, 100)
-    rows = [
-        analysis.summarise(mechanisms.create(name, 8, 0.5), workload, counts)
-        for name in ("hierarchical", "randomized_response", "subset_selection")
-    ]
-    frame = frames.summaries(rows)
-    assert list(frame["users_needed"]) == sorted(row.users_needed for row in rows)
-    assert frame["name"].iloc[0] == "subset_selection"
-    assert list(frame.index) == [0, 1, 2]
-    for row in rows:
-        assert frame.set_index("name").loc[row.name, "noise_floor"] == row.noise_floor
 
 
 def test_users_bounds_and_gap():
@@ -122,61 +83,3 @@ def test_query_errors_are_standard_errors_as_shares():
         assert frame[frame["name"] == mechanism.name]["standard_error"].tolist() == pytest.approx(
             [first, second, 0], abs=1e-7
         )
-
-
-def hand_made_run(trials=3):
-    """Three trials on ten users of two types, with estimates one can reckon with."""
-    counts = np.array([6, 4])
-    estimates = np.array([[7.0, 3.0], [5.0, 5.0], [9.0, 1.0]])[:trials]
-    errors = 2 * (estimates[:, 0] - 6) ** 2  # (1, 1, 9) a type
-    frame = pd.DataFrame(
-        {
-            "mechanism": "randomized_response",
-            "estimator": "unbiased",
-            "trial": range(trials),
-            "users": 10,
-            "total_squared_error": errors,
-            "root_mean_squared_error": np.sqrt(errors / 2) / 10,
-            "estimated_users": [10.0, 10.0, 13.0][:trials],
-        }
-    )
-    return {"randomized_response": Trials(counts, np.arange(2), {"unbiased": estimates}, frame)}
-
-
-def test_simulated_answers_by_hand():
-    frame = trial_frames.simulated_answers(hand_made_run(), workloads.histogram(2), ["yes", "no"])
-    assert frame["label"].tolist() == ["yes", "no"]
-    assert frame["true"].tolist() == [0.6, 0.4]
-    assert frame["mean"].tolist() == pytest.approx([0.7, 0.3])
-    assert frame["deviation"].tolist() == pytest.approx([0.2, 0.2])  # of 0.7, 0.5, 0.9
-    assert frame["standard_error"].tolist() == pytest.approx([0.2 / math.sqrt(3)] * 2)
-    single = trial_frames.simulated_answers(hand_made_run(1), workloads.histogram(2), ["yes", "no"])
-    assert single["mean"].tolist() == pytest.approx([0.7, 0.3])
-    assert single["deviation"].isna().all()
-
-
-def test_simulated_errors_by_hand():
-    made = {"randomized_response": mechanisms.create("randomized_response", 2, math.log(3))}
-    (row,) = trial_frames.simulated_errors(hand_made_run(), made, workloads.histogram(2)).itertuples()
-    # Mean squared error of a share: (0.01 + 0.01 + 0.09) / 3.
-    observed = math.sqrt(0.11 / 3)
-    assert (row.trials, row.estimator) == (3, "unbiased")
-    assert row.estimated_users == pytest.approx(11)
-    assert row.observed == pytest.approx(observed)
-    spread = np.std([0.01, 0.01, 0.09], ddof=1) / math.sqrt(3)
-    assert row.standard_error == pytest.approx(spread / (2 * observed))
-    # E = 3, n = 2: 2/4 + 2/2 = 1.5 per user for both counts together.
-    assert row.predicted == pytest.approx(math.sqrt(10 * 1.5 / 2) / 10)
-    (row,) = trial_frames.simulated_errors(hand_made_run(1), made, workloads.histogram(2)).itertuples()
-    assert math.isnan(row.standard_error)
-    assert row.observed == pytest.approx(0.1)
-
-
-def test_only_unbiased_estimates_have_an_exact_prediction():
-    mechanism, workload = mechanisms.create("hadamard", 4, 1.0), workloads.prefix(4)
-    run = simulate.collect(mechanism, workload, np.array([9, 1, 0, 5]), 400, 0, ["unbiased", "wnnls"])
-    frame = trial_frames.simulated_errors({"hadamard": run}, {"hadamard": mechanism}, workload).set_index("estimator")
-    unbiased = frame.loc["unbiased"]
-    assert abs(unbiased["observed"] - unbiased["predicted"]) < 4.5 * unbiased["standard_error"]
-    assert math.isnan(frame.loc["wnnls", "predicted"])
-    assert frame.loc["wnnls", "observed"] < unbiased["observed"]

@@ -62,23 +62,6 @@ def test_large_samples_and_how_loose_they_are():
         assert found[name].ratio == pytest.approx((17.50704 if "distribution" in name else 16.70704) / value, rel=1e-5)
 
 
-def test_costly_numbers_wait_until_they_are_known_and_say_why_not():
-    found = read(HISTOGRAM, created("hadamard", HISTOGRAM))
-    assert not found["certificate"].reason
-    assert found["certificate"].variance is None
-    assert found["certificate"].ratio is None
-    prefix = read(workloads.prefix(8), created("hadamard", workloads.prefix(8)))
-    assert "about the histogram" in prefix["corollary_frequency"].reason
-
-
-def test_a_mechanism_with_a_delta_is_not_bound():
-    workload = workloads.prefix(16)
-    found = read(workload, created("gaussian", workload))
-    for name in ("svd", "centred_svd", "certificate"):
-        assert "this mechanism has a delta" in found[name].reason
-    assert found["gaussian_projected_sharp"].ratio == pytest.approx(1, rel=0.1)
-
-
 @pytest.mark.parametrize(
     ("branching", "formula", "exact"), [(2, 410.80, 149.76), (4, 308.10, 106.93), (16, 385.13, 113.93)]
 )
@@ -114,17 +97,6 @@ def test_theorems_over_epsilon_are_those_on_record():
     assert [first["users_needed"], second["users_needed"]] == pytest.approx([7.20620 / 0.05, 0.62300 / 0.05], rel=1e-5)
     assert third["users_needed"] == pytest.approx(math.e * 3 / 0.05)
     assert theorems.over_epsilon(workloads.all_marginals(3), 0.01, [1.0]).empty
-
-
-def test_formulas_of_even_levels_are_not_for_other_shares():
-    workload = workloads.all_range(64)
-    for reconstruction, name in (("raw", "raw_tree_bound"), ("consistent", "consistent_tree")):
-        tree = created(
-            "hierarchical", workload, branching=4, oracle="oue", reconstruction=reconstruction, shares="5 3 2"
-        )
-        entries = read(workload, tree)
-        assert "picked evenly" in entries[name].reason
-        assert [holds for _, holds in entries["raw_tree_average"].assumptions][2] is False
 
 
 def test_assumptions_are_checked_where_they_can_be():

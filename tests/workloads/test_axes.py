@@ -56,5 +56,5 @@ def test_names_of_intervals_differ(attribute):
 def test_any_name_and_label_can_be_written_in_a_condition(name, labels):
     axis = Axis(name, tuple(labels), len(labels))
     for i, label in enumerate(labels):
-        condition = workloads.parse(f"{workloads.quoted(name)} = {workloads.quoted(label)}", [axis])
+        (condition,) = workloads.parse(f"{workloads.quoted(name)} = {workloads.quoted(label)}", [axis])
         assert condition.mask == tuple(j == i for j in range(len(labels)))

@@ -125,36 +125,6 @@ def test_marginals_are_the_tables_of_every_subset(shape):
         )
 
 
-@pytest.mark.parametrize("d", [1, 3, 6])
-def test_binary_grams_have_the_papers_closed_forms(d):
-    types = np.arange(2**d)
-    hamming = np.bitwise_count(types[:, None] ^ types)
-    np.testing.assert_allclose(workloads.all_marginals(d).gram_dense(), 2.0 ** (d - hamming))
-    for k in range(1, d + 1):
-        expected = np.vectorize(math.comb)(d - hamming, k)
-        np.testing.assert_allclose(workloads.k_way_marginals(d, k).gram_dense(), expected)
-    np.testing.assert_allclose(workloads.parity(d).gram_dense(), 2**d * np.eye(2**d), atol=1e-9)
-
-
-@given(st.integers(2, 30), st.data())
-@settings(max_examples=40)
-def test_width_ranges_are_the_short_intervals(n, data):
-    width = data.draw(st.integers(1, n))
-    w = workloads.width_range(n, width)
-    expected = [(low, high) for low in range(n) for high in range(low, min(n, low + width))]
-    assert list(zip(*(ends.tolist() for ends in w.ends(np.arange(w.num_queries))), strict=True)) == expected
-    if width == n:
-        np.testing.assert_allclose(w.gram_dense(), workloads.all_range(n).gram_dense())
-
-
-def test_symmetry_of_a_union_is_what_its_parts_share():
-    hamming, exchangeable = workloads.all_marginals(3), workloads.histogram(8)
-    assert workloads.union([hamming, exchangeable]).symmetry == "hamming"
-    assert workloads.union([exchangeable, exchangeable]).symmetry == "exchangeable"
-    assert workloads.union([hamming, workloads.prefix(8)]).symmetry == "none"
-    assert workloads.all_marginals([2, 3]).symmetry == "translation"
-
-
 @pytest.mark.parametrize("w", CASES, ids=repr)
 def test_shifts_and_symmetries_that_are_declared_hold(w):
     G, sizes = w.gram_dense(), [size for size, _ in w.symmetry_group.shifts]
@@ -208,15 +178,6 @@ def test_names_say_what_is_asked():
     )
 
 
-def test_many_attributes_stay_structured():
-    w = workloads.all_marginals(16)
-    x = np.random.default_rng(1).normal(size=w.n)
-    assert w.quadratic(x) > 0
-    assert w.singular_values().size == w.n
-    with pytest.raises(ValueError, match="65,536 types"):
-        w.gram_dense()
-
-
 @pytest.mark.parametrize(
     ("build", "sentence"),
     [
@@ -252,16 +213,6 @@ def test_many_attributes_stay_structured():
 def test_bad_workloads_get_a_sentence(build, sentence):
     with pytest.raises(ValueError, match=sentence):
         build()
-
-
-def test_types_read_as_yes_or_no_answers():
-    assert workloads.on_types("k_way_marginals", 8, k=2) == workloads.k_way_marginals(3, 2)
-    assert workloads.on_types("parity", 8) == workloads.parity(3)
-    assert workloads.on_types("width_range", 8, width=3) == workloads.width_range(8, 3)
-    with pytest.raises(ValueError, match="power of two of them; there are 6"):
-        workloads.on_types("all_marginals", 6)
-    with pytest.raises(ValueError, match="Prefix workload has no parameter 'k'; there are none"):
-        workloads.on_types("prefix", 8, k=2)
 
 
 def test_a_matrix_means_the_same_however_it_lies_in_memory():

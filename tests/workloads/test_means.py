@@ -56,14 +56,6 @@ def test_averages_and_totals_are_those_of_the_numbers_but_for_half_a_bin(attribu
         assert w.query_name(0) == f"{part.summary[0].lower()}{part.summary[1:]}"
 
 
-def test_values_in_bins_of_one_number_have_their_exact_average():
-    table, counts = people(
-        attribute := RangeAttribute(name="age", low=1, high=6, bins=6, integer=True, origin="declared")
-    )
-    w = over_attributes([MeanPart(attribute="age")], Domain(attributes=(attribute, SEX)))
-    assert w.unit(0).value(w.answers(counts)[0] / 500, 500) == pytest.approx(table["age"].mean())
-
-
 def test_totals_by_group_are_those_of_the_people_in_each():
     table, counts = people(SALARY)
     part = TotalPart(attribute="salary", by=("sex",))

@@ -1,7 +1,5 @@
 """Workloads on the plain list of types, and what every recipe of queries has in common."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,14 +10,9 @@ from ldp_core import workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.workloads import (
     ON_TYPES,
-    OVER_ATTRIBUTES,
-    AllMarginalsPart,
     DifferencePart,
     HistogramPart,
-    JointHistogramPart,
     KWayMarginalsPart,
-    MatrixPart,
-    PredicatesPart,
     PrefixPart,
     RangesPart,
     TypesPart,
@@ -89,16 +82,6 @@ def test_a_recipe_on_types_builds_the_same_on_any_attributes(drawn):
     if n == 8:
         assert part.build(domain(AGE, SEX)) == part.build(domain(SEX, AGE)) == part.build(one)
     assert TypesPart.model_validate_json(part.model_dump_json()) == part
-
-
-@pytest.mark.parametrize("n", [2, 3, 8, 12, 64])
-def test_kinds_over_yes_or_no_answers_need_a_power_of_two(n):
-    power = math.log2(n).is_integer()
-    assert set(kinds_for(n)) == set(ON_TYPES) - (set() if power else OVER_ATTRIBUTES)
-    for kind in OVER_ATTRIBUTES:
-        if not power:
-            with pytest.raises(ValueError, match=f"needs a power of two of them; there are {n}"):
-                on_types(kind, n, **({"k": 1} if kind == "k_way_marginals" else {}))
 
 
 @given(st.sampled_from(list(ON_TYPES)), st.sampled_from([2, 4, 8, 64, 1024]))
@@ -204,22 +187,6 @@ def test_queries_about_one_attribute_follow_its_name(part):
     assert part.about("sex", "years") == part
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        JointHistogramPart(),
-        AllMarginalsPart(),
-        KWayMarginalsPart(k=1),
-        TypesPart(family="prefix"),
-        MatrixPart.of(np.eye(4)),
-        PredicatesPart(predicates=[{"expression": "age < 20"}]),
-    ],
-    ids=lambda part: part.kind,
-)
-def test_queries_about_no_single_attribute_stay(part):
-    assert part.about("age", "years") is part
-
-
 # --- digests ----------------------------------------------------------------------------------------------------------
 
 
@@ -246,10 +213,3 @@ def test_names_are_no_part_of_a_digest_and_weights_and_entries_are():
     digests = {workloads.union(parts, weights).digest for weights in ([1, 1], [2, 1], [1, 2])}
     assert len(digests | {workloads.union(parts[::-1]).digest}) == 4
     assert workloads.union(parts).digest == workloads.union(parts, [1.0, 1.0]).digest
-
-
-def test_a_digest_tells_attributes_apart_where_the_sizes_agree():
-    first = over_attributes([HistogramPart(attribute="age")], domain(AGE, SEX))
-    second = over_attributes([HistogramPart(attribute="sex")], domain(AGE, SEX))
-    turned = over_attributes([HistogramPart(attribute="age")], domain(SEX, AGE))
-    assert len({first.digest, second.digest, turned.digest}) == 3

@@ -193,27 +193,6 @@ def test_every_recipe_asks_what_it_says(data):
     np.testing.assert_array_equal(again.matrix, w.matrix)
 
 
-@settings(max_examples=80)
-@given(st.data())
-def test_declared_symmetries_hold(data):
-    axes = data.draw(some_axes())
-    w = over_attributes(data.draw(st.lists(some_part(axes), min_size=1, max_size=2)), axes)
-    G, types = w.gram_dense(), np.arange(w.n)
-    if w.symmetry == "none":
-        return
-    if w.symmetry == "exchangeable":
-        moves = [np.random.default_rng(0).permutation(w.n)]
-    else:
-        table = types.reshape([axis.size for axis in axes])
-        moves = [np.roll(table, 1, axis=i).ravel() for i in range(len(axes))]
-    if w.symmetry == "hamming":
-        d = w.n.bit_length() - 1
-        cube = types.reshape([2] * d)
-        moves = [types ^ 1, *(np.moveaxis(cube, i, 0).ravel() for i in range(d))]
-    for moved in moves:
-        np.testing.assert_allclose(G[np.ix_(moved, moved)], G, atol=1e-9 * G.max())
-
-
 NAMES = st.text(min_size=1, max_size=6)
 
 
@@ -337,44 +316,6 @@ def test_queries_have_readable_names():
     assert all_names(PredicatesPart(predicates=asked)) == ["age < 40 and sex = male", "men"]
 
 
-def test_recipes_in_a_few_words():
-    groups = [["age", "sex"], ["age"], ["sex"], ["weight"], ["weight", "age"]]
-    assert [
-        part.summary
-        for part in (
-            HistogramPart(attribute="age"),
-            JointHistogramPart(),
-            PrefixPart(attribute="age", by=["sex", "education"]),
-            RangesPart(attribute="age"),
-            RangesPart(attribute="age", width=5, by=["sex"]),
-            MarginalsPart(groups=groups),
-            KWayMarginalsPart(k=1),
-            KWayMarginalsPart(k=3),
-            AllMarginalsPart(),
-            ParityPart(),
-            ParityPart(attributes=["sex"], max_weight=2),
-            PredicatesPart(predicates=[Predicate(expression="age < 40", name="young people")]),
-            PredicatesPart(predicates=[Predicate(expression="age < 40")] * 2),
-            MatrixPart.of(np.eye(3)),
-        )
-    ] == [
-        "Histogram of age",
-        "Joint histogram of all attributes",
-        "Running totals along age, within each sex x education",
-        "All ranges along age",
-        "Ranges of at most 5 types along age, within each sex",
-        "Joint counts of age x sex, age, sex and 2 more groups",
-        "Histograms of every attribute",
-        "Joint counts of every 3 attributes",
-        "Joint counts of every group of attributes",
-        "Parities of all attributes of two types",
-        "Parities of sex, at most 2 at once",
-        "young people",
-        "2 conditions",
-        "Uploaded matrix of 3 queries",
-    ]
-
-
 def test_dates_and_negative_numbers_have_names_too():
     domain = Domain(
         attributes=(
@@ -485,25 +426,6 @@ def test_attributes_of_one_type_are_left_out_or_refused():
         over_attributes([ParityPart()], [Axis("b", ("1", "2", "3"), 3)])
     with pytest.raises(ValueError, match="nothing to ask yet"):
         over_attributes([], axes)
-
-
-def test_boxes_of_three_orders_have_grams_in_closed_form():
-    """W'W of all intervals has min(i, j) (n + 1 - max(i, j)), and the boxes of three orders the Kronecker product; the fourth
-    attribute, of two values, is summed over."""
-    axes = [
-        Axis(name, tuple(map(str, range(size))), size, True) for name, size in zip("abcd", (4, 2, 3, 5), strict=True)
-    ]
-    workload = RectanglesPart(attributes=("d", "a", "c")).build(axes)
-    i, j = (np.arange(1, 6)[:, None], np.arange(1, 6))
-    gram = {n: (np.minimum(i, j) * (n + 1 - np.maximum(i, j)))[:n, :n] for n in (3, 4, 5)}
-    expected = np.kron(np.kron(np.kron(gram[4], np.ones((2, 2))), gram[3]), gram[5])
-    assert workload.num_queries == 10 * 6 * 15
-    assert workload.gram_dense() == pytest.approx(expected)
-    x = np.random.default_rng(0).normal(size=workload.n)
-    assert workload.quadratic(x) == pytest.approx(x @ expected @ x)
-    spectrum = np.sqrt(np.maximum(np.linalg.eigvalsh(expected)[::-1], 0.0))
-    assert workload.singular_values() == pytest.approx(spectrum[: len(workload.singular_values())], abs=1e-5)
-    assert "d" in workload.query_name(899)
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "b", "c", "d"), ()])

@@ -7,14 +7,11 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core import analysis, anova, frames
-from ldp_core.frames import attribute_sets
 from ldp_core.people import Counted, Records
 from ldp_core.workloads import (
     AllMarginalsPart,
     Axis,
-    Custom,
     Group,
-    Histogram,
     HistogramPart,
     JointHistogramPart,
     KWayMarginalsPart,
@@ -34,7 +31,7 @@ from ldp_core.workloads import (
     tables_asked,
 )
 from ldp_core.workloads.pricing import price
-from ldp_core.workloads.surveyed import TOGETHER, as_tables, groups
+from ldp_core.workloads.surveyed import as_tables, groups
 
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
@@ -78,14 +75,6 @@ def test_components_add_up_to_the_gram_matrix_of_marginals(weights):
     assert made.rank == np.linalg.matrix_rank(written)
     singular = np.linalg.svd(written, compute_uv=False)
     assert np.allclose(made.singular_values(), singular[:24], atol=1e-6)
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
-def test_the_bound_by_components_is_that_by_singular_values(epsilon):
-    made = survey((2, 3, 4), 2)
-    written = Custom(made.matrix)
-    # The eigenvalues that are 0 are off by some 1e-15, and enter as roots.
-    assert ldp.bounds.centred_svd(made, epsilon) == pytest.approx(ldp.bounds.centred_svd(written, epsilon), rel=1e-7)
 
 
 PARTS = {
@@ -148,16 +137,6 @@ def test_all_kinds_together_are_the_same_as_a_survey():
     assert made.rank == np.linalg.matrix_rank(made.matrix)
 
 
-def test_no_other_shares_of_the_information_have_a_smaller_error():
-    made = survey((2, 3, 4), [(0, 1), (2,), (1, 2)], (1.0, 3.0, 0.5))
-    found = attribute_sets(made)
-    assert found["share"].sum() == pytest.approx(1)
-    costs = found["dimension"] ** 2 * found["gram"]
-    best = (costs / found["share"]).sum()
-    for other in np.random.default_rng(0).dirichlet(np.ones(len(found)), 200):
-        assert (costs / other).sum() >= best
-
-
 def test_bounds_of_a_survey_are_for_even_people_and_the_worst_case_alone():
     made = survey((16, 16, 16), 2)
     even, uneven = np.full(4096, 1 / 4096), np.random.default_rng(0).dirichlet(np.full(4096, 0.05))
@@ -186,24 +165,6 @@ def test_many_columns_become_a_survey_of_the_tables_that_are_asked():
         (a - 1) * (b - 1) for i, a in enumerate(ADULT) for b in ADULT[i + 1 :]
     ) + sum(size - 1 for size in ADULT)
     assert pairs.rank == sum(pairs.components.dims) + 1
-
-
-@pytest.mark.parametrize(
-    ("parts", "degree"),
-    [
-        ([KWayMarginalsPart(k=3)], 3),
-        ([ParityPart(max_weight=2)], 2),
-        ([AllMarginalsPart()], 12),
-        ([KWayMarginalsPart(k=6)], 6),
-    ],
-)
-def test_binary_columns_become_a_survey_where_few_are_asked_together(parts, degree):
-    """On one and the same domain: the survey asks for the same, and patterns need fewer people than rows over all types."""
-    made = over_attributes(parts, axes_of((2,) * 12))
-    assert isinstance(made, Survey) == (degree <= TOGETHER)
-    if degree == 3:
-        whole = ldp.workloads.k_way_marginals(12, 3)
-        assert ldp.bounds.centred_svd(made, 3.0) == pytest.approx(ldp.bounds.centred_svd(whole, 3.0))
 
 
 @pytest.mark.parametrize(
@@ -312,21 +273,6 @@ def test_two_hundred_columns_of_pairs_have_a_price_and_work():
     assert made.n == 20**200
     with pytest.raises(ValueError, match="25,000 sets"):
         over_attributes([KWayMarginalsPart(k=3)], axes)
-
-
-def test_what_follows_from_all_groups_is_added_up_once():
-    asked = []
-
-    class Heard(Histogram):
-        @property
-        def gram_diag(self):
-            asked.append(self.n)
-            return super().gram_diag
-
-    found = Survey((2, 3, 4), [Group((i,), Heard(n)) for i, n in enumerate((2, 3, 4))])
-    table = frames.convergence([(float(k), 1000.0 - k) for k in range(50)], found, 0.01)
-    assert len(asked) == 3
-    assert table["users_needed"].iloc[-1] == pytest.approx((951 - found.n * 3) / (found.n * 9 * 0.01), rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def worst_case(
         return question_certificate(workload, epsilon, None, along, budget)
     few = None if prior is not None else merged_questions(workload, budget)
     if few is not None:
-        return _over_merged(workload, few.queries, epsilon, budget)
+        return _over_merged(workload, few.workload, epsilon, budget)
 
     def at(p: np.ndarray, near: Certificate | None = None) -> Certificate:
         def comparable(objective: float) -> float:

@@ -2,7 +2,7 @@
 distinguish.
 
 **The proof.** A mechanism Q for all n types answers questions that depend on the merged type of a
-person only (`ldp_core.workloads.merging`). Let a person of a merged type draw one of its types
+person only (`ldp_core.workloads.quotient`). Let a person of a merged type draw one of its types
 evenly and report as Q says. That is a mechanism for the c merged types, with the same epsilon, and
 unbiased if Q is. Its variance for a merged type is the mean over its types, since the answer has
 one mean there. Now let p be the shares of the merged types. No variance on average over all types
@@ -28,7 +28,7 @@ from ldp_core.bounds.asked import OTHER_QUESTIONS, Arrays, Document
 from ldp_core.bounds.proof import Certificate, Proof, U
 from ldp_core.priors import check_prior
 from ldp_core.workloads import Workload
-from ldp_core.workloads.merging import merged
+from ldp_core.workloads.quotient import quotient
 
 MERGED_TYPES = 512
 """Most merged types: this number takes seconds."""
@@ -69,11 +69,11 @@ class MergedCertificate(Proof):
     def from_file(
         cls, document: Document, data: Mapping[str, np.ndarray], workload: Workload, epsilon: float, value: float
     ) -> MergedCertificate:
-        few = merged(workload, MERGED_TYPES)
+        few = quotient(workload, MERGED_TYPES)
         if few is None:
             raise ValueError(OTHER_QUESTIONS)
-        types = Certificate.from_file(document, data, few.queries, epsilon, value)
-        even = np.array_equal(check_prior(types.prior, few.queries.n), few.prior)
+        types = Certificate.from_file(document, data, few.workload, epsilon, value)
+        even = np.array_equal(check_prior(types.prior, few.workload.n), few.even)
         return cls(workload, epsilon, scaled(workload, types, even), types, even)
 
     @property
@@ -82,12 +82,12 @@ class MergedCertificate(Proof):
 
     def proven(self) -> float:
         """The bound that the proof for merged types comes to, rounded down; -inf if it is none, or about other questions or people."""
-        merging = merged(self.workload, MERGED_TYPES)
-        if merging is None or self.types.epsilon < self.epsilon:
+        few = quotient(self.workload, MERGED_TYPES)
+        if few is None or self.types.epsilon < self.epsilon:
             return -math.inf
-        if self.even and not np.array_equal(check_prior(self.types.prior, merging.queries.n), merging.prior):
+        if self.even and not np.array_equal(check_prior(self.types.prior, few.workload.n), few.even):
             return -math.inf
-        about = replace(self.types, workload=merging.queries)  # whatever it says that it is about
+        about = replace(self.types, workload=few.workload)  # whatever it says that it is about
         proven = max(about.proven(), about.trivial)
         return scaled(self.workload, replace(about, value=proven), self.even) if about.value <= proven else -math.inf
 

@@ -23,6 +23,8 @@ OUTSIDE = -2
 Missing = Literal["drop", "category", "refuse"]
 Origin = Literal["declared", "data"]
 Model = TypeVar("Model", bound=BaseModel)
+Placed = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""The destination of the distinct texts of a column: (distinct,) types or marks, and which are outside, or unread."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +40,6 @@ class Encoding:
 
     codes: np.ndarray
     missing: np.ndarray
-    outside: np.ndarray
-    unread: np.ndarray
-
-
-@dataclass(frozen=True)
-class Places:
-    """The destination of the distinct texts of a column: (distinct,) types or marks, and which are
-    outside or unread."""
-
-    types: np.ndarray
     outside: np.ndarray
     unread: np.ndarray
 
@@ -91,7 +83,7 @@ class BaseAttribute(BaseModel):
         """Labels of ordinary types by their index."""
 
     @abstractmethod
-    def _place(self, column: columns.Column) -> Places:
+    def _place(self, column: columns.Column) -> Placed:
         """The destination of the texts of a column."""
 
     @property
@@ -130,19 +122,20 @@ class BaseAttribute(BaseModel):
         ]
         return [labels[i] for i in position.tolist()]
 
-    def encode(self, series: pd.Series, weights: np.ndarray | None = None) -> Encoding:
-        """Type index of each value of a column (any dtype, or a list); refusals count people by the (rows,) weights.
+    def encode(self, values: pd.Series | columns.Column, weights: np.ndarray | None = None) -> Encoding:
+        """Type index of each value of a column (any dtype, a list, or one that has been parsed); refusals count people by the (rows,)
+        weights.
 
         An attribute's own labels are accepted as values, so that decoded records encode to themselves.
 
         Raises:
             ValueError: a missing, unreadable or outside value where the attribute says "refuse".
         """
-        column = columns.parse(pd.Series(series, name=self.name), weights)
-        places = self._place(column)
-        types, outside = places.types, places.outside
+        parsed = isinstance(values, columns.Column)
+        column = values if parsed else columns.parse(pd.Series(values, name=self.name), weights)
+        types, outside, unread = self._place(column)
         specials = self._special_labels()
-        unread = places.unread & ~np.isin(column.texts, list(specials.values()))
+        unread = unread & ~np.isin(column.texts, list(specials.values()))
         self._refuse_unread(column, unread)
         for mark, label in specials.items():
             is_label = (column.texts == label) & (types < 0)
@@ -270,7 +263,7 @@ class CategoricalAttribute(BaseAttribute):
     def _ways_out(self) -> str:
         return "send them to (other)"
 
-    def _place(self, column: columns.Column) -> Places:
+    def _place(self, column: columns.Column) -> Placed:
         position = {value: index for index, value in enumerate(self.values)}
         position |= {text: position[category] for text, category in self.merged}
         for text, place in list(position.items()):  # files may name texts in other forms
@@ -283,7 +276,7 @@ class CategoricalAttribute(BaseAttribute):
             ],
             dtype=np.int64,
         )
-        return Places(types, types == OUTSIDE, np.zeros(types.size, dtype=bool))
+        return types, types == OUTSIDE, np.zeros(types.size, dtype=bool)
 
 
 def checked_indices(indices: np.ndarray, size: int) -> np.ndarray:

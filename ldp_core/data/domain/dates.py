@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from ldp_core.data import columns
-from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Places
+from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Placed
 from ldp_core.limits import MOST_BINS
 from ldp_core.wording import quote_examples, quoted
 
@@ -88,7 +88,7 @@ class DateAttribute(BaseAttribute):
         if self.non_dates == "refuse" and unread.any():
             raise ValueError(not_dates(column, unread))
 
-    def _place(self, column: columns.Column) -> Places:
+    def _place(self, column: columns.Column) -> Placed:
         periods = periods_of(column.texts, self.unit, self.day_first)
         periods[column.missing] = -1
         types = periods - self._start()
@@ -97,7 +97,7 @@ class DateAttribute(BaseAttribute):
         if self.outside != "clamp":
             types[outside] = OUTSIDE
         types[periods < 0] = MISSING
-        return Places(types, outside, (periods < 0) & ~column.missing)
+        return types, outside, (periods < 0) & ~column.missing
 
 
 def read_date(text: str, day_first: bool | None = None) -> date | None:

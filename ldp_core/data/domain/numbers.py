@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from ldp_core.data import columns
-from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Places
+from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Placed
 from ldp_core.limits import MOST_BINS
 
 # The bound keeps differences of edges finite.
@@ -19,13 +19,24 @@ Edge = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
 
 
 class BinnedAttribute(BaseAttribute):
-    """The shared part of attributes of numbers in bins [e_i, e_{i+1}), the last one closed, however
-    their edges are described."""
+    """A column of numbers in bins [e_i, e_{i+1}), the last one closed, however their edges are described.
 
-    if TYPE_CHECKING:  # each kind has these fields where its files have them
-        integer: bool
-        non_numbers: Literal["refuse", "missing"]
-        no_answer: tuple[float, ...]
+    Attributes:
+        integer: the data are whole numbers, so that labels read "20-29". Bins of whole numbers have half-integer edges (19.5, 29.5,
+            ...): no whole number lies on an edge.
+        non_numbers: what a text that is not a number counts as: an error, or a missing value.
+        missing: what becomes of missing values.
+        outside: what becomes of numbers outside the edges, infinities included: one "(other)" type, the nearest bin
+            ("clamp"), or an error.
+        no_answer: numbers that are codes for a missing value, such as 999; left out of files where there are none.
+        origin: whether the edges were declared, or taken from the data (and so reveal something about it).
+    """
+
+    integer: bool = False
+    non_numbers: Literal["refuse", "missing"] = "refuse"
+    outside: Literal["other", "clamp", "refuse"] = "refuse"
+    no_answer: tuple[Edge, ...] = Field(default=(), exclude_if=lambda codes: not codes)
+    if TYPE_CHECKING:
 
         @property
         def edges(self) -> tuple[float, ...] | np.ndarray: ...
@@ -40,7 +51,7 @@ class BinnedAttribute(BaseAttribute):
         if self.non_numbers == "refuse" and unread.any():
             raise ValueError(columns.not_numbers(column, unread))
 
-    def _place(self, column: columns.Column) -> Places:
+    def _place(self, column: columns.Column) -> Placed:
         edges = np.asarray(self.edges)
         numbers = column.numbers
         types = np.searchsorted(edges, numbers, side="right") - 1
@@ -52,7 +63,7 @@ class BinnedAttribute(BaseAttribute):
         types[np.isnan(numbers) | unanswered], outside[unanswered] = MISSING, False
         unread = np.isnan(numbers) & ~column.missing
         types[unread] = self._own_labels(column.texts[unread], edges)
-        return Places(types, outside, unread & (types == MISSING))
+        return types, outside, unread & (types == MISSING)
 
     def _own_labels(self, texts: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """The bins that have `texts` as labels, `MISSING` for other texts."""
@@ -70,28 +81,11 @@ class BinnedAttribute(BaseAttribute):
 
 
 class NumericAttribute(BinnedAttribute):
-    """A column of numbers in bins [e_i, e_{i+1}), the last one closed.
-
-    Attributes:
-        edges: k+1 strictly increasing numbers, of magnitude 1e300 at most.
-        binning: how the edges were chosen.
-        integer: the data are whole numbers, so that labels read "20-29". Binned ranges of whole numbers have
-            half-integer edges (19.5, 29.5, ...): no whole number lies on an edge.
-        non_numbers: what a text that is not a number counts as: an error, or a missing value.
-        missing: what becomes of missing values.
-        outside: what becomes of numbers outside the edges, infinities included: one "(other)" type, the nearest bin
-            ("clamp"), or an error.
-        no_answer: numbers that are codes for a missing value, such as 999; left out of files where there are none.
-        origin: whether the edges were declared, or taken from the data (and so reveal something about it).
-    """
+    """Bins with listed edges, k+1 strictly increasing numbers of magnitude 1e300 at most; ``binning`` says how they were chosen."""
 
     kind: Literal["numeric"] = "numeric"
     edges: tuple[Edge, ...]
     binning: Literal["equal_width", "equal_count", "own_edges"] = "own_edges"
-    integer: bool = False
-    non_numbers: Literal["refuse", "missing"] = "refuse"
-    outside: Literal["other", "clamp", "refuse"] = "refuse"
-    no_answer: tuple[Edge, ...] = Field(default=(), exclude_if=lambda codes: not codes)
 
     @model_validator(mode="after")
     def _check_edges(self) -> NumericAttribute:
@@ -123,17 +117,13 @@ class RangeAttribute(BinnedAttribute):
     provided that every bin holds one: 0 to 9 fits 4 bins (0-2, 3-5, 6-8, 9) but not 7.
 
     Attributes: `low`, `high` of magnitude 1e300 at most (whole numbers below 2^51 where `integer`), `bins` from 1 to
-    `MOST_BINS`; the others are as in `NumericAttribute`.
+    `MOST_BINS`.
     """
 
     kind: Literal["range"] = "range"
     low: Edge
     high: Edge
     bins: int = Field(ge=1, le=MOST_BINS)
-    integer: bool = False
-    non_numbers: Literal["refuse", "missing"] = "refuse"
-    outside: Literal["other", "clamp", "refuse"] = "refuse"
-    no_answer: tuple[Edge, ...] = Field(default=(), exclude_if=lambda codes: not codes)
 
     @model_validator(mode="after")
     def _check_range(self) -> RangeAttribute:

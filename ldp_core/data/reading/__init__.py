@@ -1,6 +1,6 @@
 """Files to tables: CSV and its kin, Parquet, Excel, database files. Every refusal is one clear sentence.
 
-* `load`: an uploaded file (its bytes, at most `MOST_UPLOAD_BYTES`); `read`: the same for UTF-8 text and Parquet only.
+* `load`: an uploaded file (its bytes, at most `MOST_UPLOAD_BYTES`).
 * `query`: one SELECT over a local SQLite or DuckDB file, which can read that file and nothing else.
 * `LocalTable`: a CSV or Parquet file of any size by its path, counted by Arrow in flat memory.
 * `watched`: what is read inside it can be cancelled.
@@ -67,7 +67,6 @@ def load(content: bytes, filename: str, options: ReadOptions | None = None) -> L
     """
     options = options or ReadOptions()
     ending = PurePath(filename).suffix.lower()
-    _check_ending(ending, TEXT_ENDINGS | PARQUET_ENDINGS | EXCEL_ENDINGS, ", Parquet (.parquet) or Excel (.xlsx) file")
     _check_content(content, ending)
     read_it = _excel if ending in EXCEL_ENDINGS else _parquet if ending in PARQUET_ENDINGS else _text
     loaded = read_it(content, options)
@@ -98,21 +97,13 @@ def _excel(content: bytes, options: ReadOptions) -> Loaded:
     return plain_numbers(Loaded(table, used, tuple(answer["notes"]), tuple(answer["sheets"])))
 
 
-def read(content: bytes, filename: str, header: bool = True) -> pd.DataFrame:
-    """The table of an uploaded file of UTF-8 text or Parquet, with nothing guessed but the delimiter; see `load`."""
-    ending = PurePath(filename).suffix.lower()
-    _check_ending(ending, TEXT_ENDINGS | PARQUET_ENDINGS, " or a Parquet file (.parquet)")
-    return load(content, filename, ReadOptions(header=header, encoding="utf-8", decimal=".")).table
-
-
-def _check_ending(ending: str, allowed: set[str], besides: str) -> None:
-    if ending not in allowed:
-        kind = f'ending in "{ending[:20]}"' if ending else "without an ending"
-        raise UnreadableTable(f"Files {kind} are not read: use a CSV file (.csv, .tsv, .txt){besides}.")
-
-
 def _check_content(content: bytes, ending: str) -> None:
-    """Refuse what is empty, too large, or plainly something other than its ending says."""
+    """Refuse what has another ending, is empty, too large, or plainly something other than its ending says."""
+    if ending not in TEXT_ENDINGS | PARQUET_ENDINGS | EXCEL_ENDINGS:
+        kind = f'ending in "{ending[:20]}"' if ending else "without an ending"
+        raise UnreadableTable(
+            f"Files {kind} are not read: use a CSV file (.csv, .tsv, .txt), Parquet (.parquet) or Excel (.xlsx) file."
+        )
     if not content:
         raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")
     if len(content) > limits.MOST_UPLOAD_BYTES:

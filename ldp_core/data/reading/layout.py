@@ -176,7 +176,7 @@ def _is_merged(rows: Sequence[Row], width: int) -> bool:
 
 def _has_names(row: Row, first: list[str], columns: list[list[str]], typed: bool) -> tuple[bool, list[str]]:
     """True if line one names the columns, and a note where that is a guess."""
-    if any(_is_number(cell, typed) for cell in row):
+    if any(is_number(cell) if isinstance(cell, str) and not typed else _stored_as_number(cell) for cell in row):
         return False, [f"The first line holds numbers, so it was read as a row. {_HEADER}"]
     if _above_numbers(first, columns) or not columns[0]:
         return True, []
@@ -275,10 +275,13 @@ def _is_missing(text: str) -> bool:
     return text.casefold() in MISSING_WORDS
 
 
-def _is_number(cell: object, typed: bool) -> bool:
-    if typed or not isinstance(cell, str):
-        return isinstance(cell, int | float) and not isinstance(cell, bool)
+def is_number(text: str) -> bool:
+    """True for a text that is a finite number, perhaps with a decimal comma."""
     try:
-        return math.isfinite(float(re.sub(r"^([^,]*),([^,]*)$", r"\1.\2", cell.strip())))
+        return math.isfinite(float(re.sub(r"^([^,]*),([^,]*)$", r"\1.\2", text.strip())))
     except ValueError:
         return False
+
+
+def _stored_as_number(cell: object) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)

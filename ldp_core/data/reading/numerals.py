@@ -7,11 +7,11 @@ names the alternative.
 
 from __future__ import annotations
 
-import math
 import re
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,20 +19,32 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldp_core.data.missing import MISSING_WORDS
+from ldp_core.data.reading.layout import is_number
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.wording import quote_examples
 
 MOSTLY = 0.9
-_SIGNS = {".": r"\.", ",": ",", "'": "['\u2019]", " ": "[ \u00a0\u2009\u202f]"}
+_SIGNS = {".": r"\.", ",": ",", "'": "['\u2019]", " ": "[ \u00a0\u2009\u202f]", "\u2212": "\u2212", "(": "[(]"}
 """The signs as regular expressions, with their typographic variants."""
 _NAMED = {".": "points", ",": "commas", "'": "apostrophes", " ": "spaces"}
 _MISSING = rf"^\s*(?i:{'|'.join(word.replace('?', '[?]') for word in sorted(MISSING_WORDS))})?\s*$"
 _LIKE_NUMBERS = "^[\\s(+\u2212-]*[.,]?\\d"
 _PLAIN = r"^\s*[+-]?\d+\s*$"
 _LONG = r"^\s*[+-]?\d{4,}\s*$"
-_EXPONENT = r"^\s*[+-]?\d+[eE]\d+\s*$"
-_NEGATIVE = "\u2212("
 _PLAINLY = 100
+
+
+def _number(digits: str) -> str:
+    return f"^\\s*(?:[+\u2212-]?{digits}|\\({digits}\\))\\s*$"
+
+
+_KINDS = {
+    "whole": _number(r"\d+(?:[eE][+-]?\d+)?"),
+    "bracketed": r"^\s*\(",
+    "minus": "^\\s*\u2212",
+    "exponents": r"^\s*[+-]?\d+[eE]\d+\s*$",
+}
+"""Kinds of numbers: of digits alone, which all ways read alike; negative ones such as (5) or with a typographic sign; 7E4."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,13 @@ class Writing:
 
     decimal: str = "."
     thousands: str = ""
+
+    @cached_property
+    def pattern(self) -> str:
+        """The regular expression (RE2) of numbers written like this."""
+        point = _SIGNS[self.decimal]
+        grouped = rf"|[1-9]\d{{0,2}}(?:{_SIGNS[self.thousands]}\d{{3}})+" if self.thousands else ""
+        return _number(rf"(?:(?:\d+{grouped})(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?")
 
 
 PLAIN = Writing()
@@ -52,58 +71,42 @@ class Evidence:
     """Evidence that the cells of a column give. The evidence of the parts of a column adds up.
 
     Attributes:
-        filled: cells that are neither blank nor a word for a missing value.
-        whole: cells of digits alone, which all ways read alike.
-        long: those of four digits or more.
-        fits: (ways,) the number of cells that each of `WAYS` fits.
-        bracketed: negative numbers written as (5).
-        minus: negative numbers written with a typographic minus sign.
-        exponents: whole numbers written as 7E4.
+        cells: how many fit each of `WAYS` and are of each of `_KINDS`; how many are "filled", neither blank nor a word for a missing
+            value, and "long", of four digits or more.
         examples: for each sign, the first cell in alphabetical order that holds it.
     """
 
-    filled: int = 0
-    whole: int = 0
-    long: int = 0
-    fits: tuple[int, ...] = (0,) * len(WAYS)
-    bracketed: int = 0
-    minus: int = 0
-    exponents: int = 0
+    cells: Counter[str | Writing] = field(default_factory=Counter)
     examples: frozenset[str] = frozenset()
 
     def __add__(self, other: Evidence) -> Evidence:
-        return Evidence(
-            self.filled + other.filled,
-            self.whole + other.whole,
-            self.long + other.long,
-            tuple(map(sum, zip(self.fits, other.fits, strict=True))),
-            self.bracketed + other.bracketed,
-            self.minus + other.minus,
-            self.exponents + other.exponents,
-            self.examples | other.examples,
-        )
+        return Evidence(self.cells + other.cells, self.examples | other.examples)
+
+    @property
+    def most(self) -> int:
+        """The cells that fit the best way."""
+        return max(self.cells[way] for way in WAYS)
 
     @property
     def numeric(self) -> bool:
         """True if nine in ten cells are numbers in some way of writing, and not all of them in brackets."""
-        most = max(self.fits)
-        return self.bracketed < most and most >= MOSTLY * self.filled
+        return self.cells["bracketed"] < self.most and self.most >= MOSTLY * self.cells["filled"]
 
     @property
     def plainly_other(self) -> bool:
         """True for a hundred cells or more that mostly do not even begin like numbers."""
-        return self.filled >= _PLAINLY and 2 * max(self.fits) < self.filled
+        return self.cells["filled"] >= _PLAINLY and 2 * self.most < self.cells["filled"]
 
     def best(self, options: ReadOptions) -> list[Writing]:
         """The ways that fit most cells, among those that the options allow; none for a column of other texts.
 
         Two ways that read all cells alike are listed once, by the simpler one.
         """
-        fits = {way: cells for way, cells in zip(WAYS, self.fits, strict=True) if _allowed(way, options)}
+        fits = {way: self.cells[way] for way in WAYS if _allowed(way, options)}
         most = max(fits.values())
-        if not self.numeric or most < MOSTLY * self.filled:
+        if not self.numeric or most < MOSTLY * self.cells["filled"]:
             return []
-        if most == self.whole:
+        if most == self.cells["whole"]:
             return [PLAIN]
         best = [way for way, cells in fits.items() if cells == most]
         return [way for way in best if not any(same in best for same in _simpler(way))]
@@ -125,29 +128,20 @@ def evidence_of(cells: pa.ChunkedArray | pa.Array, weights: np.ndarray | None = 
     filled = number(pc.invert(matches(cells, _MISSING)), times)
     likely = matches(cells, _LIKE_NUMBERS)
     if not filled or not pc.any(likely).as_py():
-        return Evidence(filled)
+        return Evidence(Counter({"filled": filled} if filled else {}))
     plain = matches(cells, _PLAIN)
-    whole = number(plain, times)
     rest = pc.and_not(likely, plain)  # unknown for a cell without a text, which a filter drops
-    all_times = times
-    odd, times = cells.filter(rest), None if times is None else times.filter(rest)
-    fits: dict[Writing, int] = {}
+    odd, odd_times = cells.filter(rest), None if times is None else times.filter(rest)
+    found: Counter[str | Writing] = Counter(
+        {kind: number(matches(odd, pattern), odd_times) for kind, pattern in _KINDS.items()}
+    )
     for way in WAYS:
         simple = way.thousands and not pc.any(matches(odd, _SIGNS[way.thousands])).as_py()
-        fits[way] = fits[Writing(way.decimal)] if simple else number(matches(odd, _pattern(way)), times)
-    signed = number(matches(odd, _number(_WHOLE)), times)
-    signs = {*_SIGNS, *_NEGATIVE}
-    shown = (odd.filter(matches(odd, _SIGNS.get(sign, f"[{sign}]"))) for sign in sorted(signs))
-    return Evidence(
-        filled,
-        whole + signed,
-        number(matches(cells, _LONG), all_times),
-        tuple(whole + fits[way] for way in WAYS),
-        number(matches(odd, r"^\s*\("), times),
-        number(matches(odd, "^\\s*\u2212"), times),
-        number(matches(odd, _EXPONENT), times),
-        frozenset(pc.min(part).as_py() for part in shown if len(part)),
-    )
+        found[way] = found[Writing(way.decimal)] if simple else number(matches(odd, way.pattern), odd_times)
+    found += Counter(dict.fromkeys(("whole", *WAYS), number(plain, times)))
+    found += Counter(filled=filled, long=number(matches(cells, _LONG), times))
+    shown = (odd.filter(matches(odd, sign)) for sign in _SIGNS.values())
+    return Evidence(found, frozenset(pc.min(part).as_py() for part in shown if len(part)))
 
 
 class Numerals:
@@ -177,7 +171,7 @@ class Numerals:
             return best[0] if best else None
         decimals = {self._best(other)[0].decimal for other in self.evidence if self._shows_decimal(other)}
         evidence, commas = self.evidence[name], Writing(",") in best
-        if commas and evidence.whole and not evidence.long:
+        if commas and evidence.cells["whole"] and not evidence.cells["long"]:
             wanted = "."  # 850 beside 12,345: decimals would be dropped from 12,340 as well
         elif len(decimals) == 1:
             wanted = decimals.pop()
@@ -194,8 +188,10 @@ class Numerals:
 
     def rewrites(self, name: str) -> bool:
         """True if numbers of a column are not written plainly."""
-        way, evidence = self.way(name), self.evidence.get(name)
-        return way is not None and evidence is not None and (way != PLAIN or evidence.bracketed + evidence.minus > 0)
+        way = self.way(name)
+        return way is not None and (
+            way != PLAIN or any(self.evidence[name].cells[kind] for kind in ("bracketed", "minus"))
+        )
 
     def notes(self) -> list[str]:
         """Sentences on the columns whose numbers are not written plainly."""
@@ -223,28 +219,24 @@ class Numerals:
     def _shows_decimal(self, name: str) -> bool:
         """True if a column leaves no doubt about the decimal sign."""
         best, evidence = self._best(name), self.evidence[name]
-        if len(best) != 1 or max(evidence.fits) == evidence.whole:
+        if len(best) != 1 or evidence.most == evidence.cells["whole"]:
             return False
-        other = "," if best[0].decimal == "." else "."
-        fits = dict(zip(WAYS, evidence.fits, strict=True))
-        return all(fits[best[0]] > cells for way, cells in fits.items() if way.decimal == other)
+        return all(evidence.cells[best[0]] > evidence.cells[way] for way in WAYS if way.decimal != best[0].decimal)
 
     def _sentences(self, name: str, way: Writing) -> list[tuple[str, str]]:
         """The note on a column, and its addition."""
-        best, said = self._best(name), []
+        best, evidence = self._best(name), self.evidence[name]
         other = next((other for other in best if other != way), None)
-        if way.decimal == "," and any("," in text for text in self.evidence[name].examples):
-            said.append(self._example(name, "decimal commas", way, "1,5"))
-        if way.thousands:
-            said.append(self._example(name, f"{_NAMED[way.thousands]} between thousands", way, "1234", way.thousands))
-        if other is not None and way == PLAIN:
-            said.append(self._example(name, "decimal points before three digits", way, "1.234", "."))
-        evidence = self.evidence[name]
-        if evidence.minus:
-            said.append(self._example(name, "typographic minus signs", way, "\u22125", "\u2212"))
-        if evidence.bracketed:
-            said.append(self._example(name, "negative numbers in brackets", way, "(5)", "("))
-        if evidence.exponents and max(evidence.fits) == evidence.whole:
+        commas = way.decimal == "," and any("," in text for text in evidence.examples)
+        table = [
+            (commas, "decimal commas", ",", "1,5"),
+            (way.thousands, f"{_NAMED.get(way.thousands)} between thousands", way.thousands, "1234"),
+            (other is not None and way == PLAIN, "decimal points before three digits", ".", "1.234"),
+            (evidence.cells["minus"], "typographic minus signs", "\u2212", "\u22125"),
+            (evidence.cells["bracketed"], "negative numbers in brackets", "(", "(5)"),
+        ]
+        said = [(what, self._example(name, way, sign, usual)) for true, what, sign, usual in table if true]
+        if evidence.cells["exponents"] and evidence.most == evidence.cells["whole"]:
             said.append(("numbers with exponents", ": 7E4 counts as 70000 where they are binned."))
         if other is None:
             return said
@@ -252,32 +244,16 @@ class Numerals:
         mend = f"If that is wrong, choose the {_NAMED[sign].removesuffix('s')} as {use} sign."
         return [(what, f"{more} {mend}") for what, more in said]
 
-    def _example(self, name: str, what: str, way: Writing, usual: str, sign: str = ",") -> tuple[str, str]:
-        """What a column has, and how a cell of it was read."""
-        sign = _SIGNS.get(sign, f"[{sign}]")
-        texts = [text for text in [*sorted(self.evidence[name].examples), usual] if re.search(sign, text)]
-        read = ((text, _rewritten(pa.scalar(text, pa.string()), way).as_py()) for text in texts)
-        shown, number = next((pair for pair in read if _is_number(pair[1])), (usual, usual))
-        return what, f": {shown.strip()} was read as {number}."
-
-
-_WHOLE = r"\d+(?:[eE][+-]?\d+)?"
-
-
-@lru_cache
-def _pattern(way: Writing) -> str:
-    """The regular expression (RE2) of numbers written in a way."""
-    point = _SIGNS[way.decimal]
-    grouped = rf"|[1-9]\d{{0,2}}(?:{_SIGNS[way.thousands]}\d{{3}})+" if way.thousands else ""
-    return _number(rf"(?:(?:\d+{grouped})(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?")
-
-
-def _number(digits: str) -> str:
-    return f"^\\s*(?:[+\u2212-]?{digits}|\\({digits}\\))\\s*$"
+    def _example(self, name: str, way: Writing, sign: str, usual: str) -> str:
+        """How a cell of a column with this sign was read, or the ``usual`` one."""
+        texts = [text for text in sorted(self.evidence[name].examples) if re.search(_SIGNS[sign], text)]
+        read = ((text, _rewritten(pa.scalar(text, pa.string()), way).as_py()) for text in [*texts, usual])
+        shown, number = next((pair for pair in read if is_number(pair[1])), (usual, usual))
+        return f": {shown.strip()} was read as {number}."
 
 
 def _rewritten(cells: Any, way: Writing) -> Any:
-    numbers = pc.match_substring_regex(cells, _pattern(way))
+    numbers = pc.match_substring_regex(cells, way.pattern)
     texts = pc.utf8_trim_whitespace(cells)
     if way.thousands:
         texts = pc.replace_substring_regex(texts, _SIGNS[way.thousands], "")
@@ -299,13 +275,6 @@ def _allowed(way: Writing, options: ReadOptions) -> bool:
     if decimal is None and options.thousands in (".", ","):
         decimal = "," if options.thousands == "." else "."
     return decimal in (None, way.decimal) and (options.thousands is None or way.thousands in ("", options.thousands))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 def is_text(kind: pa.DataType) -> bool:

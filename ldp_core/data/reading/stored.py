@@ -30,9 +30,7 @@ _NULLABLE = {
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def frame_of(
-    table: pa.Table, stored: pa.Schema | None = None, orders: dict[str, list[str]] | None = None
-) -> pd.DataFrame:
+def frame_of(table: pa.Table, orders: dict[str, list[str]] | None = None) -> pd.DataFrame:
     """The table as a data frame.
 
     Whole numbers stay whole where some are missing. Bytes that are UTF-8 become text, and durations
@@ -40,13 +38,11 @@ def frame_of(
     categorical column, with those that no row holds.
 
     Args:
-        stored: the types of the columns in the file, where another program has read them.
         orders: the ordered categories of columns that ``table`` holds as text.
     """
-    columns = []
-    for position, name in enumerate(table.column_names):
-        kind = table.schema.field(position).type if stored is None else stored.field(position).type
-        columns.append(_series(table.column(position), kind, (orders or {}).get(name)))
+    columns = [
+        _series(cells, (orders or {}).get(name)) for name, cells in zip(table.column_names, table.columns, strict=True)
+    ]
     frame = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(table.num_rows))
     return frame.set_axis(table.column_names, axis=1)
 
@@ -102,20 +98,13 @@ def is_bytes(kind: pa.DataType) -> bool:
     return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
 
 
-def is_ordered(kind: pa.DataType) -> bool:
-    """True for ordered categories."""
-    return pa.types.is_dictionary(kind) and kind.ordered
-
-
-def with_ordered_enums(schema: pa.Schema) -> pa.Schema:
-    """A schema of DuckDB, whose dictionaries are enumerations: these have an order."""
-    fields = (
-        field.with_type(pa.dictionary(field.type.index_type, field.type.value_type, ordered=True))
-        if pa.types.is_dictionary(field.type)
-        else field
-        for field in schema
-    )
-    return pa.schema(list(fields))
+def with_ordered_enums(table: pa.Table) -> pa.Table:
+    """A table of DuckDB, whose dictionaries are enumerations: these have an order."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            kind = pa.dictionary(field.type.index_type, field.type.value_type, ordered=True)
+            table = table.set_column(place, field.name, table.column(place).cast(kind))
+    return table
 
 
 def frame_of_rows(rows: list[tuple[object, ...]], names: list[str]) -> pd.DataFrame:
@@ -130,20 +119,19 @@ def _series_of(values: list[object]) -> pd.Series:
         cells = pa.chunked_array([pa.array(values)])
     except (pa.ArrowException, TypeError, UnicodeEncodeError, OverflowError):
         return pd.Series(values, dtype=object)
-    return _series(cells, cells.type, None)
+    return _series(cells, None)
 
 
-def _series(cells: pa.ChunkedArray, kind: pa.DataType, order: list[str] | None) -> pd.Series:
+def _series(cells: pa.ChunkedArray, order: list[str] | None) -> pd.Series:
     cells = as_text(cells)
+    kind = cells.type
     if order is not None:
         return pd.Series(_ordered(cells.to_pandas(), order))
     if pa.types.is_duration(kind):
         return (cells.cast(pa.int64()).to_pandas() / _PER_SECOND[kind.unit]).astype("float64")
-    if pa.types.is_timestamp(kind) and kind.tz and pa.types.is_timestamp(cells.type):
-        return cells.cast(pa.timestamp(cells.type.unit, kind.tz)).to_pandas()
-    if pa.types.is_dictionary(cells.type):
+    if pa.types.is_dictionary(kind):
         cells = cells.unify_dictionaries()
-        if is_ordered(kind) and cells.num_chunks:
+        if kind.ordered and cells.num_chunks:
             categories = [str(text) for text in cells.chunk(0).dictionary.to_pylist() if text is not None]
             return pd.Series(_ordered(cells.cast(cells.type.value_type).to_pandas().astype(object), categories))
         cells = cells.cast(cells.type.value_type)

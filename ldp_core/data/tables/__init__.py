@@ -4,7 +4,7 @@ disk nor kept.
 loaded = load(content, "survey.csv")
 domain = build_domain([NumericRecipe(column="age", bins=16), CategoricalRecipe(column="sex")], loaded.table)
 counts = tally(loaded.table, domain).counts
-joint_facts(domain, tally(loaded.table, domain)).sparsity
+size_warnings(domain, people_of(counts, domain.shape))
 """
 
 from ldp_core.data.population import expected_counts as expected_counts
@@ -24,18 +24,16 @@ from ldp_core.data.reading import database_tables as database_tables
 from ldp_core.data.reading import limits_in_words as limits_in_words
 from ldp_core.data.reading import load as load
 from ldp_core.data.reading import query as query
-from ldp_core.data.reading import read as read
 from ldp_core.data.reading import watched as watched
-from ldp_core.data.tables.categories import categorical_attribute as categorical_attribute
+from ldp_core.data.tables.attributes import build_attribute as build_attribute
+from ldp_core.data.tables.attributes import build_domain as build_domain
+from ldp_core.data.tables.attributes import suggest_recipe as suggest_recipe
 from ldp_core.data.tables.counting import Tally as Tally
 from ldp_core.data.tables.counting import checked_weights as checked_weights
 from ldp_core.data.tables.counting import tally as tally
-from ldp_core.data.tables.dates import date_attribute as date_attribute
 from ldp_core.data.tables.dates import other_unit as other_unit
-from ldp_core.data.tables.doubts import Crowd as Crowd
-from ldp_core.data.tables.doubts import Reading as Reading
-from ldp_core.data.tables.doubts import crowd as crowd
-from ldp_core.data.tables.doubts import readings as readings
+from ldp_core.data.tables.doubts import Doubt as Doubt
+from ldp_core.data.tables.doubts import doubts_of as doubts_of
 from ldp_core.data.tables.editing import apply_edits as apply_edits
 from ldp_core.data.tables.editing import category_table as category_table
 from ldp_core.data.tables.editing import declared_recipe as declared_recipe
@@ -44,22 +42,14 @@ from ldp_core.data.tables.editing import merge_spellings as merge_spellings
 from ldp_core.data.tables.editing import recipe_of_categories as recipe_of_categories
 from ldp_core.data.tables.editing import recipe_of_edges as recipe_of_edges
 from ldp_core.data.tables.editing import spellings as spellings
-from ldp_core.data.tables.joint import JointFacts as JointFacts
-from ldp_core.data.tables.joint import joint_facts as joint_facts
-from ldp_core.data.tables.joint import people_facts as people_facts
 from ldp_core.data.tables.joint import size_warnings as size_warnings
 from ldp_core.data.tables.joint import suggestions as suggestions
 from ldp_core.data.tables.joint import table_warnings as table_warnings
-from ldp_core.data.tables.numbers import numeric_attribute as numeric_attribute
-from ldp_core.data.tables.numbers import range_attribute as range_attribute
 from ldp_core.data.tables.recipes import AttributeRecipe as AttributeRecipe
 from ldp_core.data.tables.recipes import CategoricalRecipe as CategoricalRecipe
 from ldp_core.data.tables.recipes import DateRecipe as DateRecipe
 from ldp_core.data.tables.recipes import Merge as Merge
 from ldp_core.data.tables.recipes import NumericRecipe as NumericRecipe
-from ldp_core.data.tables.recipes import build_attribute as build_attribute
-from ldp_core.data.tables.recipes import build_domain as build_domain
-from ldp_core.data.tables.recipes import suggest_recipe as suggest_recipe
 from ldp_core.data.tables.summary import ColumnSummary as ColumnSummary
 from ldp_core.data.tables.summary import called_counts as called_counts
 from ldp_core.data.tables.summary import can_count as can_count

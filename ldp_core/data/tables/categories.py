@@ -3,105 +3,61 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.domain import CategoricalAttribute, Missing, Origin, build
-from ldp_core.data.population import check_types, checked_name
+from ldp_core.data.domain import CategoricalAttribute, build
+from ldp_core.data.tables.recipes import CategoricalRecipe, Merge, check_types
 from ldp_core.limits import MOST_CATEGORY_TEXT, MOST_LISTED_TYPES
 from ldp_core.wording import quote_examples, quoted
 
 
-def categorical_attribute(
-    series: pd.Series | None,
-    *,
-    missing: Missing = "drop",
-    rare_below: int = 0,
-    values: Iterable[object] | None = None,
-    outside: Literal["other", "refuse"] | None = None,
-    merged: Mapping[str, Iterable[object]] | None = None,
-    ordered: bool | None = None,
-    origin: Origin = "declared",
-    name: str | None = None,
-    weights: np.ndarray | None = None,
-    answers: Iterable[str] = (),
-) -> CategoricalAttribute:
-    """The categories of a column, in the order of their numbers when all have one, else alphabetical ("a2" < "a10").
-
-    Args:
-        series: the column; not needed where `values` and `name` are given.
-        rare_below: values held by fewer rows than this are merged into "(other)".
-        values: a declared list, kept in its order; what else the column holds is outside.
-        outside: by default "other" when rare values were merged, else "refuse".
-        merged: for each category under a new name, the texts that count in it besides the name itself.
-        ordered: the order means something; by default when all categories are numbers.
-        origin: of `values`: whether they were declared, or originally taken from the data.
-        weights: (rows,) people each row stands for; one each by default.
-        answers: texts of the column that are categories although they are words for a missing value.
+def categorical_attribute(recipe: CategoricalRecipe, column: columns.Column | None) -> CategoricalAttribute:
+    """The categories of a column, in the order of their numbers when all have one, else alphabetical ("a2" < "a10"); those of the
+    recipe, which then needs no column, in its order.
 
     Raises:
         ValueError: fewer than two types or more than `MOST_LISTED_TYPES`, repeated or blank declared values, contradictory
             choices, a merged text that the column does not hold.
     """
-    if rare_below < 0:
-        raise ValueError(
-            f"rare_below is {rare_below}: use 0 to keep all values, or the fewest users a category may have."
-        )
-    if values is not None and rare_below:
+    pairs, values, ordered = _pairs(recipe.merges), recipe.categories, recipe.ordered
+    if values is not None and recipe.rare_below:
         raise ValueError(
             "rare values are merged only when the categories are taken from the data: drop one of the two."
         )
-    pairs = _pairs(merged or {})
     if values is None:
-        if series is None:
+        if column is None:
             raise ValueError("there are no categories: list them, or load the data they are in.")
-        column = columns.parse(series, weights)
-        column = replace(column, missing=column.missing & ~np.isin(column.texts, list(answers)))
-        name, origin = column.name if name is None else name, "data"
-        values, complete = _found(column, pairs, rare_below)
+        column = replace(column, missing=column.missing & ~np.isin(column.texts, list(recipe.answers)))
+        values = _found(column, pairs, recipe.rare_below)
         ordered = True if column.order and ordered is None else ordered
-        if not complete:
-            if outside == "refuse":
-                raise ValueError('merging rare values needs outside="other": choose that, or keep all values.')
-            outside = "other"
         pairs = {text: category for text, category in pairs.items() if category in values}
-    else:
-        values = tuple(str(value) for value in values)
-        name = series.name if name is None and series is not None else name
     if ordered is None:
         numbers = columns.to_numbers(np.array(values, dtype=object))
         ordered = bool(np.isfinite(numbers).all() and (np.diff(numbers) >= 0).all())
-    attribute = build(
-        CategoricalAttribute,
-        name=checked_name("the column" if name is None else name),
-        values=values,
-        merged=tuple(pairs.items()),
-        ordered=ordered,
-        missing=missing,
-        outside=outside or "refuse",
-        origin=origin,
-    )
+    same = recipe.shared() | ({"outside": "other"} if recipe.rare_below else {})
+    attribute = build(CategoricalAttribute, values=values, merged=tuple(pairs.items()), ordered=ordered, **same)
     return check_types(attribute)
 
 
-def _pairs(merged: Mapping[str, Iterable[object]]) -> dict[str, str]:
+def _pairs(merges: Iterable[Merge]) -> dict[str, str]:
     """The category each merged text goes to. A text that is its category's own name needs no entry."""
     pairs: dict[str, str] = {}
-    for category, texts in merged.items():
-        for text in (columns.plain(str(text)) for text in texts):
+    for merge in merges:
+        category = columns.plain(merge.name)
+        for text in map(columns.plain, merge.texts):
             if pairs.get(text, category) != category:
                 raise ValueError(f"{quoted(text)} is merged into two categories: keep one.")
-            pairs[text] = columns.plain(str(category))
+            pairs[text] = category
     return {text: category for text, category in pairs.items() if text != category}
 
 
-def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tuple[tuple[str, ...], bool]:
-    """The categories of a column in order, and whether these are all of them."""
+def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tuple[str, ...]:
+    """The categories of a column in order."""
     absent = sorted(set(pairs) - {*column.texts, *column.order}) if pairs else []
     if absent:
         raise ValueError(
@@ -125,9 +81,7 @@ def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tu
             f"{column.name} holds a text of more than {MOST_CATEGORY_TEXT:,} characters, too long for a category: choose another "
             "column, or merge rare values into (other)."
         )
-    if column.order:
-        return tuple(categories.tolist()), bool(kept.all())
-    return _in_order(categories, columns.to_numbers(categories)), bool(kept.all())
+    return tuple(categories.tolist()) if column.order else _in_order(categories, columns.to_numbers(categories))
 
 
 def _as_stated(order: tuple[str, ...], pairs: dict[str, str], users: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:

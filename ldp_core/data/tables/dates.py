@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import Literal
 
 import numpy as np
-import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.domain import DateAttribute, Missing, Unit, build
+from ldp_core.data.domain import DateAttribute, Unit, build
 from ldp_core.data.domain.dates import day_comes_first, first_day, label_of_period, not_dates, period_of, periods_of
-from ldp_core.data.population import checked_name
+from ldp_core.data.tables.recipes import DateRecipe
 
 _FAR = 8
 _FEW = 0.01
@@ -56,60 +54,28 @@ def other_unit(label: str | None, unit: Unit, other: Unit, end: bool = False) ->
     return label_of_period(period_of(day, other), other)
 
 
-def date_attribute(
-    series: pd.Series | None,
-    *,
-    unit: Unit = "month",
-    first: str | None = None,
-    last: str | None = None,
-    day_first: bool | None = None,
-    name: str | None = None,
-    missing: Missing = "drop",
-    outside: Literal["other", "clamp", "refuse"] = "refuse",
-    non_dates: Literal["refuse", "missing"] = "refuse",
-    weights: np.ndarray | None = None,
-) -> DateAttribute:
-    """The periods of a column of dates, without gaps; which texts are dates: `DateAttribute`.
-
-    Args:
-        series: the column; not needed when both ends are given.
-        first, last: labels of the first and last period; where they are not given they are taken from the column.
-        day_first: 1/2/2026 is the first of February; by default found out from the dates.
-        weights: (rows,) people each row stands for; one each by default.
+def date_attribute(recipe: DateRecipe, column: columns.Column | None) -> DateAttribute:
+    """The periods that a recipe describes, without gaps; which texts are dates: `DateAttribute`. The column is only needed where the
+    recipe is not `declared`.
 
     Raises:
         ValueError: texts that are not dates, dates of unclear order, no dates, ends out of order, too many periods.
     """
-    if series is None and (first is None or last is None):
-        raise ValueError("dates without data need their first and last period: give both, or load the data.")
-    declared = first is not None and last is not None
-    if series is not None:
-        column = columns.parse(series, weights)
-        name = column.name if name is None else name
-        texts = column.texts[~column.missing]
-        day_first = day_comes_first(texts) if day_first is None else day_first
-        periods_read = periods_of(column.texts, unit, day_first)
-        unread = (periods_read < 0) & ~column.missing
-        if non_dates == "refuse" and unread.any():
+    unit, first, last, day_first = recipe.unit, recipe.first, recipe.last, recipe.day_first
+    if column is not None:
+        day_first = day_comes_first(column.texts[~column.missing]) if day_first is None else day_first
+        read = periods_of(column.texts, unit, day_first)
+        unread = (read < 0) & ~column.missing
+        if recipe.non_dates == "refuse" and unread.any():
             raise ValueError(not_dates(column, unread))
-        within = periods_read <= period_of(date(9998, 12, 28 if unit == "week" else 31), unit)
-        periods = periods_read[(periods_read >= 0) & within & ~column.missing]
-        if not periods.size and not declared:
+        within = read <= period_of(date(9998, 12, 28 if unit == "week" else 31), unit)
+        periods = read[(read >= 0) & within & ~column.missing]
+        if not periods.size and not recipe.declared:
             raise ValueError(f"{column.name} holds no dates: use its values as categories, or choose another column.")
         first = label_of_period(int(periods.min()), unit) if first is None else first
         last = label_of_period(int(periods.max()), unit) if last is None else last
-    attribute = build(
-        DateAttribute,
-        name=checked_name("the column" if name is None else name),
-        unit=unit,
-        first=first,
-        last=last,
-        day_first=day_first,
-        non_dates=non_dates,
-        missing=missing,
-        outside=outside,
-        origin="declared" if declared else "data",
-    )
+    ends = {"unit": unit, "first": first, "last": last, "day_first": day_first}
+    attribute = build(DateAttribute, **ends, **recipe.shared("non_dates"))
     if attribute.size < 2:
         raise ValueError(
             f"{attribute.name} has only one {unit}, {first}, so there is nothing to learn: use a finer unit, or "

@@ -9,18 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain.dates import periods_of
 from ldp_core.data.domain.numbers import BinnedAttribute
+from ldp_core.data.tables.attributes import build_attribute
 from ldp_core.data.tables.dates import crowd_of_dates
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
     DateRecipe,
     NumericRecipe,
-    build_attribute,
 )
 from ldp_core.data.tables.summary import MOSTLY
 from ldp_core.wording import listed, plural, quote_examples, quoted
@@ -75,26 +74,27 @@ _EXPONENT = r"^[+-]?\d+[eE]\d+$"
 
 
 @dataclass(frozen=True)
-class Reading:
-    """``said`` is what was taken; ``ways`` are the alternatives, each by the label of its button."""
+class Doubt:
+    """``said`` is what was taken; ``ways`` are the alternatives, each by the label of its button; ``told`` is what the first does."""
 
     said: str
     ways: tuple[tuple[str, AttributeRecipe], ...] = ()
+    told: str = ""
 
 
-def readings(recipe: AttributeRecipe, series: pd.Series, weights: np.ndarray | None = None) -> tuple[Reading, ...]:
+def doubts_of(recipe: AttributeRecipe, column: columns.Column) -> tuple[Doubt, ...]:
     """The doubts about a column under its recipe; empty where it can be read in one way only."""
-    column = columns.parse(series, weights)
     if isinstance(recipe, CategoricalRecipe):
-        possible: list[Reading | None] = [_words(recipe, column), _dates(recipe, column), _exponents(recipe, column)]
+        possible: list[Doubt | None] = [_words(recipe, column), _dates(recipe, column), _exponents(recipe, column)]
     elif isinstance(recipe, DateRecipe):
         possible = [_dates(recipe, column), _far(recipe, column)]
     else:
         possible = [_exponents(recipe, column), _codes(recipe, column), _known_codes(recipe, column)]
-    return tuple(reading for reading in possible if reading is not None)
+        possible.append(far_numbers(recipe, column))
+    return tuple(doubt for doubt in possible if doubt is not None)
 
 
-def _words(recipe: CategoricalRecipe, column: columns.Column) -> Reading | None:
+def _words(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
     """Texts such as None and N/A, which count as missing unless they are answers."""
     known = {*(recipe.categories or ()), *recipe.answers, *(text for merge in recipe.merges for text in merge.texts)}
     words = [text for text in column.texts[column.missing] if text not in known]
@@ -105,18 +105,18 @@ def _words(recipe: CategoricalRecipe, column: columns.Column) -> Reading | None:
     update: dict[str, Any] = {"answers": (*recipe.answers, *words)}
     if recipe.categories is not None:
         update = {"categories": (*recipe.categories, *words)}
-    return Reading(said, (("Keep as an answer", recipe.model_copy(update=update)),))
+    return Doubt(said, (("Keep as an answer", recipe.model_copy(update=update)),))
 
 
-def _kept_words(recipe: CategoricalRecipe, column: columns.Column) -> Reading | None:
+def _kept_words(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
     kept = [text for text in recipe.answers if text in column.texts]
     if not kept:
         return None
     said = f"{quote_examples(kept)} in {column.name} {'counts' if len(kept) == 1 else 'count'} as an answer."
-    return Reading(said, (("Count as missing", recipe.model_copy(update={"answers": ()})),))
+    return Doubt(said, (("Count as missing", recipe.model_copy(update={"answers": ()})),))
 
 
-def _dates(recipe: CategoricalRecipe | DateRecipe, column: columns.Column) -> Reading | None:
+def _dates(recipe: CategoricalRecipe | DateRecipe, column: columns.Column) -> Doubt | None:
     """Dates that read as two days, or whose years have two digits."""
     texts = column.texts[~column.missing]
     if not len(texts):
@@ -126,7 +126,7 @@ def _dates(recipe: CategoricalRecipe | DateRecipe, column: columns.Column) -> Re
             f"{column.name} seems to hold dates with years of two digits, such as {quoted(texts[0])}: these are not read as dates, "
             "since the century is open. Write the years with four digits to count by month or year."
         )
-        return Reading(said)
+        return Doubt(said)
     days = [periods_of(texts, "day", day_first) for day_first in (True, False)]
     if min((read >= 0).mean() for read in days) < MOSTLY or (days[0] == days[1]).all():
         return None
@@ -137,12 +137,12 @@ def _dates(recipe: CategoricalRecipe | DateRecipe, column: columns.Column) -> Re
     ways = [("Day first", DateRecipe(day_first=True, **kept)), ("Month first", DateRecipe(day_first=False, **kept))]
     if isinstance(recipe, DateRecipe):
         taken, way = ("day", ways[1]) if recipe.day_first else ("month", ways[0])
-        return Reading(f"{example} in {column.name} was read with the {taken} first; it could be another date.", (way,))
+        return Doubt(f"{example} in {column.name} was read with the {taken} first; it could be another date.", (way,))
     said = f"{example} in {column.name} could be two dates, so its values are categories: say which comes first, day or month."
-    return Reading(said, tuple(ways))
+    return Doubt(said, tuple(ways))
 
 
-def _far(recipe: DateRecipe, column: columns.Column) -> Reading | None:
+def _far(recipe: DateRecipe, column: columns.Column) -> Doubt | None:
     """Dates far from all others, such as 9999-12-31, which may stand for none."""
     far = crowd_of_dates(column, recipe.unit, recipe.day_first)
     if far is None or (recipe.origin == "declared" and (recipe.first or recipe.last)):
@@ -152,13 +152,13 @@ def _far(recipe: DateRecipe, column: columns.Column) -> Reading | None:
     if recipe.origin == "data":
         said = f"{recipe.column} goes from {first} to {last}; dates far from these, such as {such}, count in the end periods ({users})."
         ends: dict[str, Any] = {"first": None, "last": None, "outside": "other", "origin": "declared"}
-        return Reading(said, (("All dates", recipe.model_copy(update=ends)),))
+        return Doubt(said, (("All dates", recipe.model_copy(update=ends)),))
     said = f"Dates of {recipe.column} such as {such} lie far from all others ({users})."
     ends = {"first": first, "last": last, "outside": "clamp", "origin": "data"}
-    return Reading(said, ((f"From {first} to {last}", recipe.model_copy(update=ends)),))
+    return Doubt(said, ((f"From {first} to {last}", recipe.model_copy(update=ends)),))
 
 
-def _exponents(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column) -> Reading | None:
+def _exponents(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column) -> Doubt | None:
     """Texts such as 7E4, which may be codes or numbers."""
     numbers, present = np.isfinite(column.numbers), ~column.missing
     texts = column.texts[columns.matching(column.texts, _EXPONENT)]
@@ -168,26 +168,26 @@ def _exponents(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column
     kept: dict[str, Any] = {"column": recipe.column, "missing": recipe.missing}
     if isinstance(recipe, CategoricalRecipe):
         said = f"{quoted(texts[0])} in {column.name} is a category; it could be the number {number}."
-        return Reading(said, (("Numbers in bins", NumericRecipe(**kept)),))
+        return Doubt(said, (("Numbers in bins", NumericRecipe(**kept)),))
     said = f"{quoted(texts[0])} in {column.name} was read as the number {number}; it could be a code."
-    return Reading(said, (("Categories", CategoricalRecipe(**kept)),))
+    return Doubt(said, (("Categories", CategoricalRecipe(**kept)),))
 
 
-def _codes(recipe: NumericRecipe, column: columns.Column) -> Reading | None:
+def _codes(recipe: NumericRecipe, column: columns.Column) -> Doubt | None:
     codes = codes_of(column, recipe.no_answer)
     if not codes:
         return None
     said = f"{_numbers(column, codes)}: a number so far from all others may be a code for no answer."
-    return Reading(said, (("Count as missing", with_codes(recipe, codes)),))
+    return Doubt(said, (("Count as missing", with_codes(recipe, codes)),))
 
 
-def _known_codes(recipe: NumericRecipe, column: columns.Column) -> Reading | None:
+def _known_codes(recipe: NumericRecipe, column: columns.Column) -> Doubt | None:
     known = tuple(code for code in recipe.no_answer if code in column.numbers)
     if not known:
         return None
     kept = recipe.model_copy(update={"no_answer": tuple(code for code in recipe.no_answer if code not in known)})
     way = "Keep as a number" if len(known) == 1 else "Keep as numbers"
-    return Reading(f"{_numbers(column, known)}, counted as missing.", ((way, kept),))
+    return Doubt(f"{_numbers(column, known)}, counted as missing.", ((way, kept),))
 
 
 def with_codes(recipe: NumericRecipe, codes: tuple[float, ...]) -> NumericRecipe:
@@ -214,62 +214,35 @@ _CROWDED = 8
 """The middle is crowded if it fills at most one bin in this number."""
 
 
-@dataclass(frozen=True)
-class Crowd:
-    """The range of nearly everyone: the middle 98 % of people are in ``held`` of ``bins`` bins of
-    one width. ``recipe`` has bins that leave out values far from them; ``beyond`` people have
-    values outside, which count in its first and last bin."""
+def far_numbers(recipe: NumericRecipe, column: columns.Column) -> Doubt | None:
+    """A few numbers that take most of the bins of one width; None where they do not, or the ends were given.
 
-    recipe: NumericRecipe
-    held: int
-    bins: int
-    beyond: int
-
-    @property
-    def ends(self) -> str:
-        return f"from {self.recipe.low:,.15g} to {self.recipe.high:,.15g}"
-
-    @property
-    def told(self) -> str:
-        """The recipe in a sentence."""
-        beyond = "a value beyond counts" if self.beyond == 1 else "values beyond count"
-        return (
-            f"Bins of {self.recipe.column} go {self.ends}; {plural(self.beyond, 'user')} with {beyond} in the end bins."
-        )
-
-
-def crowd(recipe: NumericRecipe, series: pd.Series, weights: np.ndarray | None = None) -> Crowd | None:
-    """True if a few numbers of a column take most of its bins of one width; None where they do not, or the ends were given.
-
-    The new ends hold all values no further from the middle 98 % than these are wide, and are rounded outwards to two digits of their
-    distance. They follow from the data, and the recipe says so.
-
-    Args:
-        weights: (rows,) people a row stands for; one each by default.
+    The middle 98 % of people are in one bin of eight at most. The new ends hold all values no further from them than these are wide,
+    and are rounded outwards to two digits of their distance. They follow from the data, and the recipe says so.
     """
     given = recipe.method == "range" and (recipe.low is not None or recipe.high is not None)
     if given or recipe.method not in ("equal_width", "range"):
         return None
-    column = columns.parse(series, weights)
     if codes_of(column, recipe.no_answer):
         return None  # asked about first
-    order = np.argsort(column.numbers)
-    order = order[np.isfinite(column.numbers[order]) & ~np.isin(column.numbers[order], recipe.no_answer)]
-    numbers, so_far = column.numbers[order], np.cumsum(column.rows_per_text[order])
-    if not numbers.size:
+    answers = np.isfinite(column.numbers) & ~np.isin(column.numbers, recipe.no_answer)
+    order = np.argsort(column.numbers[answers])
+    numbers, users = column.numbers[answers][order], column.rows_per_text[answers][order]
+    if not users.sum():
         return None
+    so_far = np.cumsum(users)
     first, last = numbers[np.searchsorted(so_far, so_far[-1] * np.array([_TAIL, 1 - _TAIL]))]
     near = numbers[(numbers >= first - (last - first)) & (numbers <= last + (last - first))]
     if near[0] == near[-1]:
         return None
     try:
-        now = build_attribute(recipe, series, weights)
+        now = build_attribute(recipe, column)
         if not isinstance(now, BinnedAttribute):
             return None
         low, high = _outwards(float(near[0]), float(near[-1]), now.integer)
         ends = {"method": "range", "low": low, "high": high, "outside": "clamp", "origin": "data"}
         cut = recipe.model_copy(update=ends)
-        build_attribute(cut, series, weights)
+        build_attribute(cut, column)
     except ValueError:  # said where the column is used
         return None
     edges = np.asarray(now.edges)
@@ -278,7 +251,18 @@ def crowd(recipe: NumericRecipe, series: pd.Series, weights: np.ndarray | None =
     held = int(places[1] - places[0]) + 1
     outside = ((column.numbers < low) | (column.numbers > high)) & ~np.isin(column.numbers, recipe.no_answer)
     beyond = int(column.rows_per_text[outside].sum())
-    return Crowd(cut, held, bins, beyond) if held * _CROWDED <= bins and beyond else None
+    if held * _CROWDED > bins or not beyond:
+        return None
+    said = (
+        f"A few values of {recipe.column} lie far from all others: at least 98 % of users are in "
+        f"{f'only {held:,}' if held > 1 else 'one'} of its {bins:,} bins."
+    )
+    values, bounds = (
+        "a value beyond counts" if beyond == 1 else "values beyond count",
+        f"from {low:,.15g} to {high:,.15g}",
+    )
+    told = f"Bins of {recipe.column} go {bounds}; {plural(beyond, 'user')} with {values} in the end bins."
+    return Doubt(said, ((f"Bins {bounds}", cut),), told)
 
 
 def _outwards(low: float, high: float, whole: bool) -> tuple[float, float]:

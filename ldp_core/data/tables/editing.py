@@ -6,7 +6,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,13 +19,13 @@ from ldp_core.data.domain import (
     check_size,
     whole_ends,
 )
+from ldp_core.data.tables.attributes import build_attribute
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
     DateRecipe,
     Merge,
     NumericRecipe,
-    build_attribute,
 )
 from ldp_core.limits import MOST_CATEGORY_NAME, MOST_CATEGORY_TEXT, MOST_EDITED_ROWS
 from ldp_core.wording import quote_examples, quoted
@@ -34,12 +33,7 @@ from ldp_core.wording import quote_examples, quoted
 _LARGEST_EDGE = 1e300
 
 
-def category_table(
-    recipe: CategoricalRecipe,
-    attribute: CategoricalAttribute,
-    series: pd.Series | None = None,
-    weights: np.ndarray | None = None,
-) -> pd.DataFrame:
+def category_table(attribute: CategoricalAttribute, column: columns.Column | None = None) -> pd.DataFrame:
     """The categories of a column with the texts that count in each, to be edited for `recipe_of_categories`.
 
     A row is a distinct text of the column that is not missing, or a category or merged text that no one has. Rows
@@ -47,9 +41,7 @@ def category_table(
     that is only a name for merged texts of the data has no row of its own: it is there as long as a text is in it.
 
     Args:
-        recipe: what `attribute` was built from.
-        series: the column; without it only what the attribute says is listed.
-        weights: (rows,) people each row of the column stands for; one each by default.
+        column: without it only what the attribute says is listed.
 
     Returns:
         Columns `value` (the text), `people` (int64; absent without a column), `category` (what it counts in; for a text
@@ -57,14 +49,13 @@ def category_table(
         outside). At most `MOST_EDITED_ROWS` rows; `attrs["left_out"]` is how many more there were.
     """
     known = _known(attribute)
-    if series is None:
+    if column is None:
         people, listed, outside = {}, list(known), []
     else:
-        column = columns.parse(series, weights)
         people = dict(zip(column.texts.tolist(), column.rows_per_text.tolist(), strict=True))
         named = {category for text, category in attribute.merged if text in people}
         listed = [text for text in known if text in people or text not in named]
-        is_other = _lenient(attribute).encode(column.texts).codes == len(attribute.values)
+        is_other = _lenient(attribute).encode(pd.Series(column.texts)).codes == len(attribute.values)
         short = (text for text in column.texts[is_other] if len(text) <= MOST_CATEGORY_TEXT)  # a page shows them all
         outside = sorted(short, key=lambda text: -people[text])
     order = {category: place for place, category in enumerate(attribute.values, 1)}
@@ -72,7 +63,7 @@ def category_table(
     rows = [*((text, known[text], order[known[text]]) for text in listed), *((text, other, pd.NA) for text in outside)]
     frame = pd.DataFrame(rows[:MOST_EDITED_ROWS], columns=["value", "category", "order"], dtype=object)
     frame["order"] = frame["order"].astype("Int64")
-    if series is not None:
+    if column is not None:
         frame.insert(1, "people", np.array([people.get(text, 0) for text in frame["value"]], dtype=np.int64))
     frame.attrs["left_out"] = max(0, len(rows) - MOST_EDITED_ROWS)
     return frame
@@ -102,7 +93,7 @@ def merge_spellings(
 ) -> CategoricalRecipe:
     """The recipe with the values of each of `spellings` merged under the most common one; ``counts`` (size,) are users by
     type. ValueError where fewer than two types would be left."""
-    frame = category_table(recipe, attribute)
+    frame = category_table(attribute)
     users = dict(zip(attribute.values, counts, strict=False))
     common = {value: max(group, key=users.__getitem__) for group in spellings(attribute) for value in group}
     frame["category"] = [common.get(category, category) for category in frame["category"]]
@@ -116,8 +107,7 @@ def recipe_of_categories(
 
     Rows of one `category` are merged under it. A text whose category is blank or the label of
     "(other)" goes to "(other)", or is missing if it is a word for that. A text that was refused and
-    has no category is still refused. A row without `value` adds a category that no one has yet. The
-    text of a deleted row is outside; one that a table of `MOST_EDITED_ROWS` rows had no room for
+    has no category is still refused. One that a table of `MOST_EDITED_ROWS` rows had no room for
     stays where it was.
 
     Categories come in the order of the column `order`, or of the rows where there is none. A category whose number
@@ -133,19 +123,19 @@ def recipe_of_categories(
         that somebody has was added to declared ones.
 
     Raises:
-        ValueError: all values in "(other)", a category beside a value of the same name in another one, a value in two
-            rows of different categories, a name of more than `MOST_CATEGORY_NAME` characters, fewer than two types or too many.
+        ValueError: all values in "(other)", a category beside a value of the same name in another one, a name of more than
+            `MOST_CATEGORY_NAME` characters, fewer than two types or too many.
     """
-    known, other = _known(attribute), _other_label(attribute)
-    rows = _rows(frame, known, other)
-    placed: dict[str, str | None] = {}
-    for row in rows:
-        if placed.setdefault(row.text, row.category) != row.category:
-            raise ValueError(f"{quoted(row.text)} is in two rows with different categories: keep one.")
-    categories = _in_order(rows, attribute, "order" in frame)
+    known, other, texts = _known(attribute), _other_label(attribute), frame["value"].tolist()
+    wanted = [None if category == other else category for category in _texts(frame["category"])]
+    placed = dict(zip(texts, wanted, strict=True))
+    placed |= {text: known[text] for text in list(known)[MOST_EDITED_ROWS:] if text not in placed}
+    numbers = dict(zip(texts, _numbers(frame, "order").tolist(), strict=True)) if "order" in frame else None
+    categories = _in_order(placed, numbers, attribute)
     _check_names(categories, placed, known)
     sent = other in _texts(frame["category"]) or any(placed.get(text, text) is None for text in known)
-    added = any(row.people > 0 and row.category is not None and row.text not in known for row in rows)
+    people = zip(texts, _numbers(frame, "people"), strict=True)
+    added = any(users > 0 and placed[text] is not None and text not in known for text, users in people)
     merged: dict[str, list[str]] = {category: [] for category in categories}
     for text, category in placed.items():
         if category is not None and category != text:
@@ -164,9 +154,7 @@ def recipe_of_categories(
     return edited
 
 
-def edge_table(
-    attribute: NumericAttribute | RangeAttribute, series: pd.Series | None = None, weights: np.ndarray | None = None
-) -> pd.DataFrame:
+def edge_table(attribute: NumericAttribute | RangeAttribute, column: columns.Column | None = None) -> pd.DataFrame:
     """The edges of bins as a person would type them, to be edited for `recipe_of_edges`.
 
     Bins of whole numbers show the first number of each, and at the end the last number included, as
@@ -174,8 +162,7 @@ def edge_table(
     ends at k + 0.5, since edges must differ.
 
     Args:
-        series: the column; people are counted where there is one.
-        weights: (rows,) people each row of the column stands for; one each by default.
+        column: people are counted where there is one.
 
     Returns:
         A row per edge: `edge` (float64) and `people` (Int64; absent without a column) from it to the next, NA in the
@@ -192,8 +179,8 @@ def edge_table(
         low, high = whole_ends(edges)
         edges = np.array([*low, high[-1] if high[-1] > low[-1] else low[-1] + 0.5], dtype=float)
     frame = pd.DataFrame({"edge": edges})
-    if series is not None:
-        codes = _lenient(attribute).encode(series).codes
+    if column is not None:
+        codes, weights = _lenient(attribute).encode(column).codes, column.weights
         inside = (codes >= 0) & (codes < bins)
         people = np.bincount(codes[inside], None if weights is None else weights[inside], minlength=bins)
         frame["people"] = pd.array([*people.astype(np.int64).tolist(), pd.NA], dtype="Int64")
@@ -317,46 +304,22 @@ def _numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
     return pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
 
 
-class _Row(NamedTuple):
-    text: str
-    category: str | None
-    order: float
-    people: float
-
-
-def _rows(frame: pd.DataFrame, known: Mapping[str, str], other: str) -> list[_Row]:
-    """The rows of an edited table that say something, and those that it had no room for."""
-    cells = zip(
-        _texts(frame["value"]),
-        _texts(frame["category"]),
-        _numbers(frame, "order").tolist(),
-        _numbers(frame, "people").tolist(),
-        strict=True,
-    )
-    rows = [
-        _Row(name, None if category == other else category, order, people)
-        for text, category, order, people in cells
-        if (name := category if text is None and category != other else text) is not None
-    ]
-    there = {row.text for row in rows}
-    beyond = [text for text in list(known)[MOST_EDITED_ROWS:] if text not in there]
-    return rows + [_Row(text, known[text], math.nan, math.nan) for text in beyond]
-
-
-def _in_order(rows: list[_Row], attribute: CategoricalAttribute, numbered: bool) -> list[str]:
-    """The categories of rows in their order, ties by first appearance."""
+def _in_order(
+    placed: Mapping[str, str | None], numbers: Mapping[str, float] | None, attribute: CategoricalAttribute
+) -> list[str]:
+    """The categories of texts in the order of their numbers, or else of the texts; ties by first appearance."""
     known = _known(attribute)
     order = {category: place for place, category in enumerate(attribute.values, 1)}
     places: dict[str, tuple[int, float, float]] = {}
-    for row in rows:
-        if row.category is None:
+    for text, category in placed.items():
+        if category is None:
             continue
-        before = order[known[row.text]] if row.text in known else math.inf
-        edited = not math.isnan(row.order) and row.order != before
+        before, now = order[known[text]] if text in known else math.inf, (numbers or {}).get(text, math.nan)
+        edited = not math.isnan(now) and now != before
         # An edited number counts before those that its category's other texts still show.
-        place = (0, row.order, np.sign(row.order - before)) if edited else (1, before, 0)
-        places[row.category] = min(places.get(row.category, place), place)
-    return sorted(places, key=lambda category: places[category][1:] if numbered else 0)
+        place = (0, now, np.sign(now - before)) if edited else (1, before, 0)
+        places[category] = min(places.get(category, place), place)
+    return sorted(places, key=lambda category: 0 if numbers is None else places[category][1:])
 
 
 def _check_names(categories: list[str], placed: Mapping[str, str | None], known: Mapping[str, str]) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from ldp_core.data.domain import Attribute, Domain, Unit
 from ldp_core.data.domain.dates import first_day, period_of
-from ldp_core.data.tables.counting import Tally
 from ldp_core.limits import MOST_LISTED_TYPES
-from ldp_core.people import Counted, Records, people_of
+from ldp_core.people import Counted, Records
 
 _COARSER: dict[Unit, tuple[Unit, ...]] = {
     "day": ("week", "month", "quarter", "year"),
@@ -20,40 +18,6 @@ _COARSER: dict[Unit, tuple[Unit, ...]] = {
     "quarter": ("year",),
     "year": (),
 }
-
-
-@dataclass(frozen=True)
-class JointFacts:
-    """A joint domain and its data.
-
-    Attributes:
-        size: types n, the product of `shape`.
-        users: those in the data.
-        occupied: types that somebody has.
-        sparsity: share of the types that no one has, 0 to 1.
-        users_per_type: users / n.
-        largest: users of the most common type.
-    """
-
-    size: int
-    shape: tuple[int, ...]
-    users: int
-    occupied: int
-    sparsity: float
-    users_per_type: float
-    largest: int
-
-
-def joint_facts(domain: Domain, tally: Tally) -> JointFacts:
-    """Size, sparsity and users per type."""
-    return people_facts(people_of(tally.counts, domain.shape))
-
-
-def people_facts(people: Counted | Records) -> JointFacts:
-    """Size, sparsity and users per type of people; those that are expected in a domain too large to count are taken to differ."""
-    size, users = math.prod(people.sizes), people.users
-    occupied, largest = people.different
-    return JointFacts(size, people.sizes, users, occupied, 1 - occupied / size, users / size, largest)
 
 
 def table_warnings(domain: Domain, users: int, places: Sequence[int]) -> list[str]:
@@ -71,11 +35,12 @@ def table_warnings(domain: Domain, users: int, places: Sequence[int]) -> list[st
 
 
 def size_warnings(
-    domain: Domain, facts: JointFacts | None = None, limit: int = MOST_LISTED_TYPES, what: str = "this design"
+    domain: Domain, people: Counted | Records | None = None, limit: int = MOST_LISTED_TYPES, what: str = "this design"
 ) -> list[str]:
     """Sentences on what is wrong with a joint domain, with what would fix it; empty where nothing is.
 
     Args:
+        people: in the data. Those that are expected in a domain too large to count are taken to differ.
         limit: most types that the mechanisms available, called `what`, can handle.
     """
     warnings = []
@@ -86,9 +51,10 @@ def size_warnings(
             f"{domain.size:,} types ({' x '.join(f'{size:,}' for size in domain.shape)}) are more than the {limit:,} "
             f"that {what} can handle: {mend}."
         )
-    if facts is not None and facts.users < facts.size:
+    if people is not None and people.users < domain.size:
+        empty = 1 - people.different[0] / domain.size
         warnings.append(
-            f"There are more types ({facts.size:,}) than users ({facts.users:,}), and {_share(facts.sparsity)} of the "
+            f"There are more types ({domain.size:,}) than users ({people.users:,}), and {_share(empty)} of the "
             "types are empty: their answers will be mostly noise. Use coarser bins or fewer attributes, or ask for "
             "marginals only."
         )

@@ -3,144 +3,70 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Literal
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.domain import Missing, NumericAttribute, RangeAttribute, attained_bins, build, whole_ends
-from ldp_core.data.population import check_types, checked_bins, checked_name, whole_edges
+from ldp_core.data.domain import NumericAttribute, RangeAttribute, attained_bins, build, whole_ends
+from ldp_core.data.tables.recipes import NumericRecipe, check_types
 from ldp_core.data.tables.summary import whole
-from ldp_core.limits import MOST_BINS
+from ldp_core.limits import MOST_BINS, MOST_LISTED_TYPES
 
 
-def numeric_attribute(
-    series: pd.Series,
-    *,
-    method: Literal["equal_width", "equal_count", "own_edges"] = "equal_width",
-    bins: int = 32,
-    edges: Iterable[float] | None = None,
-    missing: Missing = "drop",
-    outside: Literal["other", "clamp", "refuse"] = "refuse",
-    non_numbers: Literal["refuse", "missing"] = "refuse",
-    integer: bool | None = None,
-    weights: np.ndarray | None = None,
-    no_answer: tuple[float, ...] = (),
-) -> NumericAttribute:
-    """Bins for a column of numbers.
+def numeric_attribute(recipe: NumericRecipe, column: columns.Column | None) -> NumericAttribute | RangeAttribute:
+    """The bins that a recipe describes; the column is only needed where the recipe is not `declared`.
 
-    Args:
-        method: "equal_width" (its edges are rounded to a hundredth of a bin), "equal_count" (cuts between neighbouring values),
-            or "own_edges" (`edges`, which are declared; `bins` is then unused).
-        bins: the number of bins wanted. There are fewer when whole numbers do not divide evenly, and in "equal_count"
-            when one value fills several bins.
-        non_numbers: whether texts that are not numbers are an error or missing values, now and when encoding.
-        integer: the numbers are whole; by default when those in the column are.
-        weights: (rows,) people a row stands for; one each by default.
-        no_answer: numbers that count as missing.
+    Edges of equal widths are rounded to a hundredth of a bin; those of equal counts lie between neighbouring values. There are fewer
+    bins than wanted when whole numbers do not divide evenly, or when one value fills several bins of equal counts.
 
     Raises:
-        ValueError: texts that are not numbers, no number or only one, an unusable number of bins, bad edges.
+        ValueError: texts that are not numbers, no number or only one, an unusable number of bins, bad edges or ends.
     """
-    column = columns.parse(series, weights)
-    finite = _finite(column, non_numbers, no_answer)
-    numbers = column.numbers[finite]
-    integer = whole(numbers) if integer is None else integer
-    if method == "own_edges":
-        if edges is None:
-            raise ValueError("own edges were chosen but none were given: list at least two increasing numbers.")
-        bin_edges = _own_edges(edges)
-        if bin_edges.size < 2:
+    numbers, users = _answers(recipe, column)
+    most = MOST_BINS if recipe.method == "range" else MOST_LISTED_TYPES
+    if recipe.method != "own_edges" and not 2 <= recipe.bins <= most:
+        raise ValueError(f"{recipe.bins:,} bins are not possible: choose a number from 2 to {most:,}.")
+    same = recipe.shared("non_numbers", "no_answer")
+    if recipe.method == "range":
+        return build(RangeAttribute, **_regular(recipe, numbers), **same)
+    known = recipe.edges if column is None else numbers
+    integer = whole(np.array(known)) if recipe.integer is None else recipe.integer
+    if recipe.method == "own_edges":
+        edges = np.array(recipe.edges)
+        if edges.size < 2:
             raise ValueError(
                 "own edges were chosen but fewer than two were given: list at least two increasing numbers."
             )
-        integer = integer and bool(np.less_equal(*whole_ends(bin_edges)).all())
+        integer = integer and bool(np.less_equal(*whole_ends(edges)).all())
     else:
-        _check_spread(numbers, column.name)
-        bins = checked_bins(bins)
-        if method == "equal_count":
-            bin_edges = _equal_count(numbers, column.rows_per_text[finite], bins, integer)
-        elif method == "equal_width":
-            bin_edges = whole_edges(numbers.min(), numbers.max(), bins) if integer else _equal_width(numbers, bins)
+        _check_spread(numbers, recipe.column)
+        if recipe.method == "equal_count":
+            edges = _equal_count(numbers, users, recipe.bins, integer)
         else:
-            raise ValueError(f'the method "{method}" is unknown: use "equal_width", "equal_count" or "own_edges".')
-    attribute = build(
-        NumericAttribute,
-        name=checked_name(column.name),
-        edges=tuple(bin_edges.tolist()),
-        binning=method,
-        integer=integer,
-        non_numbers=non_numbers,
-        missing=missing,
-        outside=outside,
-        no_answer=no_answer,
-        origin="declared" if method == "own_edges" else "data",
-    )
-    return check_types(attribute)
+            edges = _whole_edges(numbers, recipe.bins) if integer else _equal_width(numbers, recipe.bins)
+    binned = {"edges": tuple(edges.tolist()), "binning": recipe.method, "integer": integer}
+    return check_types(build(NumericAttribute, **binned, **same))
 
 
-def range_attribute(
-    series: pd.Series | None,
-    *,
-    bins: int = 32,
-    low: float | None = None,
-    high: float | None = None,
-    name: str | None = None,
-    integer: bool | None = None,
-    missing: Missing = "drop",
-    outside: Literal["other", "clamp", "refuse"] = "refuse",
-    non_numbers: Literal["refuse", "missing"] = "refuse",
-    no_answer: tuple[float, ...] = (),
-) -> RangeAttribute:
-    """Bins of one width, up to `MOST_BINS` of them, kept as two ends and a number of bins.
+def _regular(recipe: NumericRecipe, numbers: np.ndarray) -> dict[str, Any]:
+    """Bins of one width, as two ends and their number; ends that are not given are taken from the data.
 
-    Args:
-        series: the column; not needed when both ends are given.
-        bins: the number of bins wanted. There are fewer if whole numbers do not divide evenly.
-        Numbers that need not be whole, between given whole ends, also get fewer bins if that makes
-        edges whole: [18, 21) rather than [18, 20.25).
-        low, high: the ends, both included; where they are not given they are taken from the column.
-        name: of the attribute, by default that of the column.
-        integer: the numbers are whole; by default when those in the column are, or, without one, when both ends are.
-
-    Raises:
-        ValueError: an end neither given nor to be found, ends out of order, an unusable number of bins, texts that are
-            not numbers.
+    Numbers that need not be whole, between given whole ends, also get fewer bins if that makes edges whole: [18, 21) rather than
+    [18, 20.25).
     """
-    if series is None and (low is None or high is None):
-        raise ValueError("a range without data needs its lowest and its highest value: give both, or load the data.")
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 2 <= bins <= MOST_BINS:
-        raise ValueError(f"{bins!r} bins are not possible: choose a whole number from 2 to {MOST_BINS:,}.")
-    numbers = np.array([end for end in (low, high) if end is not None], dtype=float)
-    if series is not None:
-        column = columns.parse(series)
-        name = column.name if name is None else name
-        numbers = np.concatenate([numbers, column.numbers[_finite(column, non_numbers, no_answer)]])
-    integer = whole(numbers) if integer is None else integer
-    declared = low is not None and high is not None
+    low, high, bins = recipe.low, recipe.high, recipe.bins
+    numbers = np.concatenate([[end for end in (low, high) if end is not None], numbers])
+    integer = whole(numbers) if recipe.integer is None else recipe.integer
     if low is None or high is None:
-        _check_spread(numbers, str(name))
-        ends = (numbers.min(), numbers.max()) if integer else _rounded_ends(numbers, int(bins))
-        low, high = ends[0] if low is None else low, ends[1] if high is None else high
-    if integer and float(low).is_integer() and float(high).is_integer() and low <= high:
-        bins = attained_bins(low, high, int(bins))
-    elif declared and not integer:
-        bins = _with_whole_edges(low, high, int(bins))
-    return build(
-        RangeAttribute,
-        name=checked_name(name),
-        low=float(low),
-        high=float(high),
-        bins=int(bins),
-        integer=integer,
-        non_numbers=non_numbers,
-        missing=missing,
-        outside=outside,
-        no_answer=no_answer,
-        origin="declared" if declared else "data",
-    )
+        _check_spread(numbers, recipe.column)
+        first, last = (float(numbers.min()), float(numbers.max())) if integer else _rounded_ends(numbers, bins)
+        low, high = first if low is None else low, last if high is None else high
+    if integer and low.is_integer() and high.is_integer() and low <= high:
+        bins = attained_bins(low, high, bins)
+    elif recipe.declared and not integer:
+        bins = _with_whole_edges(low, high, bins)
+    return {"low": low, "high": high, "bins": bins, "integer": integer}
 
 
 def _with_whole_edges(low: float, high: float, bins: int) -> int:
@@ -151,12 +77,16 @@ def _with_whole_edges(low: float, high: float, bins: int) -> int:
     return next((fewer for fewer in range(bins, -(-3 * bins // 4) - 1, -1) if span % fewer == 0), bins)
 
 
-def _finite(column: columns.Column, non_numbers: str, no_answer: tuple[float, ...]) -> np.ndarray:
-    """(distinct,) mask of the finite numbers that are answers; texts that are not numbers are refused unless they count as missing."""
+def _answers(recipe: NumericRecipe, column: columns.Column | None) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct finite numbers that are answers, and the users of each; texts that are not numbers are refused unless they
+    count as missing."""
+    if column is None:
+        return np.zeros(0), np.zeros(0)
     unread = np.isnan(column.numbers) & ~column.missing
-    if non_numbers == "refuse" and unread.any():
+    if recipe.non_numbers == "refuse" and unread.any():
         raise ValueError(columns.not_numbers(column, unread))
-    return np.isfinite(column.numbers) & ~np.isin(column.numbers, no_answer)
+    answers = np.isfinite(column.numbers) & ~np.isin(column.numbers, recipe.no_answer)
+    return column.numbers[answers], column.rows_per_text[answers]
 
 
 def _check_spread(numbers: np.ndarray, name: str) -> None:
@@ -171,11 +101,18 @@ def _check_spread(numbers: np.ndarray, name: str) -> None:
         raise ValueError(f"{name} holds numbers beyond 1e300, which cannot be binned: rescale or remove them.")
 
 
-def _own_edges(edges: Iterable[float]) -> np.ndarray:
-    try:
-        return np.array([float(edge) for edge in edges])
-    except (TypeError, ValueError) as error:
-        raise ValueError("bin edges must be numbers: list them in increasing order, such as 0, 18, 65, 120.") from error
+def _whole_edges(numbers: np.ndarray, bins: int) -> np.ndarray:
+    """Half-integer edges of at most `bins` bins, all of the same number of whole numbers, around `numbers`.
+
+    Equal widths come before the exact number of bins: widths of 2 and 3 in turn would show as a false comb in every
+    histogram. Widths of 100 and more keep two significant digits, and the start is rounded down to suit.
+    """
+    low, high = int(numbers.min()), int(numbers.max())
+    width = -(-(high - low + 1) // bins)
+    unit = 10 ** max(0, len(str(width)) - 2)
+    low = low // unit * unit
+    width = -(-(high - low + 1) // (bins * unit)) * unit
+    return np.arange(low, high + width + 1, width) - 0.5
 
 
 def _equal_width(numbers: np.ndarray, bins: int) -> np.ndarray:

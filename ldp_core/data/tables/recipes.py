@@ -1,22 +1,12 @@
-"""Recipes: how columns become attributes, kept as data; one function turns recipes and a table into a domain."""
+"""Recipes: how columns become attributes, kept as data."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-import numpy as np
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
-from ldp_core.data import columns
-from ldp_core.data.domain import Attribute, Domain, Missing, Origin, Unit, build
-from ldp_core.data.domain.dates import day_comes_first
-from ldp_core.data.reading import LocalTable
-from ldp_core.data.tables.categories import categorical_attribute
-from ldp_core.data.tables.counting import checked_weights, columns_needed
-from ldp_core.data.tables.dates import crowd_of_dates, date_attribute
-from ldp_core.data.tables.numbers import numeric_attribute, range_attribute
-from ldp_core.data.tables.summary import MOSTLY, summarise
+from ldp_core.data.domain import CategoricalAttribute, Missing, NumericAttribute, Origin, Unit, check_size
 from ldp_core.wording import quoted
 
 Texts = Annotated[tuple[str, ...], Strict(False)]
@@ -30,11 +20,19 @@ class _Recipe(BaseModel):
     missing: Missing = "drop"
     known: bool = Field(default=False, exclude_if=lambda known: not known)
     """True if the collector knows the column already, so that it is no secret."""
+    if TYPE_CHECKING:  # each kind has these where its files have them
+        origin: Origin
 
-    @property
-    def declared(self) -> bool:
-        """True if the recipe says everything, so that it needs no data."""
-        raise NotImplementedError
+        @property
+        def declared(self) -> bool: ...
+
+    def shared(self, *also: str) -> dict[str, Any]:
+        """What an attribute takes over as it is: fields of all recipes, and those named ``also``; ValueError without a name."""
+        name = self.column.strip()
+        if not name:
+            raise ValueError("the attribute has no name: give it one.")
+        origin = self.origin if self.declared else "data"
+        return {"name": name, "origin": origin, **self.model_dump(include={"missing", "known", "outside", *also})}
 
 
 class Merge(BaseModel):
@@ -134,87 +132,15 @@ class DateRecipe(_Recipe):
 
 AttributeRecipe = Annotated[CategoricalRecipe | NumericRecipe | DateRecipe, Field(discriminator="kind")]
 
-
-def build_domain(
-    recipes: list[AttributeRecipe] | AttributeRecipe,
-    table: pd.DataFrame | LocalTable | None = None,
-    weights: str | np.ndarray | None = None,
-) -> Domain:
-    """The domain that recipes describe, one attribute each, in their order.
-
-    Args:
-        table: a table with the recipes' columns; None where all recipes are declared.
-        weights: people each row stands for: the name of a column of counts, or (rows,) numbers for a table in memory.
-
-    Raises:
-        ValueError: one sentence naming the column that does not work, and how to fix it.
-    """
-    recipes = list(recipes) if isinstance(recipes, list | tuple) else [recipes]
-    return build(
-        Domain, attributes=tuple(build_attribute(recipe, *_column(recipe, table, weights)) for recipe in recipes)
-    )
+Listed = TypeVar("Listed", CategoricalAttribute, NumericAttribute)
 
 
-def build_attribute(
-    recipe: AttributeRecipe, series: pd.Series | None = None, weights: np.ndarray | None = None
-) -> Attribute:
-    """The attribute that one recipe describes; the column is only needed where the recipe is not `declared`."""
-    if recipe.known:
-        secret = recipe.model_copy(update={"known": False})
-        return build_attribute(secret, series, weights).model_copy(update={"known": True})
-    name = recipe.column
-    if recipe.kind == "categorical":
-        same = recipe.model_dump(include={"missing", "ordered", "rare_below", "origin", "answers"})
-        outside = "other" if recipe.rare_below else recipe.outside
-        merged = {merge.name: merge.texts for merge in recipe.merges}
-        return categorical_attribute(
-            series, name=name, values=recipe.categories, merged=merged, outside=outside, weights=weights, **same
+def check_types(attribute: Listed) -> Listed:
+    """The attribute itself, or ValueError unless it has 2 to `MOST_LISTED_TYPES` types."""
+    check_size(attribute.size, attribute.name)
+    if attribute.size < 2:
+        raise ValueError(
+            f"{attribute.name} has only one value, {quoted(attribute.labels[0])}, so there is nothing to learn: "
+            "choose another column, or declare the other values it can take."
         )
-    if recipe.kind == "date":
-        same = recipe.model_dump(exclude={"column", "kind", "origin", "known"})
-        dates = date_attribute(series, name=name, weights=weights, **same)
-        return dates.model_copy(update={"origin": recipe.origin}) if recipe.declared else dates
-    if recipe.method == "range":
-        same = recipe.model_dump(exclude={"column", "kind", "method", "edges", "origin", "known"})
-        ends = range_attribute(series, name=name, **same)
-        return ends.model_copy(update={"origin": recipe.origin}) if recipe.declared else ends
-    same = recipe.model_dump(exclude={"column", "kind", "edges", "low", "high", "origin", "known"})
-    series = pd.Series(recipe.edges, name=name) if series is None else series
-    attribute = numeric_attribute(series, edges=recipe.edges or None, weights=weights, **same)
-    return attribute.model_copy(update={"origin": recipe.origin}) if recipe.declared else attribute
-
-
-def suggest_recipe(series: pd.Series, weights: np.ndarray | None = None) -> AttributeRecipe:
-    """The recipe to offer first for a column: dates where nine in ten values are dates, else numbers in bins or categories."""
-    summary = summarise(series, weights)
-    if summary.dates and summary.dates >= MOSTLY * (summary.rows - summary.missing):
-        try:
-            day_first = day_comes_first(columns.parse(series).texts)
-        except ValueError:
-            return CategoricalRecipe(column=summary.name)
-        recipe = DateRecipe(column=summary.name, day_first=day_first)
-        far = crowd_of_dates(columns.parse(series, weights), recipe.unit, day_first)
-        ends = {} if far is None else {"first": far[0], "last": far[1], "outside": "clamp", "origin": "data"}
-        return recipe.model_copy(update=ends) if far is None or far[0] != far[1] else recipe
-    if summary.suggested == "numeric":
-        return NumericRecipe(column=summary.name)
-    return CategoricalRecipe(column=summary.name)
-
-
-def _column(
-    recipe: AttributeRecipe, table: pd.DataFrame | LocalTable | None, weights: str | np.ndarray | None
-) -> tuple[pd.Series | None, np.ndarray | None]:
-    """The column a recipe is about, and (rows,) people per row."""
-    if table is None:
-        if not recipe.declared:
-            raise ValueError(
-                f"{quoted(recipe.column)} has to be taken from the data, and no data is loaded: load it, or "
-                "declare the categories or the ends of the range."
-            )
-        return None, None
-    if recipe.column not in table.columns:
-        raise ValueError(f"the table lacks the column {quoted(recipe.column)}: choose one that it has.")
-    if isinstance(table, LocalTable):
-        frame, users = table.counts(columns_needed([recipe.column], weights))
-        return frame[recipe.column], users * checked_weights(frame, weights)
-    return table[recipe.column], None if weights is None else checked_weights(table, weights)
+    return attribute

@@ -48,7 +48,6 @@ class ColumnSummary:
         numbers: rows with a finite number.
         integer: there are numbers, and all are whole.
         minimum, maximum: of the finite numbers; None when there are none.
-        examples: up to three texts that are not numbers.
         suggested: the treatment to offer first.
         dates: rows with a date, whichever of day and month comes first in it; numbers are not looked at.
     """
@@ -61,17 +60,13 @@ class ColumnSummary:
     integer: bool
     minimum: float | None
     maximum: float | None
-    examples: tuple[str, ...]
     suggested: Literal["categorical", "numeric"]
     dates: int = 0
 
 
-def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSummary:
-    """Look at a column of any dtype; numeric is suggested when nine in ten values are numbers and over 20 differ.
-
-    With (rows,) weights, people are counted instead of rows.
-    """
-    column = columns.parse(series, weights)
+def summarise(column: columns.Column) -> ColumnSummary:
+    """Look at a column; numeric is suggested when nine in ten values are numbers and over 20 differ. Where rows have weights, people are
+    counted instead."""
     finite = np.isfinite(column.numbers)
     numbers = column.numbers[finite]
     users = column.rows_per_text
@@ -89,7 +84,6 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
         integer=bool(count and whole(numbers)),
         minimum=float(numbers.min()) if count else None,
         maximum=float(numbers.max()) if count else None,
-        examples=tuple(column.texts[words][:3].tolist()),
         suggested="numeric" if looks_numeric else "categorical",
         dates=int(users[words][dated].sum()),
     )
@@ -100,24 +94,21 @@ def called_id(name: str) -> bool:
     return _NUMBERED.search(name) is not None
 
 
-def identifies(series: pd.Series, weights: np.ndarray | None = None) -> bool:
+def identifies(column: columns.Column) -> bool:
     """True if a column seems to tell people apart rather than to say something about them: it is called an id, or nearly all of its
     texts or whole numbers differ."""
-    if called_id(str(series.name)):
+    if called_id(column.name):
         return True
-    summary = summarise(series, weights)
+    summary = summarise(column)
     present = summary.rows - summary.missing
     measured = summary.numbers >= MOSTLY * present and not summary.integer
     dated = summary.dates >= MOSTLY * present
     return summary.distinct > max(_FEW_NUMBERS, MOSTLY * present) and not (measured or dated)
 
 
-def can_count(series: pd.Series) -> bool:
+def can_count(column: columns.Column) -> bool:
     """True if a column can say how many people each row stands for: whole numbers of at least 0, none missing."""
-    if pd.api.types.is_bool_dtype(series.dtype) or pd.api.types.is_datetime64_any_dtype(series.dtype):
-        return False
-    numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-    return bool(len(numbers) and (numbers >= 0).all() and whole(numbers))
+    return bool((column.codes >= 0).all() and whole(column.numbers) and (column.numbers >= 0).all())
 
 
 def called_counts(name: str) -> bool:
@@ -135,10 +126,7 @@ def counts_column(table: pd.DataFrame | LocalTable) -> str | None:
             return None
     for name in map(str, table.columns):
         rest = [other for other in table.columns if str(other) != name and not called_id(str(other))]
-        if not called_counts(name) or not rest or table.duplicated(rest).any():
-            continue
-        summary = summarise(table[name])
-        if summary.numbers == summary.rows and summary.integer and summary.minimum is not None and summary.minimum >= 0:
+        if called_counts(name) and rest and not table.duplicated(rest).any() and can_count(columns.parse(table[name])):
             return name
     return None
 

@@ -6,21 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.tables.doubts import codes_of, crowd, readings, with_codes
+from ldp_core.data.tables.attributes import build_attribute, suggest_recipe
+from ldp_core.data.tables.doubts import codes_of, doubts_of, far_numbers, with_codes
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
     DateRecipe,
     NumericRecipe,
-    build_attribute,
-    suggest_recipe,
 )
 from ldp_core.data.tables.summary import ColumnSummary, called_id, identifies, summarise
 from ldp_core.limits import MOST_COMBINATIONS, MOST_KEPT_CATEGORIES
 from ldp_core.wording import listed
+
+_SHOWN = 6
+"""Most notes that are told one by one."""
 
 
 @dataclass(frozen=True)
@@ -33,25 +34,25 @@ class Suggestion:
     types: int = 1
 
 
-def suggest_for_survey(series: pd.Series, weights: np.ndarray | None = None) -> Suggestion:
+def suggest_for_survey(column: columns.Column) -> Suggestion:
     """The suggested use of a column in a survey of many columns. Missing values are a separate
     category, as hardly anyone would be left if a gap in any column left people out. Only the most
     common of many categories are kept. Numbers far from all others count in the end bins. A column
     that says nothing about people, or identifies them, is left out."""
-    summary = summarise(series, weights)
+    summary = summarise(column)
     name = summary.name
     if not summary.distinct:
         return Suggestion(None, f"{name} is empty.")
     if summary.distinct == 1 and not summary.missing:
         return Suggestion(None, f"{name} has the same value for everyone.")
-    if identifies(series, weights):
+    if identifies(column):
         return Suggestion(None, _told_apart(summary))
-    recipe, note = _suited(series, weights, summary.missing > 0)
+    recipe, note = _suited(column, summary)
     if recipe is None:
         return Suggestion(None, note)
-    note = " ".join([*filter(None, [note]), *(doubt.said for doubt in readings(recipe, series, weights))])
+    note = " ".join([*filter(None, [note]), *(doubt.said for doubt in doubts_of(recipe, column))])
     try:
-        types = build_attribute(recipe, series, weights).size
+        types = build_attribute(recipe, column).size
     except ValueError as error:
         return Suggestion(None, f"{name} cannot be used as it is: {error}")
     return Suggestion(recipe, note, types)
@@ -69,30 +70,26 @@ def _told_apart(summary: ColumnSummary) -> str:
     return f"{summary.name} identifies people instead of describing them: it has {summary.distinct:,} different values."
 
 
-def _suited(series: pd.Series, weights: np.ndarray | None, gaps: bool) -> tuple[AttributeRecipe | None, str]:
+def _suited(column: columns.Column, summary: ColumnSummary) -> tuple[AttributeRecipe | None, str]:
     """The recipe that keeps everyone, with what is to be said about it; None with the reason where there is none."""
-    recipe = suggest_recipe(series, weights)
+    recipe, gaps = suggest_recipe(column), summary.missing > 0
     if isinstance(recipe, CategoricalRecipe):
-        return _categories(recipe, series, weights, gaps)
-    summary = summarise(series, weights)
+        return _categories(recipe, column, gaps)
     fits = summary.numbers if isinstance(recipe, NumericRecipe) else summary.dates
     stray = summary.rows - summary.missing - fits
     what = {"missing": "category" if gaps or stray else recipe.missing}
     if isinstance(recipe, DateRecipe):
         return recipe.model_copy(update=what | {"non_dates": "missing" if stray else recipe.non_dates}), ""
     numeric = recipe.model_copy(update=what | {"non_numbers": "missing" if stray else recipe.non_numbers})
-    said, codes = "", codes_of(columns.parse(series, weights)) if isinstance(numeric, NumericRecipe) else ()
+    said, codes = "", codes_of(column) if isinstance(numeric, NumericRecipe) else ()
     if codes:  # people stay: missing values are a category of their own
         numeric = with_codes(numeric, codes).model_copy(update={"missing": "category"})
         said = f"{listed([f'{code:.15g}' for code in codes])} in {summary.name} {'counts' if len(codes) == 1 else 'count'} as missing."
-    crowded = crowd(numeric, series, weights)
-    return (numeric, said) if crowded is None else (crowded.recipe, f"{said} {crowded.told}".strip())
+    far = far_numbers(numeric, column)
+    return (numeric, said) if far is None else (far.ways[0][1], f"{said} {far.told}".strip())
 
 
-def _categories(
-    recipe: CategoricalRecipe, series: pd.Series, weights: np.ndarray | None, gaps: bool
-) -> tuple[AttributeRecipe | None, str]:
-    column = columns.parse(series, weights)
+def _categories(recipe: CategoricalRecipe, column: columns.Column, gaps: bool) -> tuple[AttributeRecipe | None, str]:
     users = np.sort(column.rows_per_text[~column.missing])[::-1]
     kept = recipe.model_copy(update={"missing": "category" if gaps else recipe.missing})
     if len(users) <= MOST_KEPT_CATEGORIES:
@@ -110,7 +107,7 @@ def _categories(
     return kept.model_copy(update={"rare_below": least}), note
 
 
-def told_of(suggestions: dict[str, Suggestion], shown: int = 6) -> list[str]:
+def told_of(suggestions: dict[str, Suggestion]) -> list[str]:
     """The notes after all columns have been looked at: how many are chosen, and a sentence for each
     special one."""
     chosen = [name for name, suggestion in suggestions.items() if suggestion.recipe is not None]
@@ -120,9 +117,9 @@ def told_of(suggestions: dict[str, Suggestion], shown: int = 6) -> list[str]:
     ]
     said = [f"{len(chosen):,} of {len(suggestions):,} columns {'is' if len(chosen) == 1 else 'are'} chosen."]
     if left:
-        said.append(f"Left out (choose them by hand if you need them): {' '.join(left[:shown])}{_more(left, shown)}")
+        said.append(f"Left out (choose them by hand if you need them): {_first(left)}")
     if changed:
-        said.append(f"{' '.join(changed[:shown])}{_more(changed, shown)}")
+        said.append(_first(changed))
     return said
 
 
@@ -138,8 +135,9 @@ def fitting(types: Sequence[int]) -> int:
     return max(1, kept)
 
 
-def _more(notes: list[str], shown: int) -> str:
-    return f" And {len(notes) - shown:,} more columns likewise." if len(notes) > shown else ""
+def _first(notes: list[str]) -> str:
+    more = f" And {len(notes) - _SHOWN:,} more columns likewise." if len(notes) > _SHOWN else ""
+    return " ".join(notes[:_SHOWN]) + more
 
 
 def too_different(name: str) -> Suggestion:

@@ -140,12 +140,12 @@ def in_units(answers: pd.DataFrame, workload: Workload, users: float) -> pd.Data
     or the name of the attribute; the others as before."""
     units = [workload.unit(int(query)) for query in answers["query"]]
     told = answers.assign(unit=["people" if unit is None else unit.name for unit in units])
-    for name in ("answer", "low", "high", "unbiased"):
+    ways = dict.fromkeys(("answer", "low", "high", "unbiased"), "value") | dict.fromkeys(
+        ("standard_error", "promised"), "error"
+    )
+    for name, way in ways.items():
         pairs = zip(answers[name], units, strict=True)
-        told[name] = [number if unit is None else unit.value(number / users, users) for number, unit in pairs]
-    for name in ("standard_error", "promised"):
-        pairs = zip(answers[name], units, strict=True)
-        told[name] = [number if unit is None else unit.error(number / users, users) for number, unit in pairs]
+        told[name] = [number if unit is None else getattr(unit, way)(number / users, users) for number, unit in pairs]
     return told
 
 

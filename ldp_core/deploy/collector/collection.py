@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from ldp_core.bounds.verify import DAMAGED
 from ldp_core.deploy.collector.alphabet import alphabet
 from ldp_core.limits import MOST_COLLECTION_BYTES
 from ldp_core.mechanisms.base import Mechanism, Reports
@@ -24,18 +25,7 @@ from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.wording import quoted
 
 FORMAT = "ldp-collection/1"
-# Of NumPy, zipfile (NotImplementedError for methods of compression, RuntimeError for passwords), zlib and JSON.
-_ERRORS = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+_ERRORS = (*DAMAGED, OSError, ValueError, zlib.error)
 _EXAMPLES = 64
 _ROOM = 4
 """Reports looked at to see how large a number one can add, and how much larger than that it may be."""
@@ -247,16 +237,14 @@ def beside(state: Path) -> list[Path]:
     return [lock_of(state), *ids_of(state).glob("*")]
 
 
-def replace(path: Path, content: bytes) -> None:
-    """Put ``content`` in the place of the file ``path`` at one stroke."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Put ``content`` in the place of the file ``path`` at one stroke; whoever may read it is said by the ``mode``."""
+    unfinished = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")  # no file that is there
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(unfinished, "xb", opener=partial(os.open, mode=mode)) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -14,15 +14,21 @@ import pyarrow.parquet
 
 from ldp_core.data.reading.common import first_line
 from ldp_core.data.reading.duck import ERRORS, LOCKS, SETTINGS, identifier, literal
-from ldp_core.deploy.collector.files import Source
-from ldp_core.deploy.collector.reasons import NotRead, UnreadableReports
+from ldp_core.deploy.collector.alphabet import Alphabet
+from ldp_core.deploy.collector.files import DESIGN, REPORT, REPORTS, Source
+from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN, NO_ID, NO_NUMBER, NotRead, UnreadableReports
+from ldp_core.deploy.collector.rows import longest
 from ldp_core.limits import MOST_DATABASE_MIB
 from ldp_core.run import Interrupted
 from ldp_core.wording import quoted
 
-HASHES = 40_000_000
-"""Hashes of ids compared at once: 320 MB."""
-_BATCH = 2**18
+OWN, _ANOTHER, _NAMELESS, AGAIN, _UNCOUNTED = range(5)
+REFUSED = {_ANOTHER: ANOTHER_DESIGN, _NAMELESS: NO_ID, _UNCOUNTED: NO_NUMBER}
+_NUMBERS_AT_ONCE = 2**22
+_FEWEST = 2**8
+_ROWS_AT_ONCE = 2**20
+HASHES = 10_000_000
+"""Hashes of ids compared at once: about 400 MB."""
 _LOOKED_AT = 64
 """Columns that are not ours and may hold counts; a table of counts has few."""
 _POLL = 0.1  # seconds between looks at whether somebody has cancelled
@@ -31,12 +37,18 @@ Progress = Callable[[float], None]
 
 
 class Engine:
-    """A database in memory for one file of reports, those of ids ``kept`` of earlier ones, and a ``folder`` of its own."""
+    """A database in memory for one file of reports of a ``design``, those of ids ``kept`` of earlier ones, and a ``folder`` of its own."""
 
     def __init__(
-        self, source: Source, kept: Sequence[Path], folder: Path, cancelled: Callable[[], bool], progress: Progress
+        self,
+        source: Source,
+        design: str,
+        kept: Sequence[Path],
+        folder: Path,
+        cancelled: Callable[[], bool],
+        progress: Progress,
     ):
-        self.source, self.kept, self.folder = source, tuple(kept), folder
+        self.source, self.design, self.kept, self.folder = source, design, tuple(kept), folder
         self.cancelled, self.progress, self.phase = cancelled, progress, (0.0, 1.0)
 
     @contextmanager
@@ -118,13 +130,13 @@ class Engine:
         """Where `keep_ids` writes."""
         return self.folder / "ids.parquet"
 
-    def keep_ids(self, connection: duckdb.DuckDBPyConnection, usable: str) -> None:
+    def keep_ids(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Write the ids of the ``usable`` rows to `written`."""
         connection.execute(
-            f"COPY (SELECT id FROM {self.source.query()} WHERE {usable}) TO {literal(self.written)} (FORMAT parquet)"
+            f"COPY (SELECT id FROM {self.source.query()} WHERE {self._usable}) TO {literal(self.written)} (FORMAT parquet)"
         )
 
-    def find_repeated(self, connection: duckdb.DuckDBPyConnection, usable: str) -> bool:
+    def find_repeated(self, connection: duckdb.DuckDBPyConnection) -> bool:
         """Make the table ``twice`` of the ids (id, number) that several of the ``usable`` rows have, or a row and an earlier file: all
         but the row of this number are repeats. False, and no table, where there are none.
 
@@ -132,28 +144,22 @@ class Engine:
         are compared themselves.
         """
         earlier = [f"read_parquet({literal(path)})" for path in self.kept]
-        columns = [f"SELECT hash(id) AS h FROM {self.source.query()} WHERE {usable}"]
-        columns += [f"SELECT hash(id) AS h FROM {table}" for table in earlier]
-        hashes = " UNION ALL ".join(columns)
-        rows = self.source.rows + sum(pa.parquet.read_metadata(path).num_rows for path in self.kept)
-        portions = rows // HASHES + 1
+        # The rows are numbered before any are left out.
+        numbered = f"SELECT id, number FROM {self.source.query(numbered=True)} WHERE {self._usable}"
+        tables = [
+            f"SELECT id FROM {self.source.query()} WHERE {self._usable}",
+            *(f"SELECT id FROM {table}" for table in earlier),
+        ]
+        portions = (self.source.rows + sum(pa.parquet.read_metadata(path).num_rows for path in self.kept)) // HASHES + 1
         connection.execute("CREATE TABLE several (h UBIGINT)")
-        writer = connection.cursor()  # of its own: the results of the other are still being read
-        repetitions = 0
         for portion in range(portions):
-            some = f"SELECT h FROM ({hashes}) WHERE h % {portions} = {portion}" if portions > 1 else hashes
-            reader = connection.sql(some).to_arrow_reader(_BATCH)
-            batches = (batch.column(0).to_numpy() for batch in self._checked(reader))
-            for repeated in several(batches, min(rows, HASHES * 5 // 4)):
-                repetitions += len(repeated)
-                writer.register("found", pa.table({"h": repeated}))
-                writer.execute("INSERT INTO several SELECT h FROM found")
-                writer.unregister("found")
-        writer.close()
+            connection.execute(
+                f"INSERT INTO several SELECT h FROM (SELECT hash(id) AS h FROM ({' UNION ALL '.join(tables)})) "
+                f"WHERE h % {portions} = {portion} GROUP BY h HAVING count(*) > 1"
+            )
+        ((repetitions,),) = connection.execute("SELECT count(*) FROM several").fetchall()
         if not repetitions:
             return False
-        # The rows are numbered before any are left out.
-        numbered = f"SELECT id, number FROM {self.source.query(numbered=True)} WHERE {usable}"
         candidates = [numbered, *(f"SELECT id, -1 AS number FROM {table}" for table in earlier)]
         connection.execute(
             f"CREATE TABLE twice AS SELECT id, min(number) AS number FROM ({' UNION ALL '.join(candidates)}) "
@@ -184,36 +190,58 @@ class Engine:
                 return name, rows
         return None
 
-    def _checked(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-        for batch in reader:
+    # --- what each row is ---------------------------------------------------------------------------------------
+
+    def rows(
+        self, connection: duckdb.DuckDBPyConnection, again: bool, letters: Alphabet
+    ) -> Iterator[tuple[np.ndarray, pa.StringArray, np.ndarray]]:
+        """Batches (status, text, times): all rows of the file, each once or together with others that are equal; ``again`` where `find_repeated`
+        found some."""
+        sql = self._statuses(again, longest(letters))
+        if letters.few and REPORTS not in self.source.columns:
+            sql = f"SELECT status, text, CAST(sum(times) AS BIGINT) AS times FROM ({sql}) GROUP BY ALL"
+        sql = f"SELECT status, CAST(text AS VARCHAR) AS text, times FROM ({sql})"
+        rows = min(max(_NUMBERS_AT_ONCE // letters.width, _FEWEST), _ROWS_AT_ONCE)
+        for batch in connection.sql(sql).to_arrow_reader(rows):
             self.check()
-            yield batch
+            status, text, times = batch.columns
+            yield status.to_numpy(), text.cast(pa.string()), times.to_numpy()
 
+    @property
+    def _own(self) -> str:
+        """True if a row is of this design, as SQL."""
+        return f"coalesce(design = {literal(self.design)}, false)" if DESIGN in self.source.columns else "true"
 
-def several(batches: Iterator[np.ndarray], room: int) -> Iterator[np.ndarray]:
-    """The values that occur more than once in ``batches`` of uint64, some of them several times, with memory for ``room``
-    different values, and more only where there are more."""
-    held, used = np.empty(max(1, room), dtype=np.uint64), 0
+    @property
+    def _named(self) -> str:
+        """True if a row has an id."""
+        return {"": "true", "uuid": "(id IS NOT NULL)", "text": "coalesce(id <> '', false)"}[self.source.ids]
 
-    def pack() -> np.ndarray:
-        """Values of `held` that are there twice; each is left there once."""
-        nonlocal used
-        sorted_ = held[:used]
-        sorted_.sort()
-        same = sorted_[1:] == sorted_[:-1]
-        repeated = np.unique(sorted_[1:][same])
-        if len(repeated):
-            kept = sorted_[np.concatenate([[True], ~same])]
-            held[: len(kept)] = kept
-            used = len(kept)
-        return repeated
+    @property
+    def _usable(self) -> str:
+        return f"({self._own} AND {self._named})"
 
-    for batch in batches:
-        if used + len(batch) > len(held):
-            yield pack()
-            if used + len(batch) > len(held):
-                held = np.concatenate([held, np.empty(max(len(batch), len(held) // 2), dtype=np.uint64)])
-        held[used : used + len(batch)] = batch
-        used += len(batch)
-    if used:
-        yield pack()
+    @property
+    def _times(self) -> str:
+        """How many reports a row stands for; NULL where that is no whole number."""
+        if REPORTS not in self.source.columns:
+            return "CAST(1 AS BIGINT)"
+        text = "CAST(reports AS VARCHAR)"
+        return f"CASE WHEN regexp_full_match({text}, '[0-9]{{1,15}}') THEN CAST({text} AS BIGINT) END"
+
+    def _statuses(self, again: bool, longest: int) -> str:
+        """All rows as (status, text, times)."""
+        repeated, table = "false", self.source.query()
+        if again:
+            repeated = "coalesce(kept <> number, false)"
+            table = f"(SELECT f.*, t.number AS kept FROM {self.source.query(numbered=True)} AS f LEFT JOIN twice AS t ON f.id = t.id)"
+        # texts longer than any report are dropped
+        text = REPORT if self.source.whole_numbers else f"CASE WHEN strlen(report) <= {longest} THEN report END"
+        cases = (
+            f"WHEN NOT {self._own} THEN {_ANOTHER} WHEN NOT {self._named} THEN {_NAMELESS} WHEN {repeated} THEN {AGAIN}"
+        )
+        status = f"CASE {cases} WHEN {self._times} IS NULL THEN {_UNCOUNTED} ELSE {OWN} END"
+        return (
+            f"SELECT status, CASE WHEN status = {OWN} THEN text END AS text, times FROM "
+            f"(SELECT {status} AS status, {text} AS text, coalesce({self._times}, 1) AS times FROM {table})"
+        )

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -29,9 +28,9 @@ PARQUET_ENDINGS = (".parquet", ".pq")
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 _COUNT_LIKE = re.compile(r"(^|[^a-z])(counts?|cnt|reports|number|num|times|freq|frequency|total)([^a-z]|$)|^n$|^#$")
 """The usual names of columns of counts, as databases write them: `COUNT(*)`, `count_star()`, `n`."""
+_HELD = {REPORT: "texts or whole numbers", ID: "texts or UUIDs", DESIGN: "texts", REPORTS: "whole numbers"}
 _HEADER = 2**16
 _CHUNK = 2**22
-_LF, _CR = b"\n", b"\r"
 _NUMBERED = "file_row_number"
 _BY_ORDER = "row_number() OVER ()"
 _PARQUET_MAGIC = b"PAR1"
@@ -143,27 +142,16 @@ def _parquet(path: Path, version: tuple[int, int]) -> Source:
             f"The Parquet file {quoted(path.name)} is damaged or was cut off: copy or export it again. No report in it was counted."
         ) from error
     columns = _columns(schema.names, path)
-    report = schema.field(columns[REPORT]).type
-    whole = pa.types.is_integer(report)
-    if not whole and not _is_text(report):
-        raise UnreadableReports(
-            f"The column report of {quoted(path.name)} holds {report} where texts or whole numbers are needed: export it as text."
-        )
-    ids = ""
-    if ID in columns:
-        kind = schema.field(columns[ID]).type
-        logical = about.schema.column(schema.names.index(columns[ID])).logical_type.type
-        ids = "uuid" if logical == "UUID" else "text"
-        if ids == "text" and not _is_text(kind):
+    kinds = {name: schema.field(stored).type for name, stored in columns.items()}
+    whole, ids = pa.types.is_integer(kinds[REPORT]), "text" if ID in columns else ""
+    if ids and about.schema.column(schema.names.index(columns[ID])).logical_type.type == "UUID":
+        ids = "uuid"
+    for name, kind in kinds.items():
+        integer, uuid = name in (REPORT, REPORTS) and pa.types.is_integer(kind), name == ID and ids == "uuid"
+        if not (integer or uuid or (name != REPORTS and _is_text(kind))):
             raise UnreadableReports(
-                f"The column id of {quoted(path.name)} holds {kind} where texts or UUIDs are needed: export it as text."
+                f"The column {name} of {quoted(path.name)} holds {kind} where {_HELD[name]} are needed: export it so. No report in it was counted."
             )
-    if DESIGN in columns and not _is_text(schema.field(columns[DESIGN]).type):
-        raise UnreadableReports(f"The column design of {quoted(path.name)} holds no texts: export it as text.")
-    if REPORTS in columns and not pa.types.is_integer(schema.field(columns[REPORTS]).type):
-        raise UnreadableReports(
-            f"The column reports of {quoted(path.name)} holds no whole numbers: export it as whole numbers."
-        )
     others = {name: name for name in schema.names if name not in columns.values()}
     table, row = f"read_parquet({literal(path)}, file_row_number=true)", _NUMBERED
     if _NUMBERED in schema.names:  # a column of the file has the name of the database's own
@@ -232,7 +220,7 @@ def converted(source: Source, folder: Path, check: Callable[[], None]) -> Source
     others = {} if {ID, REPORTS} & set(text.places) else {stored: int(stored[1:]) for stored in source.others}
     rows = slow_text.convert(source.path, text.delimiter, text.places | others, text.names, target, check)
     table, columns = f"read_parquet({literal(target)}, file_row_number=true)", {name: name for name in text.places}
-    return replace(source, columns=columns, rows=rows, table=table, row=_NUMBERED, read=target)
+    return replace(source, columns=columns, rows=rows, table=table, row=_NUMBERED, read=target, text=None)
 
 
 def _columns(names: Sequence[str], path: Path) -> dict[str, str]:
@@ -296,17 +284,11 @@ def _chunks(path: Path, check: Callable[[], None]) -> Iterator[bytes]:
 
 def mixed(parts: Iterable[bytes]) -> bool:
     """True if lines end in more than one way: with a line feed, a carriage return, or both."""
-    ends, last = set[bytes](), b""
+    both = fed = returned = 0
+    last = b""
     for part in parts:
-        if _CR not in part and not last:  # so it is in most files, and this is quick
-            ends |= {_LF} if _LF in part else set()
-            continue
         whole = last + part
-        last = _CR if whole.endswith(_CR) else b""  # its line feed may come next
-        signs = np.frombuffer(whole, dtype=np.uint8)
-        fed, returned = signs == _LF[0], signs == _CR[0]
-        both = np.count_nonzero(returned[:-1] & fed[1:])
-        ends |= {_CR + _LF} if both else set()
-        ends |= {_LF} if np.count_nonzero(fed) > both else set()
-        ends |= {_CR} if np.count_nonzero(returned) > both + len(last) else set()
-    return len(ends | ({last} if last else set())) > 1
+        last = b"\r" if whole.endswith(b"\r") else b""  # its line feed may come next
+        both, fed = both + whole.count(b"\r\n"), fed + whole.count(b"\n")
+        returned += whole.count(b"\r") - len(last)
+    return (both > 0) + (fed > both) + (returned + len(last) > both) > 1

@@ -1,7 +1,6 @@
-"""A folder that no one else reads, gone when the work is done.
+"""A folder that no one else reads, gone when the work is done, and locks that end with the process that holds them, however it ends.
 
-A process that is killed leaves its folder behind, with people's ids in it. The next collection removes it: each folder has a
-lock that ends with its process.
+A process that is killed leaves its folder behind, with people's ids in it. The next collection removes it: each folder has a lock.
 """
 
 from __future__ import annotations
@@ -13,12 +12,56 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
-from ldp_core.deploy.collector.lock import Held, held
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
 from ldp_core.deploy.collector.reasons import UnreadableReports
 
 PREFIX = "ldp-collector-"
 _LOCK = "lock"
+
+
+class Held(Exception):
+    """Another process holds the lock."""
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the lock of the file ``path``, which exists as long as the lock is held. `Held` where another process has it."""
+    file = _locked(path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows removes no open file: it stays, and is locked again next time
+            path.unlink()
+        file.close()
+
+
+def _locked(path: Path) -> IO[bytes]:
+    while True:
+        file = path.open("ab")
+        try:
+            _lock(file)
+            if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                return file
+        except (BlockingIOError, PermissionError):
+            file.close()
+            raise Held from None
+        file.close()  # the process that had it has just removed it
+
+
+def _lock(file: IO[bytes]) -> None:
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    else:
+        import msvcrt
+
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
 
 
 @contextmanager
@@ -31,10 +74,10 @@ def private_folder(place: Path | None) -> Iterator[Path]:
             "There is no folder for temporary files that can be written to: set TMPDIR to one."
         ) from None
     with ExitStack() as ours:
-        yield _locked(place, ours)
+        yield _made(place, ours)
 
 
-def _locked(place: Path | None, ours: ExitStack, tries: int = 5) -> Path:
+def _made(place: Path | None, ours: ExitStack, tries: int = 5) -> Path:
     """A new folder with its lock held. Another process may find the lock before it is held, and remove the folder: then another is made."""
     made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=place, ignore_cleanup_errors=True)
     folder = Path(ours.enter_context(made))
@@ -43,7 +86,7 @@ def _locked(place: Path | None, ours: ExitStack, tries: int = 5) -> Path:
         (folder / _LOCK).stat()
     except (Held, FileNotFoundError):
         if tries > 1:
-            return _locked(place, ours, tries - 1)
+            return _made(place, ours, tries - 1)
         raise
     return folder
 

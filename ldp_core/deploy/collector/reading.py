@@ -17,20 +17,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import duckdb
-import numpy as np
 import pyarrow as pa
 
-from ldp_core.data.reading.duck import literal
 from ldp_core.deploy.collector import files as look_at
 from ldp_core.deploy.collector.alphabet import Alphabet, alphabet
 from ldp_core.deploy.collector.collection import Collection, Read, ids_of, lock_of
-from ldp_core.deploy.collector.engine import Engine, Progress
-from ldp_core.deploy.collector.files import DESIGN, REPORT, REPORTS, Source
-from ldp_core.deploy.collector.lock import Held, held
-from ldp_core.deploy.collector.private_folder import private_folder
-from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN, NO_ID, NO_NUMBER, NotRead, UnreadableReports
-from ldp_core.deploy.collector.rows import Tally, longest
+from ldp_core.deploy.collector.engine import AGAIN, OWN, REFUSED, Engine, Progress
+from ldp_core.deploy.collector.files import REPORTS, Source
+from ldp_core.deploy.collector.private_folder import Held, held, private_folder
+from ldp_core.deploy.collector.reasons import NotRead, UnreadableReports
+from ldp_core.deploy.collector.rows import Tally
 from ldp_core.limits import MOST_COUNTED_USERS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.run import Cancel, asked
@@ -40,14 +36,9 @@ File = str | Path | tuple[str, bytes]
 """A path, or the name and the content of an upload."""
 
 _SHARED = Path("/dev/shm")
-_NUMBERS_AT_ONCE = 2**22
-_FEWEST = 2**8
-_ROWS_AT_ONCE = 2**20
-_OWN, _ANOTHER, _NAMELESS, _AGAIN, _UNCOUNTED = range(5)
 _SURPRISING = 0.2
 """Chance below which single reports are not taken to differ from each other by accident."""
 _KINDS = {"text": "texts", "uuid": "UUIDs"}
-_REFUSED = {_ANOTHER: ANOTHER_DESIGN, _NAMELESS: NO_ID, _UNCOUNTED: NO_NUMBER}
 
 
 def collect(
@@ -94,7 +85,7 @@ def collect(
         sizes = [path.stat().st_size if path.is_file() else 0 for path in paths]
         for number, path in enumerate(paths):
             source, tell = look_at.look(path), _share_of(progress, sizes, number)
-            check = Engine(source, (), home, cancelled, tell).check
+            check = Engine(source, design, (), home, cancelled, tell).check
             digest, mixed = look_at.digest(path, check)
             if digest in before:
                 continue
@@ -102,18 +93,16 @@ def collect(
             earlier = _earlier(source, collection.read, store, state is not None)
             kept = store if state is not None or number + 1 < len(paths) else None
 
-            def counted(source: Source, earlier: list[Path] = earlier, tell: Progress = tell) -> _File:
-                return _File(source, letters, design, Engine(source, earlier, home, cancelled, tell))
-
-            slow = source.text is not None and (mixed or not source.text.one_line)
-            try:
-                counts = None if slow else counted(source).read(digest, kept)
-            except NotRead:  # a slower reader may, and else says what is wrong
-                if source.text is None:
-                    raise
-                counts = None
-            if counts is None:
-                counts = counted(look_at.converted(source, home, check)).read(digest, kept)
+            while True:
+                try:
+                    if source.text is not None and (mixed or not source.text.one_line):
+                        raise NotRead
+                    counts = _counted(Engine(source, design, earlier, home, cancelled, tell), letters, digest, kept)
+                    break
+                except NotRead:  # a slower reader may, and else says what is wrong
+                    if source.text is None:
+                        raise
+                    source = look_at.converted(source, home, check)
             collection = collection + counts
             tell(1.0)
             if collection.users > MOST_COUNTED_USERS:
@@ -247,105 +236,44 @@ def _all_differ(rows: int, outcomes: int) -> float:
     )
 
 
-class _File:
-    """One file of reports while it is read."""
-
-    def __init__(self, source: Source, letters: Alphabet, design: str, engine: Engine):
-        self.path, self.letters, self.design, self.engine, self.source = source.path, letters, design, engine, source
-
-    def read(self, digest: str, store: Path | None) -> Collection:
-        """The reports of this file alone; their ids are kept in the folder ``store``."""
-        tally, repeated = Tally(self.letters, self.letters.mechanism.aggregate(self.letters.nothing)), 0
-        with self.engine.connected() as connection:
-            again = bool(self.source.ids) and self.engine.find_repeated(connection, self._usable)
-            if again and self.source.ids == "text" and (rounded := self.engine.rounded(connection)):
-                raise UnreadableReports(
-                    f"Ids in {quoted(self.path.name)} such as {quoted(rounded)} look rounded by a spreadsheet, so that different ones became "
-                    "the same: export the reports again with ids as text. No report in it was counted."
-                )
-            few = self.letters.few and self.source.rows <= 2 * self.letters.outcomes
-            if few and not self.source.ids and REPORTS not in self.source.columns:
-                found = self.engine.like_counts(connection)
-                if found is not None and _all_differ(found[1], int(self.letters.outcomes)) < _SURPRISING:
-                    raise look_at.like_counts(self.path, found[0])
-            if self.source.ids and store is not None:
-                self.engine.keep_ids(connection, self._usable)
-            self.engine.phase = (0.5, 1.0) if self.source.ids else (0.0, 1.0)
-            for statuses, texts, times in self._rows(connection, again):
-                for status, reason in _REFUSED.items():
-                    tally.refused[reason] += int(times[statuses == status].sum())
-                repeated += int(times[statuses == _AGAIN].sum())
-                own = statuses == _OWN
-                tally.add(texts.filter(pa.array(own)), times[own])
-        if look_at.now(self.path) != self.source.version:
+def _counted(engine: Engine, letters: Alphabet, digest: str, store: Path | None) -> Collection:
+    """The reports of a file alone; their ids are kept in the folder ``store``."""
+    source, tally, repeated = engine.source, Tally(letters, letters.mechanism.aggregate(letters.nothing)), 0
+    with engine.connected() as connection:
+        again = bool(source.ids) and engine.find_repeated(connection)
+        if again and source.ids == "text" and (rounded := engine.rounded(connection)):
             raise UnreadableReports(
-                f"The file {quoted(self.path.name)} changed while it was read: collect it again. No report in it was counted."
+                f"Ids in {quoted(source.path.name)} such as {quoted(rounded)} look rounded by a spreadsheet, so that different ones became "
+                "the same: export the reports again with ids as text. No report in it was counted."
             )
-        if self.source.ids and store is not None:
-            store.mkdir(mode=0o700, exist_ok=True)
-            moved = store / f"{digest}.parquet"
-            try:
-                shutil.copyfile(self.engine.written, moved.with_suffix(".part"))
-                os.replace(moved.with_suffix(".part"), moved)
-            finally:
-                moved.with_suffix(".part").unlink(missing_ok=True)
-            self.engine.written.unlink()
-        refused = {reason: number for reason, number in tally.refused.items() if number}
-        size, accepted = self.source.version[0], tally.reports.users
-        read = Read(self.path.name, size, digest, accepted, refused, repeated, self.source.ids)
-        return Collection(self.design, tally.reports, (read,))
-
-    def _rows(
-        self, connection: duckdb.DuckDBPyConnection, again: bool
-    ) -> Iterator[tuple[np.ndarray, pa.StringArray, np.ndarray]]:
-        """Batches (status, text, times): all rows of the file, each once or together with others that are equal."""
-        sql = self._sql(again)
-        if self.letters.few and REPORTS not in self.source.columns:
-            sql = f"SELECT status, text, CAST(sum(times) AS BIGINT) AS times FROM ({sql}) GROUP BY ALL"
-        sql = f"SELECT status, CAST(text AS VARCHAR) AS text, times FROM ({sql})"
-        rows = min(max(_NUMBERS_AT_ONCE // self.letters.width, _FEWEST), _ROWS_AT_ONCE)
-        for batch in connection.sql(sql).to_arrow_reader(rows):
-            self.engine.check()
-            status, text, times = batch.columns
-            yield status.to_numpy(), text.cast(pa.string()), times.to_numpy()
-
-    @property
-    def _own(self) -> str:
-        """True if a row is of this design, as SQL."""
-        return f"coalesce(design = {literal(self.design)}, false)" if DESIGN in self.source.columns else "true"
-
-    @property
-    def _named(self) -> str:
-        """True if a row has an id."""
-        return {"": "true", "uuid": "(id IS NOT NULL)", "text": "coalesce(id <> '', false)"}[self.source.ids]
-
-    @property
-    def _usable(self) -> str:
-        return f"({self._own} AND {self._named})"
-
-    @property
-    def _times(self) -> str:
-        """How many reports a row stands for; NULL where that is no whole number."""
-        if REPORTS not in self.source.columns:
-            return "CAST(1 AS BIGINT)"
-        text = "CAST(reports AS VARCHAR)"
-        return f"CASE WHEN regexp_full_match({text}, '[0-9]{{1,15}}') THEN CAST({text} AS BIGINT) END"
-
-    def _sql(self, again: bool) -> str:
-        """All rows as (status, text, times)."""
-        repeated, table = "false", self.source.query()
-        if again:
-            repeated = "coalesce(kept <> number, false)"
-            table = f"(SELECT f.*, t.number AS kept FROM {self.source.query(numbered=True)} AS f LEFT JOIN twice AS t ON f.id = t.id)"
-        # texts longer than any report are dropped
-        text = (
-            REPORT
-            if self.source.whole_numbers
-            else f"CASE WHEN strlen(report) <= {longest(self.letters)} THEN report END"
+        few = letters.few and source.rows <= 2 * letters.outcomes
+        if few and not source.ids and REPORTS not in source.columns:
+            found = engine.like_counts(connection)
+            if found is not None and _all_differ(found[1], int(letters.outcomes)) < _SURPRISING:
+                raise look_at.like_counts(source.path, found[0])
+        if source.ids and store is not None:
+            engine.keep_ids(connection)
+        engine.phase = (0.5, 1.0) if source.ids else (0.0, 1.0)
+        for statuses, texts, times in engine.rows(connection, again, letters):
+            for status, reason in REFUSED.items():
+                tally.refused[reason] += int(times[statuses == status].sum())
+            repeated += int(times[statuses == AGAIN].sum())
+            own = statuses == OWN
+            tally.add(texts.filter(pa.array(own)), times[own])
+    if look_at.now(source.path) != source.version:
+        raise UnreadableReports(
+            f"The file {quoted(source.path.name)} changed while it was read: collect it again. No report in it was counted."
         )
-        cases = f"WHEN NOT {self._own} THEN {_ANOTHER} WHEN NOT {self._named} THEN {_NAMELESS} WHEN {repeated} THEN {_AGAIN}"
-        status = f"CASE {cases} WHEN {self._times} IS NULL THEN {_UNCOUNTED} ELSE {_OWN} END"
-        return (
-            f"SELECT status, CASE WHEN status = {_OWN} THEN text END AS text, times FROM "
-            f"(SELECT {status} AS status, {text} AS text, coalesce({self._times}, 1) AS times FROM {table})"
-        )
+    if source.ids and store is not None:
+        store.mkdir(mode=0o700, exist_ok=True)
+        moved = store / f"{digest}.parquet"
+        try:
+            shutil.copyfile(engine.written, moved.with_suffix(".part"))
+            os.replace(moved.with_suffix(".part"), moved)
+        finally:
+            moved.with_suffix(".part").unlink(missing_ok=True)
+        engine.written.unlink()
+    refused = {reason: number for reason, number in tally.refused.items() if number}
+    size, accepted = source.version[0], tally.reports.users
+    read = Read(source.path.name, size, digest, accepted, refused, repeated, source.ids)
+    return Collection(engine.design, tally.reports, (read,))

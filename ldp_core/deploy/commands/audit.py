@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from ldp_core import analysis, frames, shuffled, wording
+from ldp_core import analysis, shuffled, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.designs import Setting, choices, ready
 from ldp_core.limits import MOST_EXACT_TYPES
@@ -54,15 +54,11 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     else:
         mechanism = _own(strategy_files.read_strategy(content), MAX_EPSILON)
         result = _audited(given, mechanism, mechanism.audit())
-    if "missing" in result and not given.json:
-        terminal.say(result["missing"])
     terminal.show(given, stop, result, lambda: terminal.facts(_facts(result)))
 
 
 def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, Any]:
-    bundle = files.opened(given.file)
-    setting = ready(bundle.configuration, files.table(given.data, bundle.configuration), stop)
-    working.told(setting)
+    bundle, setting = working.opened(given.file, given, stop)
     mechanism = working.built(setting, setting.chosen, stop, bundle)
     result = _audited(given, mechanism, mechanism.audit(), setting.labels, setting.chosen) | {
         "claimed_epsilon": setting.epsilon
@@ -74,9 +70,7 @@ def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, An
 
 def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event) -> dict[str, Any]:
     """Judged at the epsilon of the questions' design where the matrix keeps that, else at its own."""
-    c = files.opened(given.questions).configuration
-    setting = ready(c, files.table(given.data, c), stop)
-    working.told(setting)
+    bundle, setting = working.opened(given.questions, given, stop)
     mechanism = _own(strategy_files.read_strategy(content, setting.workload.n, setting.labels), setting.epsilon)
     audit = mechanism.audit()
     result = _audited(given, mechanism, audit, setting.labels) | {"claimed_epsilon": setting.epsilon}
@@ -84,7 +78,7 @@ def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event)
         if not MIN_EPSILON <= audit.epsilon <= MAX_EPSILON:
             return result | {"missing": f"Costs are worked out for epsilon from {MIN_EPSILON:g} to {MAX_EPSILON:g}."}
         own = setting.configuration.with_(epsilon=wording.rounded_up(audit.epsilon, 12))
-        setting = ready(own, files.table(given.data, c), stop)
+        setting = ready(own, files.table(given.data, bundle.configuration), stop)
     if setting.workload.working_types > MOST_EXACT_TYPES:
         return result | {"missing": f"Exact errors are worked out for at most {MOST_EXACT_TYPES:,} types."}
     return result | _judged(setting, mechanism, analysis.WORST_CASE.name, stop)
@@ -123,12 +117,10 @@ def _judged(setting: Setting, mechanism: Mechanism, case: str, stop: threading.E
     if reason := mechanism.supports(setting.workload):
         return {"answers_the_questions": False, "reason": reason}
     working.prove(setting, stop, [case])
-    limits = {name: setting.bounds(name) if mechanism.delta == 0 else {} for name in setting.cases}
-    workload, alpha = setting.workload, setting.alpha
-    costs = frames.costs(mechanism.variance_profile(workload), setting.cases, limits, workload.squared_weights, alpha)
+    costs = setting.costs(mechanism)
     chosen = costs[costs["case"] == case].iloc[0]
     judged = {name: chosen[name] for name in ("users_needed", "users_bound", "gap")} | {"cases": costs}
-    where = {"answers_the_questions": True, "judged_at_epsilon": setting.epsilon, "case": case, "alpha": alpha}
+    where = {"answers_the_questions": True, "judged_at_epsilon": setting.epsilon, "case": case, "alpha": setting.alpha}
     return where | judged
 
 

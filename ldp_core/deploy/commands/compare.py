@@ -12,7 +12,7 @@ import pandas as pd
 
 from ldp_core import analysis, frames, library, wording
 from ldp_core.deploy.commands import files, terminal, working
-from ldp_core.designs import Setting, ready
+from ldp_core.designs import Setting
 
 HELP = "Compare mechanisms: users needed, the gap to what is proved possible, and standard errors"
 CASES = (analysis.WORST_CASE.name, "average", "people", "histogram")
@@ -32,9 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
-    bundle = files.opened(given.config)
-    setting = ready(bundle.configuration, files.table(given.data, bundle.configuration), stop)
-    working.told(setting)
+    bundle, setting = working.opened(given.config, given, stop)
     names = working.asked_for(setting, given.mechanisms) if given.mechanisms else setting.side_by_side
     case = given.case or setting.case
     if case not in setting.cases:

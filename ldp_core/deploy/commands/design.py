@@ -10,7 +10,7 @@ from typing import Any
 from ldp_core import frames, library, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.deploy.kit import package
-from ldp_core.designs import Bundle, Configuration, Setting, audited_in_words, detecting, ready
+from ldp_core.designs import Setting, audited_in_words, detecting
 
 HELP = "Build or fit the mechanism of a configuration, say what it costs, and write the design as a zip"
 
@@ -59,21 +59,16 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         outcome, proof = package.outcome_of(setting, given.errors_on_data), package.certificate_of(setting)
         content = package.design(setting.configuration, outcome, setting.chosen_mechanism, certificate=proof)
         files.write(given.output, content)
-    if "missing" in costs and not given.json:
-        terminal.say(costs["missing"])
     terminal.show(given, stop, costs | {"file": given.output}, lambda: _text(setting, costs, given.output))
 
 
 def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
     """The design of a file, its mechanism from there or fitted, and what none can beat proved. A strategy in the file is used as
     it is, unless a time limit or a seed asks for another."""
-    bundle = files.opened(given.config)
-    changed = _searched(bundle.configuration, given)
-    again = changed != bundle.configuration
-    setting = ready(changed, files.table(given.data, changed), stop)
-    working.told(setting)
+    asked = {"time_limit": given.time_limit, "seed": given.seed}
+    bundle, setting = working.opened(given.config, given, stop, "optimizer", **asked)
     name = setting.chosen
-    loaded: Bundle | None = None if again else bundle
+    loaded = bundle if setting.configuration.optimizer == bundle.configuration.optimizer else None
     if (loaded is None or loaded.mechanism is None) and (warning := setting.outgrows_a_kit(name)):
         terminal.say(warning)
     working.prove(setting, stop, [setting.case] if library.spec(name).aimed else [])
@@ -81,15 +76,9 @@ def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
     return setting
 
 
-def _searched(configuration: Configuration, given: argparse.Namespace) -> Configuration:
-    asked = {"time_limit": given.time_limit, "seed": given.seed}
-    stated = {name: value for name, value in asked.items() if value is not None}
-    return configuration.with_(optimizer={**dict(configuration.optimizer), **stated}) if stated else configuration
-
-
 def _costs(setting: Setting) -> dict[str, Any]:
     mechanism, case = setting.chosen_mechanism, setting.case
-    audit, limits = mechanism.audit(), {name: setting.bounds(name) for name in setting.cases}
+    audit = mechanism.audit()
     result: dict[str, Any] = {
         "mechanism": setting.chosen,
         "epsilon": setting.epsilon,
@@ -99,22 +88,19 @@ def _costs(setting: Setting) -> dict[str, Any]:
         "case": case,
         "alpha": setting.alpha,
         "users_needed": None,
-        "users_no_mechanism_can_do_without": limits,
+        "users_no_mechanism_can_do_without": {name: setting.bounds(name) for name in setting.cases},
         "gap": None,
         "expected_errors": None,
     }
     try:
-        profile = setting.profile(mechanism)
+        return result | {
+            "users_needed": setting.users_needed(mechanism, case),
+            "gap": setting.gap(mechanism, case),
+            "expected_errors": setting.summary(mechanism),
+            "cases": setting.costs(mechanism),
+        }
     except ValueError as error:
         return result | {"missing": str(error)}
-    pure = limits if mechanism.delta == 0 else {key: dict[str, float]() for key in limits}
-    table = frames.costs(profile, setting.cases, pure, setting.workload.squared_weights, setting.alpha)
-    return result | {
-        "users_needed": setting.users_needed(mechanism, case),
-        "gap": setting.gap(mechanism, case),
-        "expected_errors": setting.summary(mechanism),
-        "cases": table,
-    }
 
 
 def _text(setting: Setting, costs: dict[str, Any], written: str | None) -> Iterator[str]:

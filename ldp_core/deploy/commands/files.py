@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
 from ldp_core import designs
 from ldp_core.data import tables
-from ldp_core.deploy.collector.collection import beside
+from ldp_core.deploy.collector.collection import beside, replace
 from ldp_core.deploy.commands import terminal
 from ldp_core.designs import Bundle, Configuration, UploadedData
 from ldp_core.designs.bundle import KIT, MEMBERS, PROOF
@@ -126,10 +125,4 @@ def table(name: str | None, configuration: Configuration) -> Table | None:
 
 def write(name: str, what: bytes) -> None:
     """Write a file whole, or not at all."""
-    path = Path(name)
-    unfinished = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")  # no file that is there
-    try:
-        unfinished.write_bytes(what)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    replace(Path(name), what, 0o666)

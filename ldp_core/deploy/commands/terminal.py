@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
 from types import FrameType
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ldp_core import wording
+from ldp_core.designs import strict_json
 
 Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
 """Columns of a table by name: the heading, and how a value is written."""
@@ -68,29 +66,16 @@ def begin(work: str) -> None:
 def show(
     given: argparse.Namespace, stop: threading.Event, result: Mapping[str, Any], text: Callable[[], Iterable[str]]
 ) -> None:
-    """The result of a command: one JSON document where that was asked for, with whether it was stopped; else its lines of ``text``."""
+    """The result of a command: one JSON document where that was asked for, with whether it was stopped; else its lines of ``text``, and
+    beside them why something of it is missing."""
     if given.json:
-        document = _json({**result, "stopped": stop.is_set()})
+        document = strict_json.plain({**result, "stopped": stop.is_set()}, "the result")
         print(json.dumps(document, indent=2, allow_nan=False))  # ASCII, whatever the encoding of the output
         return
+    if "missing" in result:
+        say(result["missing"])
     for line in text():
         print(plain(line))
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, pd.DataFrame):
-        return [_json(row) for row in value.to_dict("records")]
-    if is_dataclass(value) and not isinstance(value, type):
-        return _json(asdict(value))
-    if isinstance(value, Mapping):
-        return {str(key): _json(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json(item) for item in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return _json(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
 
 
 def facts(named: Mapping[str, str]) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import threading
 from collections.abc import Iterable
 
 from ldp_core import library, wording
-from ldp_core.deploy.commands import terminal
-from ldp_core.designs import Bundle, Setting, choices
+from ldp_core.deploy.commands import files, terminal
+from ldp_core.designs import Bundle, Setting, choices, ready
 from ldp_core.designs.standalone import adopt
 from ldp_core.mechanisms.base import Mechanism
 
@@ -20,10 +21,18 @@ WHOSE = {
 """Whose error counts, to follow users needed."""
 
 
-def told(setting: Setting) -> None:
-    """Say what was assumed."""
+def opened(
+    name: str, given: argparse.Namespace, stop: threading.Event, part: str = "", **asked: object
+) -> tuple[Bundle, Setting]:
+    """A design file, and its setting with what was ``asked`` for instead in a ``part`` of the configuration; what was assumed is said."""
+    bundle = files.opened(name)
+    configuration = bundle.configuration
+    if stated := {field: value for field, value in asked.items() if value is not None}:
+        configuration = configuration.with_(**{part: {**dict(getattr(configuration, part)), **stated}})
+    setting = ready(configuration, files.table(given.data, configuration), stop)
     for note in setting.notes:
         terminal.say(note)
+    return bundle, setting
 
 
 def prove(setting: Setting, stop: threading.Event, cases: Iterable[str] = ()) -> None:

@@ -109,7 +109,7 @@ import struct
 import sys
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from itertools import accumulate, compress, pairwise
@@ -426,6 +426,15 @@ def _over(chance: int, other: int) -> tuple[int, int]:
     return (max(chance, other), min(chance, other)) if chance and other else (1, 0)
 
 
+def _worst(ratios: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """The largest of ratios of at least 1."""
+    high, low = 1, 1
+    for one, other in ratios:
+        if one * low > high * other:
+            high, low = one, other
+    return high, low
+
+
 def _two_cells(inside: int, size: int, n: int) -> tuple[int, int]:
     """The ratio where ``size`` of ``n`` equally likely places are inside, and drawn with the chance ``inside``."""
     if not 0 < size < n:
@@ -464,12 +473,8 @@ def _table(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
     sums = [_cumulative(column) for column in columns]
     if any(len(column) != len(columns[0]) for column in columns):
         raise ValueError("The columns of the device have different numbers of chances: export it again.")
-    high, low = 1, 1
-    for row in zip(*columns, strict=True):
-        most, least = max(row), min(row)
-        if most * low > high * least:
-            high, low = most, least
-    return Sampler(lambda value, below: [bisect_right(sums[value[0]], below(ONE))], 1, high, low)
+    ratio = _worst((max(row), min(row)) for row in zip(*columns, strict=True))
+    return Sampler(lambda value, below: [bisect_right(sums[value[0]], below(ONE))], 1, *ratio)
 
 
 def _two_valued(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
@@ -487,16 +492,12 @@ def _two_valued(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
 
     for u in range(len(cells)):
         _check_sum(lowest + sum(compress(gaps, bits(u))) + rest[u])
-    most, least = 1, 1
-    for one, other in map(_over, [*high, max(rest)], [*low, min(rest)]):
-        if one * least > most * other:
-            most, least = one, other
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         sums = accumulate(map(add, low, map(mul, gaps, bits(value[0]))))  # all but the last, which is what is left
         return [bisect_right([*sums], below(ONE))]
 
-    return Sampler(draw, 1, most, least)
+    return Sampler(draw, 1, *_worst(map(_over, [*high, max(rest)], [*low, min(rest)])))
 
 
 def _response(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
@@ -665,17 +666,14 @@ def _one_of(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> S
         raise ValueError("The width of reports is not that of the longest part: export the design again.")
     if sums is not None and (len(sums) != len(parts) or 0 in described["shares"]):
         raise ValueError(f"The {len(parts)} parts of a sampler need as many shares, none of them 0.")
-    high, low = 1, 1
-    for part in parts:
-        if part.high * low > high * part.low:
-            high, low = part.high, part.low
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         number = below(len(parts)) if sums is None else bisect_right(sums, below(ONE))
         report = [number, *parts[number].draw(value, below)]
         return report + [fill] * (width - len(report))
 
-    return Sampler(draw, width, high, low, max(part.together for part in parts))
+    ratio = _worst((part.high, part.low) for part in parts)
+    return Sampler(draw, width, *ratio, max(part.together for part in parts))
 
 
 def _each(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
@@ -707,13 +705,13 @@ def _known(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sa
     width = _whole(described["width"], "The width of reports", 1, LONGEST)
     if len(which) != sizes[0] or width != 1 + max(draws[k].length for k in which):
         raise ValueError("The groups in the clear are not those of the samplers: export the design again.")
-    worst = max((draws[k] for k in which), key=lambda one: Fraction(one.high, one.low) if one.low else math.inf)
+    ratio = _worst((draws[k].high, draws[k].low) for k in which)
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         report = [value[0], *draws[which[value[0]]].draw(value[1:], below)]
         return report + [0] * (width - len(report))
 
-    return Sampler(draw, width, worst.high, worst.low, max(draws[k].together for k in which))
+    return Sampler(draw, width, *ratio, max(draws[k].together for k in which))
 
 
 KINDS: dict[str, Callable[..., Sampler]] = {

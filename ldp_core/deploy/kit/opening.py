@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_STORED
 
 from ldp_core import limits
 from ldp_core.data.domain import Domain
@@ -17,8 +18,9 @@ from ldp_core.deploy.kit.client import Device
 from ldp_core.designs import Configuration, Setting, bundle
 from ldp_core.designs.disclosure import PEOPLE
 from ldp_core.designs.standalone import realise
+from ldp_core.designs.zips import zipped
 from ldp_core.mechanisms import Mechanism
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Ratios, Workload, ratios_of
 
 _READ = (*bundle.MEMBERS, *bundle.KIT)
 
@@ -38,6 +40,33 @@ class Kit:
     needed: float | None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def target(self) -> float:
+        """The target error, as a share of all users."""
+        return math.sqrt(self.configuration.target_alpha)
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Names of the types."""
+        return self.domain.type_labels
+
+    @cached_property
+    def ratios(self) -> list[Ratios]:
+        """The shares and averages within groups that are asked for."""
+        return ratios_of(self.configuration.parts, self.domain, self.workload)
+
+
+def kit_of(made: Setting) -> Kit:
+    """The kit of a design, as it is opened again. ValueError, one sentence, where no device can draw its reports."""
+    return _kit(made, devices.describe(made.chosen_mechanism, made.configuration.epsilon, made.domain), None)
+
+
+def _kit(
+    made: Setting, device: Mapping[str, Any], outcome: Mapping[str, Any] | None, warnings: Iterable[str] = ()
+) -> Kit:
+    about = (made.configuration, made.domain, made.workload, made.chosen_mechanism, device)
+    return Kit(*about, Device(device).design, _needed(made, outcome), tuple(warnings))
+
 
 def open_kit(place: str | Path | bytes) -> Kit:
     """The kit in a zip (its bytes or its path), or in the folder that it was unpacked to.
@@ -55,8 +84,7 @@ def open_kit(place: str | Path | bytes) -> Kit:
         raise ValueError(
             f"{bundle.DEVICE} does not draw reports as the design beside it does; one of them was changed: export the kit again."
         )
-    design, needed = Device(written).design, _needed(made, opened.outcome)
-    return Kit(c, made.domain, made.workload, made.chosen_mechanism, written, design, needed, tuple(opened.warnings))
+    return _kit(made, written, opened.outcome, opened.warnings)
 
 
 def _needed(made: Setting, outcome: Mapping[str, Any] | None) -> float | None:
@@ -83,12 +111,7 @@ def _content(place: Path) -> bytes:
     try:
         if not place.is_dir():
             return _limited(place)
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            for name in _READ:
-                if (place / name).is_file():
-                    archive.writestr(name, _limited(place / name))
-        return packed.getvalue()
+        return zipped({name: _limited(place / name) for name in _READ if (place / name).is_file()}, ZIP_STORED)
     except OSError as error:
         raise ValueError(f"{place.name} cannot be read ({error.strerror}): name the kit's zip or its folder.") from None
 

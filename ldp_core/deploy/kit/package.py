@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -72,7 +73,7 @@ def design(
     certificate: Written | None = None,
 ) -> bytes:
     """The zip of a design with the strategy of its mechanism, where that is fitted: probabilities cannot be rebuilt from parameters
-    alone. ``kit`` are files to go with it, ``certificate`` is a proof. BundleError as of `designs.export`."""
+    alone. ``kit`` are files to go with it, ``certificate`` is a proof. ValueError as of `designs.export`."""
     held = None if without_files(configuration, mechanism) else mechanism
     return bundle.export(configuration, dict(outcome), held, kit=kit, certificate=certificate)
 
@@ -103,7 +104,7 @@ def kit(
 
     ``certificate`` is a proof of what no mechanism can beat; ``figures`` as for `outcome_of`; where the reports are ``mixed``,
     the report for a privacy review says what that gives. Raises `devices.NoDevice` with the reason
-    where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file could not be
+    where reports of this mechanism cannot be drawn from whole numbers, or ValueError, one sentence, where the file could not be
     loaded again.
     """
     setting = replace(setting, configuration=setting.settled)
@@ -114,21 +115,18 @@ def kit(
         description = signing.sign(description, private_key)
     device, audit = Device(description), mechanism.audit()
     files = {
-        bundle.DEVICE: device_file(description),
+        bundle.DEVICE: strict_json.write(description) + b"\n",
         **{name: (_HERE / name).read_bytes() for name in COPIED},
         "count.sql": readme.count_sql(device.design).encode(),
-        "vectors.json": vectors.text(vectors.vectors(description)).encode(),
+        "vectors.json": json.dumps(vectors.vectors(description), indent=1).encode(),
         "README.md": readme.readme(
             configuration, audit, device.design, device.sizes, certificate is not None, private_key is not None
         ).encode(),
     }
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     written_report = report(
-        configuration,
+        shown,
         outcome,
-        mechanism,
-        shown.workload,
-        shown.counts,
         _verdict(setting, shown is setting),
         device.design,
         digests,
@@ -153,11 +151,6 @@ def certificate_of(setting: Setting) -> Written | None:
     if setting.chosen_mechanism.delta > 0:
         return None
     return setting.written(setting.case)
-
-
-def device_file(description: Mapping[str, Any]) -> bytes:
-    """device.json."""
-    return strict_json.write(description) + b"\n"
 
 
 def device_size(kit: bytes) -> int:

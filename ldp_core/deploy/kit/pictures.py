@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ldp_core import wording
 from ldp_core.deploy.kit.markup import element
@@ -31,24 +31,21 @@ def errors_by_query(
     def across(value: float) -> float:
         return _NAMES + (WIDTH - _NAMES - _RIGHT) * value / most
 
-    drawn = _marks(across(target), _TOP, bottom, "target error", "middle")
+    x = across(target)
+    drawn = [_line(x, _TOP, x, bottom, "mark"), _text("target error", x, _TOP - 8, "middle faint")]
     for row, (name, error) in enumerate(zip(names, errors, strict=True)):
-        y = _TOP + _ROW * (row + 0.5)
+        x, y = across(error), _TOP + _ROW * (row + 0.5)
         drawn += [
-            element("text", wording.shortened(name, _NAME_LENGTH), x=_NAMES - 10, y=_at(y + 4), class_="end"),
-            element("line", x1=_NAMES, x2=_at(across(error)), y1=_at(y), y2=_at(y), class_="stem"),
-            element("circle", cx=_at(across(error)), cy=_at(y), r=4, class_="dot"),
-            element("text", scale.text(error), x=_at(across(error) + 9), y=_at(y + 4)),
+            _text(wording.shortened(name, _NAME_LENGTH), _NAMES - 10, y + 4, "end"),
+            _line(_NAMES, y, x, y, "stem"),
+            element("circle", cx=_at(x), cy=_at(y), r=4, class_="dot"),
+            _text(scale.text(error), x + 9, y + 4),
         ]
-    drawn.append(element("line", x1=_NAMES, x2=_NAMES, y1=_TOP, y2=bottom, class_="axis"))
+    drawn.append(_line(_NAMES, _TOP, _NAMES, bottom, "axis"))
     for tick in _round_steps(scale.times * most):
-        drawn.append(
-            element(
-                "text", wording.significant(tick), x=_at(across(tick / scale.times)), y=bottom + 18, class_="middle"
-            )
-        )
+        drawn.append(_text(wording.significant(tick), across(tick / scale.times), bottom + 18, "middle"))
     label = f"standard error of the answer ({'percentage points of all people' if scale == wording.POINTS else scale.short})"
-    drawn.append(element("text", label, x=_at((_NAMES + WIDTH - _RIGHT) / 2), y=bottom + 38, class_="middle"))
+    drawn.append(_text(label, (_NAMES + WIDTH - _RIGHT) / 2, bottom + 38, "middle"))
     return _svg(bottom + _FOOT, sentence, drawn)
 
 
@@ -63,78 +60,61 @@ def error_by_users(
     at = lambda people, of: target * math.sqrt(of / people)  # noqa: E731
     low = min(at(ends[1], least or needed), target) / 1.3
     high = max(at(ends[0], needed), 2 * target) * 1.1
+    right, bottom = WIDTH - 20, _HEIGHT - _FOOT - 10
 
     def across(people: float) -> float:
-        return _LEFT + (WIDTH - _LEFT - 20) * math.log(people / ends[0]) / math.log(ends[1] / ends[0])
+        return _LEFT + (right - _LEFT) * math.log(people / ends[0]) / math.log(ends[1] / ends[0])
 
     def down(error: float) -> float:
-        return _TOP + (_HEIGHT - _TOP - _FOOT - 10) * math.log(high / error) / math.log(high / low)
+        return _TOP + (bottom - _TOP) * math.log(high / error) / math.log(high / low)
 
-    bottom, named = _HEIGHT - _FOOT - 10, "percentage points" if scale == wording.POINTS else scale.short
+    def sloping(of: float) -> list[tuple[float, float]]:
+        return [(across(people), down(at(people, of))) for people in ends]
+
+    named, (x, y) = (
+        "percentage points" if scale == wording.POINTS else scale.short,
+        (across(users), down(at(users, needed))),
+    )
     drawn = []
     if least:
-        corners = [(ends[0], at(ends[0], least)), (ends[1], at(ends[1], least))]
-        path = " ".join(f"{_at(across(x))},{_at(down(y))}" for x, y in corners)
-        drawn.append(element("polygon", points=f"{path} {WIDTH - 20},{bottom} {_LEFT},{bottom}", class_="impossible"))
-        drawn.append(
-            element("text", "no unbiased design comes below this edge", x=_LEFT + 12, y=bottom - 12, class_="faint")
-        )
+        path = " ".join(f"{_at(x)},{_at(y)}" for x, y in [*sloping(least), (right, bottom), (_LEFT, bottom)])
+        drawn = [
+            element("polygon", points=path, class_="impossible"),
+            _text("no unbiased design comes below this edge", _LEFT + 12, bottom - 12, "faint"),
+        ]
     for tick in _log_steps(*ends):
-        drawn += _grid(across(tick), bottom, wording.magnitude(tick))
+        drawn += [_line(across(tick), _TOP, across(tick), bottom, "grid")]
+        drawn += [_text(wording.magnitude(tick), across(tick), bottom + 18, "middle")]
     for tick in _log_steps(scale.times * low, scale.times * high):
-        drawn += _level(down(tick / scale.times), wording.significant(tick))
+        level = down(tick / scale.times)
+        drawn += [
+            _line(_LEFT, level, right, level, "grid"),
+            _text(wording.significant(tick), _LEFT - 8, level + 4, "end"),
+        ]
+    (x1, y1), (x2, y2) = sloping(needed)
     drawn += [
-        element("line", x1=_LEFT, x2=WIDTH - 20, y1=_at(down(target)), y2=_at(down(target)), class_="mark"),
-        element("text", "target error", x=WIDTH - 24, y=_at(down(target) - 6), class_="end faint"),
-        _line(ends, lambda people: at(people, needed), across, down),
-        element("circle", cx=_at(across(users)), cy=_at(down(at(users, needed))), r=5, class_="dot"),
-        element("text", f"{users:,} people", x=_at(across(users) + 9), y=_at(down(at(users, needed)) - 8)),
-        element("text", "people who take part (log scale)", x=_at((_LEFT + WIDTH) / 2), y=_HEIGHT - 8, class_="middle"),
-        element("text", f"standard error of a typical answer ({named}, log scale)", x=8, y=14),
+        _line(_LEFT, down(target), right, down(target), "mark"),
+        _text("target error", WIDTH - 24, down(target) - 6, "end faint"),
+        _line(x1, y1, x2, y2, "line"),
+        element("circle", cx=_at(x), cy=_at(y), r=5, class_="dot"),
+        _text(f"{users:,} people", x + 9, y - 8),
+        _text("people who take part (log scale)", (_LEFT + WIDTH) / 2, _HEIGHT - 8, "middle"),
+        _text(f"standard error of a typical answer ({named}, log scale)", 8, 14),
     ]
     return _svg(_HEIGHT, sentence, drawn)
 
 
-def _line(
-    ends: tuple[float, float],
-    height: Callable[[float], float],
-    across: Callable[[float], float],
-    down: Callable[[float], float],
-) -> ET.Element:
-    (x1, y1), (x2, y2) = ((_at(across(people)), _at(down(height(people)))) for people in ends)
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="line")
-
-
 def _svg(height: float, sentence: str, drawn: Sequence[ET.Element]) -> ET.Element:
-    return element(
-        "svg",
-        element("title", sentence),
-        *drawn,
-        viewBox=f"0 0 {WIDTH} {_at(height)}",
-        role="img",
-        aria_label=sentence,
-    )
+    box = f"0 0 {WIDTH} {_at(height)}"
+    return element("svg", element("title", sentence), *drawn, viewBox=box, role="img", aria_label=sentence)
 
 
-def _marks(x: float, top: float, bottom: float, words: str, side: str) -> list[ET.Element]:
-    return [
-        element("line", x1=_at(x), x2=_at(x), y1=top, y2=bottom, class_="mark"),
-        element("text", words, x=_at(x), y=top - 8, class_=f"{side} faint"),
-    ]
+def _text(words: str, x: float, y: float, how: str = "start") -> ET.Element:
+    return element("text", words, x=_at(x), y=_at(y), class_=how)
 
 
-def _grid(x: float, bottom: float, words: str) -> list[ET.Element]:
-    return [
-        element("line", x1=_at(x), x2=_at(x), y1=_TOP, y2=bottom, class_="grid"),
-        element("text", words, x=_at(x), y=bottom + 18, class_="middle"),
-    ]
-
-
-def _level(y: float, words: str) -> list[ET.Element]:
-    return [
-        element("line", x1=_LEFT, x2=WIDTH - 20, y1=_at(y), y2=_at(y), class_="grid"),
-        element("text", words, x=_LEFT - 8, y=_at(y + 4), class_="end"),
-    ]
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> ET.Element:
+    return element("line", x1=_at(x1), y1=_at(y1), x2=_at(x2), y2=_at(y2), class_=kind)
 
 
 def _at(place: float) -> str:

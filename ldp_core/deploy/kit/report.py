@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,8 @@ import numpy as np
 from ldp_core import analysis, frames, library, verdicts, wording
 from ldp_core.deploy.kit import pictures, review
 from ldp_core.deploy.kit.markup import Node, element, listed, page, table
-from ldp_core.designs import Configuration, guarantee
+from ldp_core.designs import Configuration, Setting, guarantee
 from ldp_core.mechanisms import Mechanism
-from ldp_core.people import Counts, users_of
-from ldp_core.workloads import Workload
 from ldp_core.workloads.shown import scaled_names
 
 NIST = "https://doi.org/10.6028/NIST.SP.800-226"
@@ -31,21 +28,19 @@ _STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
 
 
 def report(
-    configuration: Configuration,
+    shown: Setting,
     outcome: Mapping[str, Any],
-    mechanism: Mechanism,
-    workload: Workload,
-    counts: Counts,
     verdict: str,
     design: str,
     files: Mapping[str, str],
     software: Mapping[str, str],
     mixing: str = "",
 ) -> str:
-    """The page. ``outcome`` as `designs.export` takes it, ``counts`` (n,) or people that errors are for, ``verdict``
+    """The page. ``shown`` is the design with the people that errors are for, ``outcome`` as `designs.export` takes it, ``verdict``
     what Design says of its own people, ``design`` the id of the device, ``files`` the SHA-256 of each file beside it, ``software`` the versions that made it,
     ``mixing`` what mixing the reports gives, where somebody asked for it. ValueError where nothing can be promised."""
-    c, audit = configuration, mechanism.audit()
+    c, mechanism = shown.configuration, shown.chosen_mechanism
+    audit = mechanism.audit()
     asked = "" if c.workload is None else f", for {c.workload.summary}"
     return page(
         f"Privacy report {design}",
@@ -69,7 +64,7 @@ def report(
         *_section("3. The privacy parameters", _parameters(c, mechanism), review.parameters(c, audit)),
         *_section("4. The trust model", (*review.TRUST, mixing) if mixing else review.TRUST),
         *_section("5. The algorithm, and how it was audited", review.algorithm(c, outcome, mechanism)),
-        *_section("6. Utility", *_utility(c, outcome, mechanism, workload, counts, verdict)),
+        *_section("6. Utility", *_utility(shown, outcome, verdict)),
         *_section("7. Bias", review.BIAS),
         *_section("8. Hazards of an implementation", review.hazards(c)),
         *_section("9. Security and access control", review.ACCESS),
@@ -89,16 +84,13 @@ def _parameters(c: Configuration, mechanism: Mechanism) -> ET.Element:
     return table(["parameter", "value", "what it means"], rows)
 
 
-def _utility(
-    c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism, workload: Workload, counts: Counts, verdict: str
-) -> list[ET.Element]:
-    errors, users, target = outcome.get("expected_errors"), int(users_of(counts)), math.sqrt(c.target_alpha)
-    said = partial(verdicts.error_in_words, workload, users=users)
+def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[ET.Element]:
+    errors, users, target, workload = outcome.get("expected_errors"), shown.users, shown.target, shown.workload
     of = "of all people" if verdicts.only_unit(workload) is None else "of the answer"
     rows: list[list[Node]] = [
         ["people expected", f"{users:,}", "people, one by one"],
         ["questions", f"{workload.num_queries:,}", "answers that the reports give together"],
-        ["target error", said(target), f"{of}, a standard error"],
+        ["target error", shown.error_in_words(target), f"{of}, a standard error"],
     ]
     if not isinstance(errors, Mapping):
         missing = str(outcome.get("expected_errors_missing") or "The errors to expect were not worked out.")
@@ -107,7 +99,7 @@ def _utility(
     for case, users_needed in needed.items():
         error, title = target * math.sqrt(users_needed / users), review.case_title(case)
         rows += [
-            [f"standard error, typical answer, {title}", said(error), of],
+            [f"standard error, typical answer, {title}", shown.error_in_words(error), of],
             [f"people needed, {title}", wording.users(users_needed), _against(limits.get(case))],
         ]
     elements: list[ET.Element] = [
@@ -119,10 +111,8 @@ def _utility(
     ]  # fmt: skip
     worst = analysis.WORST_CASE.name
     if needed.get(worst, 0) > 0:
-        elements.append(
-            _over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), users, target, workload)
-        )
-    return elements + _queries(c, str(outcome.get("expected_errors_refer_to")), mechanism, workload, counts)
+        elements.append(_over_users(shown, needed[worst], max((limits.get(worst) or {}).values(), default=0.0)))
+    return elements + _queries(shown, str(outcome.get("expected_errors_refer_to")))
 
 
 def _utility_table(rows: list[list[Node]]) -> ET.Element:
@@ -135,31 +125,30 @@ def _against(limits: Mapping[str, float] | None) -> str:
     return f"no unbiased mechanism needs fewer than {wording.at_least(best)}" if best > 0 else "no bound is known"
 
 
-def _over_users(needed: float, least: float, users: int, target: float, workload: Workload) -> ET.Element:
-    said = verdicts.error_in_words(workload, target * math.sqrt(needed / users), users)
+def _over_users(shown: Setting, needed: float, least: float) -> ET.Element:
+    users, target = shown.users, shown.target
+    said = shown.error_in_words(target * math.sqrt(needed / users))
     sentence = (
         f"In the worst case a typical answer has a standard error of {said} with {users:,} "
         "people; four times as many people halve it."
     )
-    return _figure(
-        pictures.error_by_users(needed, least or None, users, target, sentence, verdicts.scale(workload, users)),
-        sentence,
-    )
+    return _figure(pictures.error_by_users(needed, least or None, users, target, sentence, shown.scale), sentence)
 
 
-def _queries(c: Configuration, on: str, mechanism: Mechanism, workload: Workload, counts: Counts) -> list[ET.Element]:
+def _queries(shown: Setting, on: str) -> list[ET.Element]:
     """The errors of single answers ``on`` the people that errors are for, unless they take too long."""
-    if c.domain is None or verdicts.too_large(workload):
+    workload, users, scale = shown.workload, shown.users, shown.scale
+    if verdicts.too_large(workload):
         return []
-    judged, users, target = verdicts.judged_queries(workload), float(users_of(counts)), math.sqrt(c.target_alpha)
+    judged = verdicts.judged_queries(workload)
     places = np.unique(np.linspace(0, len(judged) - 1, min(SHOWN_QUERIES, len(judged))).astype(int))
-    errors = np.sqrt(frames.variances_of(mechanism, workload, counts, judged[places])) / users
-    names, scale = scaled_names(workload, judged[places], c.domain.type_labels), verdicts.scale(workload, users)
+    errors = np.sqrt(frames.variances_of(shown.chosen_mechanism, workload, shown.counts, judged[places])) / users
+    names = scaled_names(workload, judged[places], shown.labels)
     if scale != wording.POINTS:
-        names = [workload.query_name(int(query), c.domain.type_labels) for query in judged[places]]
+        names = [workload.query_name(int(query), shown.labels) for query in judged[places]]
     some = "" if len(places) == workload.num_queries else f" {len(places)} answers are drawn, evenly spread."
-    sentence = f"The standard error of each answer with {users:,.0f} people, on {on}.{some}"
-    return [_figure(pictures.errors_by_query(names, errors.tolist(), target, sentence, scale), sentence)]
+    sentence = f"The standard error of each answer with {users:,} people, on {on}.{some}"
+    return [_figure(pictures.errors_by_query(names, errors.tolist(), shown.target, sentence, scale), sentence)]
 
 
 def _figure(drawn: ET.Element, sentence: str) -> ET.Element:

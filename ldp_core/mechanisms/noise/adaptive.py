@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import check_counts, check_values
+from ldp_core.mechanisms.base import check_counts
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_within
 from ldp_core.workloads import Workload
@@ -48,14 +48,6 @@ def chance_of_plus(query: np.ndarray, epsilon: float, bound: float) -> np.ndarra
     most = probability_within(E / (E + 1), lambda p: p / (1 - p), E)
     wanted = 1 / (E + 1) + (1 + np.asarray(query, dtype=float) / bound) / 2 * (E - 1) / (E + 1)
     return np.clip(np.rint(wanted / STEP) * STEP, 1 - most, most)
-
-
-def respond(
-    values: np.ndarray, query: np.ndarray, epsilon: float, bound: float, rng: np.random.Generator
-) -> np.ndarray:
-    """(users,) True where a user of type ``values`` sends +. Simulation only."""
-    query = check_query(query, len(np.atleast_1d(query)), bound)
-    return rng.random(np.size(values)) < chance_of_plus(query, epsilon, bound)[check_values(values, query.size)]
 
 
 def check_query(query: np.ndarray, n: int, bound: float, centre: float = 0.0) -> np.ndarray:

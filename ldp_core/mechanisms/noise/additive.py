@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -43,23 +43,6 @@ ROUNDING = 1 + 1e-12
 # at which characteristic functions are summed
 _FREQUENCIES = 2000
 _STEP = 0.1
-
-
-class Noise(Protocol):
-    """Independent noise on each coordinate."""
-
-    @property
-    def variance(self) -> float: ...
-    @property
-    def in_words(self) -> str: ...
-    def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-        """Simulation only."""
-
-    def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray:
-        """Simulation only."""
-
-    def reach(self, weights: np.ndarray, users: float, tail: float) -> np.ndarray: ...
-    def audit(self, vectors: np.ndarray, epsilon: float) -> Audit: ...
 
 
 @dataclass(frozen=True)
@@ -147,6 +130,10 @@ class GaussianNoise:
         return Audit(epsilon, exact_delta(epsilon, self.scale, distance), method, pair)
 
 
+Noise = LaplaceNoise | GaussianNoise
+"""Independent noise on each coordinate."""
+
+
 def too_large(n: int) -> str | None:
     """Why vectors for ``n`` types are not handled, None where they are."""
     if n <= MOST_MATRIX_TYPES:
@@ -226,10 +213,19 @@ class VectorMechanism(Mechanism):
         projector = self._inverse[1]
         return 0.0 if projector is None else float(workload.quadratic(centred(np.eye(self.n)) - projector).sum())
 
-    def _estimate(self, total: np.ndarray, users: int) -> Estimate:
-        known = users / self.n  # of each type, before anything was reported
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """Reports from vectors (users, k): their sum."""
+        raw = check_rows(np.asarray(raw, dtype=float), self.size, f"{self.size} finite numbers")
+        if not np.all(np.isfinite(raw)):
+            raise ValueError(f"Each report must hold {self.size} finite numbers, without infinity or nan.")
+        return Reports(self.digest, raw.shape[0], raw.sum(axis=0))
+
+    def estimate(self, reports: Reports) -> Estimate:
+        """Unbiased counts, linear in the sum of all reports; of least variance among these where noise is added."""
+        check_reports(reports, self.digest)
+        known = reports.users / self.n  # of each type, before anything was reported
         expected = self.attenuation * known * self.vectors.sum(axis=1)
-        counts = self.reconstruction @ (total - expected) + known
+        counts = self.reconstruction @ (reports.arrays[0] - expected) + known
         return Estimate(counts, unbiased=True, identified=self._inverse[1] is None)
 
 
@@ -271,29 +267,20 @@ class AdditiveMechanism(VectorMechanism):
         """(n, n) covariance of the estimated counts; only the number of users matters."""
         return float(np.sum(counts)) * self.noise.variance * self._inverse[0]
 
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return np.einsum("qi,qi->q", rows @ self.covariance(counts), rows)
+
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, k) vectors plus noise. Simulation only: a client needs a secure random source, and noise that is not in
         floating point."""
         values = check_values(values, self.n)
         return self.vectors.T[values] + self.noise.draw((values.size, self.size), rng)
 
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        """Reports from vectors (users, k): their sum."""
-        raw = check_rows(np.asarray(raw, dtype=float), self.size, f"{self.size} finite numbers")
-        if not np.all(np.isfinite(raw)):
-            raise ValueError(f"Each report must hold {self.size} finite numbers, without infinity or nan.")
-        return Reports(self.digest, raw.shape[0], raw.sum(axis=0))
-
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users, with the noise of all users drawn at once. Simulation only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
         return Reports(self.digest, users, self.vectors @ counts + self.noise.draw_sum(users, self.size, rng))
-
-    def estimate(self, reports: Reports) -> Estimate:
-        """The unbiased estimate of least variance among linear ones."""
-        check_reports(reports, self.digest)
-        return self._estimate(reports.arrays[0], reports.users)
 
     def audit(self) -> Audit:
         """The guarantee of the noise for the two types whose vectors are farthest apart."""

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from ldp_core.mechanisms.base import Audit, Estimate, Reports, check_counts, check_reports, check_rows, check_values
+from ldp_core.mechanisms.base import Audit, Reports, check_counts, check_values, everybody
 from ldp_core.mechanisms.noise.additive import check_vectors
-from ldp_core.mechanisms.noise.spherical import SphericalMechanism
+from ldp_core.mechanisms.noise.rejection import SphericalMechanism
 from ldp_core.mechanisms.noise.vectors import around_centre
 from ldp_core.people import Counts
 from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_within
@@ -94,28 +94,18 @@ class BallMechanism(SphericalMechanism):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports from rows (users, k): their sum."""
-        raw = check_rows(np.asarray(raw, dtype=float), self.size, f"{self.size} numbers")
-        lengths = np.linalg.norm(raw, axis=1)
-        if not np.all(np.abs(lengths - self.sphere) <= 1e-6 * self.sphere):
+        reports = super().aggregate(raw)
+        if not np.all(np.abs(np.linalg.norm(raw, axis=1) - self.sphere) <= 1e-6 * self.sphere):
             raise ValueError(f"Each report must be {self.size} numbers whose squares sum to {self.sphere**2:.6g}.")
-        return Reports(self.digest, raw.shape[0], raw.sum(axis=0))
+        return reports
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Draws every report, in chunks. Simulation only."""
         counts = check_counts(counts, self.n)
-        ends, total = np.cumsum(counts), np.zeros(self.size)
-        users = int(ends[-1])
-        at_once = max(_CHUNK // self.size, 1)
-        for start in range(0, users, at_once):
-            stop = min(start + at_once, users)
-            present = np.clip(ends, start, stop) - np.clip(ends - counts, start, stop)
-            total += self._draw(np.repeat(np.arange(self.n), present), rng).sum(axis=0)
-        return Reports(self.digest, users, total)
-
-    def estimate(self, reports: Reports) -> Estimate:
-        """Unbiased counts from the sum of all reports."""
-        check_reports(reports, self.digest)
-        return self._estimate(reports.arrays[0], reports.users)
+        total = np.zeros(self.size)
+        for types in everybody(counts, max(_CHUNK // self.size, 1)):
+            total += self._draw(types, rng).sum(axis=0)
+        return Reports(self.digest, int(counts.sum()), total)
 
     def audit(self) -> Audit:
         """The ratio of the largest density of a point to its smallest, over all pairs of types that point to different halves."""

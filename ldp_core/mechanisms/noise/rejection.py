@@ -15,6 +15,7 @@ The mean of what is sent is ``attenuation * a``, the same attenuation for all ty
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,15 +27,14 @@ from scipy.special import ndtr
 from ldp_core import wording
 from ldp_core.mechanisms.base import (
     Audit,
-    Estimate,
+    Contributions,
     Reports,
     check_counts,
-    check_reports,
     check_rows,
     check_values,
+    everybody,
 )
-from ldp_core.mechanisms.noise.additive import check_vectors
-from ldp_core.mechanisms.noise.spherical import SphericalMechanism
+from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors
 from ldp_core.mechanisms.noise.vectors import around_centre, diameter
 from ldp_core.people import Counts
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, exp_epsilon
@@ -135,6 +135,50 @@ def build(
     return RejectionMechanism(columns, acceptance, epsilon, parameters)
 
 
+class SphericalMechanism(VectorMechanism):
+    """A report of a user with the vector a has the mean ``attenuation * a`` and the covariance ``across I + along a a'``."""
+
+    @property
+    def hidden_by(self) -> str:
+        return "What is sent is a random vector whose mean is in proportion to that of the type."
+
+    @property
+    @abstractmethod
+    def variances(self) -> tuple[float, float]:
+        """``across`` and ``along``, which can be negative."""
+
+    @abstractmethod
+    def reach(self, weights: np.ndarray) -> np.ndarray:
+        """(q,) the largest value that ``weights`` (q, k) times one report can have."""
+
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """An isotropic part, alike for all types, and the part along the user's own vector."""
+        across, along = self.variances
+        isotropic = across / self.attenuation**2 * np.einsum("ij,ij->", workload.gram_dense(), self._inverse[0])
+        return isotropic + along * workload.quadratic((self.reconstruction @ self.vectors).T)
+
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        """(n, n) covariance of the estimated counts when the users are ``counts``."""
+        counts = np.asarray(counts, dtype=float)
+        across, along = self.variances
+        means = self.reconstruction @ self.vectors
+        return counts.sum() * across / self.attenuation**2 * self._inverse[0] + along * (means * counts) @ means.T
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """The contribution of a report to ``rows`` (q, n) times the estimated counts."""
+        across, along = self.variances
+        weights = rows @ self.reconstruction
+        own = along * (weights @ self.vectors) ** 2
+        isotropic = across * (weights**2).sum(axis=1, keepdims=True)
+        # The noise does not depend on what is subtracted from all reports.
+        reach = self.reach(weights)
+        expected = self.attenuation * weights @ self.vectors
+        up, down = reach - expected.min(axis=1), reach + expected.max(axis=1)
+        nothing = np.full(len(rows), np.nan)
+        variances = np.maximum(isotropic + own, 0.0)
+        return Contributions(rows, variances, np.maximum(up, 0), np.maximum(down, 0), nothing, nothing)
+
+
 class RejectionMechanism(SphericalMechanism):
     """See the module. One report is a vector of k numbers, or nothing (a row of nan); ``Reports.data`` is the sum of the
     vectors sent and their number (an array of one)."""
@@ -197,25 +241,17 @@ class RejectionMechanism(SphericalMechanism):
         per type for the rest. Simulation only."""
         counts = check_counts(counts, self.n)
         kept, along = np.zeros(self.n), np.zeros(self.n)
-        ends = np.cumsum(counts)
-        for start in range(0, int(ends[-1]), _CHUNK):
-            stop = min(start + _CHUNK, int(ends[-1]))
-            present = np.clip(ends, start, stop) - np.clip(ends - counts, start, stop)
-            z = rng.standard_normal(stop - start)
+        for present in everybody(counts, _CHUNK):
+            z = rng.standard_normal(present.size)
             sent = rng.random(z.size) < self.acceptance(z)
-            types = np.repeat(np.arange(self.n), present)[sent]
+            types = present[sent]
             kept += np.bincount(types, minlength=self.n)
             along += np.bincount(types, weights=z[sent], minlength=self.n)
         directions = self.vectors.T / self.radius
         across = rng.standard_normal(directions.shape) * np.sqrt(kept)[:, None]
         across -= np.einsum("uk,uk->u", across, directions)[:, None] * directions
         total = self.scale * (across.sum(axis=0) + along @ directions)
-        return Reports(self.digest, int(ends[-1]), (total, np.array([int(kept.sum())])))
-
-    def estimate(self, reports: Reports) -> Estimate:
-        """Unbiased counts: the sum of what was sent over the attenuation, whatever the number sent."""
-        check_reports(reports, self.digest)
-        return self._estimate(reports.arrays[0], reports.users)
+        return Reports(self.digest, int(counts.sum()), (total, np.array([int(kept.sum())])))
 
     def audit(self) -> Audit:
         """Largest log-ratio of eta between two types with different vectors, over all y and over sending nothing."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy import linalg
 from scipy.spatial.distance import pdist
+
+from ldp_core.definite import pseudo_inverse, regular_inverse
 
 
 def centred(matrix: np.ndarray) -> np.ndarray:
@@ -23,19 +24,13 @@ def centred_inverse(strategy: np.ndarray) -> tuple[np.ndarray, np.ndarray | None
     A = centred(np.asarray(strategy, dtype=float))
     n = A.shape[1]
     S = A.T @ A
-    # A weight along 1, which P leaves empty, gives S full rank whenever the differences are
-    # identified.
+    # A weight along 1, which P leaves empty, gives S full rank whenever the differences are identified.
     level = np.trace(S) / (n - 1)
-    S += level / n
-    factor, failed = linalg.lapack.dpotrf(S, lower=True)
-    if not failed and linalg.lapack.dpocon(factor, np.abs(S).sum(axis=0).max(), uplo="L")[0] > 1e-10:
-        inverse = linalg.cho_solve((factor, True), np.eye(n)) - 1 / (level * n)
-        return (inverse + inverse.T) / 2, None
-    S -= level / n
-    values, vectors = linalg.eigh(S, driver="evd")
-    kept = values > values[-1] * n * np.finfo(float).eps
-    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-    return inverse, None if kept.sum() == n - 1 else vectors[:, kept] @ vectors[:, kept].T
+    if (regular := regular_inverse(S + level / n)) is not None:
+        return regular - 1 / (level * n), None
+    inverse, projector = pseudo_inverse(S, n * np.finfo(float).eps)
+    assert projector is not None  # S leaves 1 empty
+    return inverse, None if round(np.trace(projector)) == n - 1 else projector
 
 
 def diameter(strategy: np.ndarray, norm: Literal["l1", "l2"]) -> tuple[float, tuple[int, int]]:

@@ -101,14 +101,9 @@ class SurveyEstimate(Estimate):
 class ComponentEstimate(SurveyEstimate):
     """Tables that are sums of ``components`` {A: table of the attributes A, zero along each of
     them}, in users. All tables agree on the parts that they share, and add up to the users.
-    Components without any report are left out: see `knows`."""
+    Components without any report are left out."""
 
     components: dict[Set, np.ndarray] = field(kw_only=True)
-
-    def knows(self, attributes: Sequence[int]) -> bool:
-        """True if the reports tell all of the table of these attributes."""
-        several = [i for i in attributes if self.sizes[i] > 1]
-        return all(members in self.components for members in anova.subsets(several) if members)
 
     def _table(self, members: Set) -> np.ndarray:
         sizes = [self.sizes[i] for i in members]

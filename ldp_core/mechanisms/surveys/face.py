@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import Counted, Counts, Records, Tables, people_of
 from ldp_core.wording import magnitude
 from ldp_core.workloads import Group, Histogram, Survey, Workload, in_chunks
-from ldp_core.workloads.surveys import eigenvalues
 
 if TYPE_CHECKING:
     from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -27,34 +26,19 @@ if TYPE_CHECKING:
     from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 
 
-class OnTable(Protocol):
-    """The reports of one person as reports on the table of some attributes: its cells are the
-    types."""
-
-    def variances(self, rows: np.ndarray) -> np.ndarray:
-        """(q, cells) exact variance that a person of each cell adds to ``rows`` (q, cells)."""
-
-    def cell_variances(self, people: np.ndarray) -> np.ndarray:
-        """(cells,) exact variance of the count of each cell, for ``people`` (cells,)."""
-
-    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) the least and the most that a report can add to ``rows`` (q, cells), or bounds on them."""
-
-
 class TableContributions:
     """A mechanism for surveys seen on the table of a few attributes, with its cells as types: what intervals ask for."""
 
-    def __init__(self, seen: OnTable):
-        self.seen = seen
+    def __init__(self, mechanism: SurveyMechanism, attributes: Set):
+        self.mechanism, self.attributes = mechanism, attributes
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """The contribution of a report to ``queries`` (q,) of a ``workload`` on the cells: see `Contributions`."""
-        rows = workload.rows(queries)
-        return Contributions.between(rows, np.maximum(self.seen.variances(rows), 0.0), *self.seen.ends(rows))
+        return self.mechanism.contributed(workload.rows(queries), self.attributes)
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, cells) times the estimated table when the people are ``counts`` (cells,)."""
-        return self.seen.variances(rows) @ np.asarray(counts, dtype=float)
+        return self.mechanism.variances(rows, self.attributes) @ np.asarray(counts, dtype=float)
 
 
 class SurveyMechanism(Mechanism):
@@ -119,11 +103,11 @@ class SurveyMechanism(Mechanism):
     def _identity(self) -> dict[str, Any]:
         return {"sizes": self.sizes, **self.parameters}
 
-    @property
-    @abstractmethod
+    @cached_property
     def inflation(self) -> Mapping[Set, float]:
         """{A: 1 / m_A} for the non-empty sets A with any information in the reports; none of their
         attributes has one value only."""
+        return {members: 1 / value for members, value in (self.component_information or {}).items()}
 
     @abstractmethod
     def privatize(self, records: np.ndarray, rng: np.random.Generator, /) -> np.ndarray:
@@ -137,13 +121,9 @@ class SurveyMechanism(Mechanism):
     @abstractmethod
     def estimate(self, reports: Reports) -> SurveyEstimate: ...
 
-    @abstractmethod
-    def seen_on(self, attributes: Set) -> OnTable:
-        """The reports as reports on the table of ``attributes``, in increasing order."""
-
     def on(self, attributes: Sequence[int]) -> TableContributions:
         """The mechanism as it is seen on the table of ``attributes``, in increasing order."""
-        return TableContributions(self.seen_on(tuple(attributes)))
+        return TableContributions(self, tuple(attributes))
 
     def knows(self, attributes: Sequence[int]) -> bool:
         """True if the reports tell all of the table of ``attributes``."""
@@ -157,10 +137,9 @@ class SurveyMechanism(Mechanism):
             survey = as_survey(workload, self.sizes)
         except ValueError as error:
             return str(error)
-        lost = next(
-            (members for group in survey.groups for members in self._asked(group) if members not in self.inflation),
-            None,
-        )
+        each = zip(survey.groups, survey.spectra, strict=True)
+        asked = (members for group, values in each for members in self._asked(group, values))
+        lost = next((members for members in asked if members not in self.inflation), None)
         if lost is None:
             return None
         axes = survey.axes
@@ -172,46 +151,60 @@ class SurveyMechanism(Mechanism):
         )
         return f"The reports of this mechanism say nothing about {what}, which the questions ask for."
 
-    def _asked(self, group: Group) -> list[Set]:
-        """The non-empty sets A on whose components the queries of ``group`` depend, or may."""
-        values = self._eigenvalues(group)
+    def _asked(self, group: Group, values: dict[Set, float] | None) -> list[Set]:
+        """The non-empty sets A on whose components the queries of ``group``, with the eigenvalues ``values``, depend, or may."""
+        several = self._several(group.attributes)
         if values is None and group.base.n > MOST_MATRIX_TYPES:
-            return [members for members in anova.subsets(self._several(group.attributes)) if members]
-        if values is None:
-            values = self._squares(group)
+            return [members for members in anova.subsets(several) if members]
+        if values is None:  # squared lengths of the components of the queries
+            tables = group.base.gram_root.reshape(-1, *[self.sizes[i] for i in group.attributes])
+            squares = anova.squared_norms(tables).sum(axis=0).reshape((2,) * len(group.attributes))
+            values = {
+                members: float(squares[tuple(int(i in members) for i in group.attributes)])
+                for members in anova.subsets(several)
+            }
         largest = max(values.values())
         return [members for members, value in values.items() if members and value > 1e-12 * largest]
-
-    def _squares(self, group: Group) -> dict[Set, float]:
-        """{A: squared length of the component on A of the queries of ``group``}."""
-        tables = group.base.gram_root.reshape(-1, *[self.sizes[i] for i in group.attributes])
-        squares = anova.squared_norms(tables).sum(axis=0).reshape((2,) * len(group.attributes))
-        return {
-            members: float(squares[tuple(int(i in members) for i in group.attributes)])
-            for members in anova.subsets(self._several(group.attributes))
-        }
 
     def _several(self, attributes: Sequence[int]) -> Set:
         """Those of the attributes that have more than one value."""
         return tuple(i for i in attributes if self.sizes[i] > 1)
 
-    def _eigenvalues(self, group: Group) -> dict[Set, float] | None:
-        """{A: eigenvalue of the group's own Gram matrix on the component A}, None where it has no such form."""
-        if isinstance(group.base, Histogram):
-            return dict.fromkeys(anova.subsets(self._several(group.attributes)), 1.0)
-        key = (group.base.digest, group.attributes)
-        if key not in self._spectra:
-            eigenvalues_of_base = eigenvalues(group.base, [self.sizes[i] for i in group.attributes])
-            self._spectra[key] = eigenvalues_of_base and {
-                tuple(group.attributes[k] for k in members): value for members, value in eigenvalues_of_base.items()
-            }
-        return self._spectra[key]
-
-    @cached_property
-    def _spectra(self) -> dict[tuple[str, Set], dict[Set, float] | None]:
-        return {}
+    def _cells_of(self, records: np.ndarray, attributes: Set) -> np.ndarray:
+        """(users,) the cells of the table of ``attributes`` that people with ``records`` (users, d) are in."""
+        return np.ravel_multi_index(tuple(records[:, i] for i in attributes), tuple(self.sizes[i] for i in attributes))
 
     # --- exact variances ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
+        """What a person's report adds to ``rows`` (q, cells) of the table of ``attributes``, less their means, has a mean square: the
+        sum of these functions of a few attributes each, (q, cells) on their table."""
+
+    @abstractmethod
+    def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the least and the most that a report can add to ``rows`` (q, cells) of the table of ``attributes``, or bounds on them."""
+
+    @abstractmethod
+    def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
+        """(cells,) exact variance of the count of each cell of the table of ``attributes``."""
+
+    def variances(self, rows: np.ndarray, attributes: Set) -> np.ndarray:
+        """(q, cells) exact variance that a person of each cell adds to ``rows`` (q, cells) of the table of ``attributes``, where it
+        depends on these only. A strategy on others, too, makes it depend on them: then it is at most this, the most over
+        their values, design by design."""
+        rows, sizes = np.asarray(rows, dtype=float), [self.sizes[i] for i in attributes]
+        variances = -((rows - rows.mean(axis=1, keepdims=True)) ** 2).reshape(-1, *sizes)
+        for members, squares in self.second_moments(rows, attributes):
+            shaped = squares.reshape(-1, *[self.sizes[i] for i in members])
+            outside = tuple(1 + axis for axis, i in enumerate(members) if i not in attributes)
+            inside = [size if i in members else 1 for i, size in zip(attributes, sizes, strict=True)]
+            variances = variances + (shaped.max(axis=outside) if outside else shaped).reshape(-1, *inside)
+        return np.maximum(variances, 0.0).reshape(rows.shape)
+
+    def contributed(self, rows: np.ndarray, attributes: Set) -> Contributions:
+        """The contribution of a report to ``rows`` (q, cells) of the table of ``attributes``."""
+        return Contributions.between(rows, self.variances(rows, attributes), *self.ends(rows, attributes))
 
     def profile_of(self, workload: Workload) -> np.ndarray:
         """(1,) for surveys that treat the values of each attribute alike: everyone then adds the
@@ -250,13 +243,13 @@ class SurveyMechanism(Mechanism):
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         """Functions of a few attributes each whose sum is what people add: (cells,) values on their table, or (1,)."""
-        return [(group.attributes, group.weight**2 * self._group_profile(group)) for group in survey.groups]
+        each = zip(survey.groups, survey.spectra, strict=True)
+        return [(group.attributes, group.weight**2 * self._group_profile(group, values)) for group, values in each]
 
-    def _group_profile(self, group: Group) -> np.ndarray:
+    def _group_profile(self, group: Group, values: dict[Set, float] | None) -> np.ndarray:
         """(1,) or (cells,) total variance over the queries of a group, without its weight, that a person of each cell adds."""
-        values = self._eigenvalues(group)
         if values is None:
-            return self.seen_on(group.attributes).variances(group.base.gram_root).sum(axis=0)
+            return self.variances(group.base.gram_root, group.attributes).sum(axis=0)
         inflation = self.inflation
         terms = [
             anova.dimensions(self.sizes, members) * value * (inflation[members] - 1)
@@ -282,17 +275,28 @@ class SurveyMechanism(Mechanism):
         return variances
 
     def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
-        seen, table = self.seen_on(group.attributes), people.table(group.attributes).astype(float)
         if isinstance(group.base, Histogram):
-            cells = seen.cell_variances(table)
+            cells = self.cell_variances(group.attributes, people)
             return cells if queries is None else cells[queries]
+        table = people.table(group.attributes).astype(float)
         chosen = np.arange(group.base.num_queries) if queries is None else queries
-        parts = [seen.variances(group.base.rows(some)) @ table for some in in_chunks(chosen, group.base.n)]
-        return np.concatenate(parts or [np.zeros(0)])
+        variances = [np.zeros(0)]
+        for some in in_chunks(chosen, max(group.base.n, self.dimensions)):
+            rows = group.base.rows(some)
+            squares = -((rows - rows.mean(axis=1, keepdims=True)) ** 2) @ table
+            for members, part in self.second_moments(rows, group.attributes):
+                squares += part @ people.table(members)
+            variances.append(np.maximum(squares, 0.0))
+        return np.concatenate(variances)
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a query goes through besides its own."""
+        return 0
 
     def cost_dimension(self, workload: Workload) -> int:
-        """How many numbers the errors of each query go through: the cells of the largest table that is asked about."""
-        return workload.working_types
+        """How many numbers the errors of each query go through: the cells of the largest table that is asked about, or `dimensions`."""
+        return max(workload.working_types, self.dimensions)
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """The contribution of a report to the answers of a few ``queries`` (q,). The types are the cells of the table that a query is about; those of
@@ -301,10 +305,7 @@ class SurveyMechanism(Mechanism):
         parts: list[tuple[np.ndarray, Contributions]] = []
         for k, here, local in survey.located(chosen):
             group = survey.groups[k]
-            rows = group.weight * group.base.rows(local)
-            seen = self.seen_on(group.attributes)
-            variances = np.maximum(seen.variances(rows), 0.0)
-            parts.append((here, Contributions.between(rows, variances, *seen.ends(rows))))
+            parts.append((here, self.contributed(group.weight * group.base.rows(local), group.attributes)))
         most = max((adds.means.shape[1] for _, adds in parts), default=1)
         means, variances = np.zeros((2, len(chosen), most))
         up, down = np.zeros((2, len(chosen)))
@@ -318,7 +319,7 @@ class SurveyMechanism(Mechanism):
     def linear_variances(self, rows: np.ndarray, counts: Counts) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts, where the table of all attributes is small enough."""
         every = tuple(range(len(self.sizes)))
-        return self.seen_on(every).variances(np.asarray(rows)) @ people_of(counts, self.sizes).table(every)
+        return self.variances(rows, every) @ people_of(counts, self.sizes).table(every)
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         raise ValueError("This mechanism estimates tables of a few attributes; ask for the variances of queries.")

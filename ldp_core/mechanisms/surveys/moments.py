@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,35 +35,23 @@ from ldp_core.anova import Set
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.privacy import exp_epsilon
 
+if TYPE_CHECKING:
+    from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+
 FIRST, SECOND, SUMMED, OWN = range(4)
 """The role of an attribute of K: in A only, in A' only, or in both, as alpha or as beta."""
 
 
 class Moments:
-    """Second moments of the reports of ``patterns`` over attributes of ``sizes``, sent with the probabilities ``shares``.
+    """Second moments of the reports of a ``mechanism``."""
 
-    ``information`` is {A: m_A} of the sets A that the reports tell something about.
-    """
-
-    def __init__(
-        self,
-        sizes: Sequence[int],
-        patterns: Sequence[Pattern],
-        shares: np.ndarray,
-        epsilon: float,
-        information: dict[Set, float],
-    ):
-        self.sizes, self.patterns, self.information = tuple(sizes), patterns, information
-        difference = exp_epsilon(epsilon) - 1
-        self._difference = difference
-        self._weights = np.array([difference / (1 + difference * sent_pattern.share) for sent_pattern in patterns])
-        """(r,) w of each pattern."""
-        self._scales = (
-            shares * self._weights**2 / (1 + difference * np.array([sent_pattern.share for sent_pattern in patterns]))
-        )
+    def __init__(self, mechanism: ScrambledPatterns):
+        self.sizes, self.patterns, self.information = mechanism.sizes, mechanism.patterns, mechanism.information
+        self._difference, self._weights = exp_epsilon(mechanism.epsilon) - 1, mechanism.weights
+        self._scales = mechanism.shares * self._weights**3 / self._difference
         """(r,) what multiplies the mean over images of (w/n_B . . .)^2 (1 + D 1_T), but for n_B."""
         self._holding: dict[Set, list[int]] = {}
-        for number, pattern in enumerate(patterns):
+        for number, pattern in enumerate(self.patterns):
             for members in anova.subsets(i for i in pattern.attributes if self.sizes[i] > 1):
                 self._holding.setdefault(members, []).append(number)
         self._known: dict[Set, np.ndarray] = {}
@@ -116,38 +105,32 @@ class Moments:
         truth.flat[0] = 1.0
         return variances - (truth - 1 / cells) ** 2
 
-    def variances(self, attributes: Set, rows: np.ndarray) -> np.ndarray:
-        """(q, cells) variance that a person of each cell of the table of ``attributes`` adds to ``rows`` (q, cells) of it."""
+    def squares(self, attributes: Set, rows: np.ndarray) -> np.ndarray:
+        """(q, cells) mean square of what a person of each cell of the table of ``attributes`` adds to ``rows`` (q, cells), less their means."""
         sizes = [self.sizes[i] for i in attributes]
         rows = np.asarray(rows, dtype=float)
         step = max(1, 2**22 // rows.shape[1])  # of rows worked on at once
         parts = [
-            self._variances(attributes, rows[start : start + step].reshape(-1, *sizes))
+            self._squares(attributes, rows[start : start + step].reshape(-1, *sizes))
             for start in range(0, len(rows), step)
         ]
         return np.concatenate(parts or [np.zeros(rows.shape)])
 
-    def _variances(self, attributes: Set, rows: np.ndarray) -> np.ndarray:
-        variances = np.zeros(rows.shape)
-        parts = {
-            members: components(rows, [attributes.index(i) for i in members])
-            for members in anova.subsets(i for i in attributes if self.sizes[i] > 1)
-            if members in self.information
-        }
+    def _squares(self, attributes: Set, rows: np.ndarray) -> np.ndarray:
+        squares, parts = np.zeros(rows.shape), _components(rows, attributes)
         for union in anova.subsets(i for i in attributes if self.sizes[i] > 1):
             if not union or union not in self._holding:
                 continue
             factors = self.pairs(union)
             for roles in np.ndindex(factors.shape):
                 first, second = _sides(union, roles)
-                if first in parts and second in parts and factors[roles]:
+                if first and second and factors[roles]:
                     summed = tuple(
                         1 + attributes.index(i) for i, role in zip(union, roles, strict=True) if role == SUMMED
                     )
                     both = parts[first] * parts[second]
-                    variances += factors[roles] * (both.sum(axis=summed, keepdims=True) if summed else both)
-        mean = rows.mean(axis=tuple(range(1, rows.ndim)), keepdims=True)
-        return (variances - (rows - mean) ** 2).reshape(len(rows), -1)
+                    squares += factors[roles] * (both.sum(axis=summed, keepdims=True) if summed else both)
+        return squares.reshape(len(rows), -1)
 
     def ends(self, attributes: Set, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(q,) the least and the most that a report can add to ``rows`` (q, cells) of the table of ``attributes``: exact for rows
@@ -199,28 +182,25 @@ class Moments:
 
     def _bounded_ends(self, attributes: Set, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         tables = rows.reshape(-1, *[self.sizes[i] for i in attributes])
-        mean = rows.mean(axis=1)
+        mean, parts = rows.mean(axis=1), _components(tables, attributes)
         low, high = mean.copy(), mean.copy()
         sorted_rows: dict[Set, np.ndarray] = {}
         for number in self._touching(attributes):
             pattern = self.patterns[number]
             common = tuple(i for i in pattern.attributes if i in attributes and self.sizes[i] > 1)
             if common not in sorted_rows:
-                sorted_rows[common] = self._sorted_rho(attributes, tables, common)
+                sorted_rows[common] = self._sorted_rho(parts, common)
             others = tuple(p for p, i in enumerate(pattern.attributes) if i not in common)
             laid = np.sort(pattern.cells.sum(axis=others).ravel()) * self._weights[number] / pattern.cells.size
             np.maximum(high, mean + sorted_rows[common] @ laid, out=high)
             np.minimum(low, mean + sorted_rows[common] @ laid[::-1], out=low)
         return low, high
 
-    def _sorted_rho(self, attributes: Set, tables: np.ndarray, common: Set) -> np.ndarray:
+    def _sorted_rho(self, parts: dict[Set, np.ndarray], common: Set) -> np.ndarray:
         """(q, cells of the table of ``common``) rho of every row, its values in increasing order."""
-        shape = [self.sizes[i] if i in common else 1 for i in attributes]
-        rho = np.zeros((len(tables), *shape))
-        for members in anova.subsets(common):
-            if members and members in self.information:
-                rho += components(tables, [attributes.index(i) for i in members]) / self.information[members]
-        return np.sort(rho.reshape(len(tables), -1), axis=1)
+        within = [members for members in anova.subsets(common) if members and members in self.information]
+        rho = sum((parts[members] / self.information[members] for members in within), np.zeros_like(parts[common]))
+        return np.sort(rho.reshape(len(rho), -1), axis=1)
 
 
 def _sides(union: Set, roles: Sequence[int]) -> tuple[Set, Set]:
@@ -229,13 +209,9 @@ def _sides(union: Set, roles: Sequence[int]) -> tuple[Set, Set]:
     return first, tuple(i for i, role in zip(union, roles, strict=True) if role != FIRST)
 
 
-def components(tables: np.ndarray, axes: Sequence[int]) -> np.ndarray:
-    """P_A of every one of ``tables`` (q, ...), whose axes A count from 0 after the first; all other axes have length 1."""
-    others = tuple(1 + axis for axis in range(tables.ndim - 1) if axis not in axes)
-    tables_centred = tables.mean(axis=others, keepdims=True) if others else tables
-    for axis in axes:
-        tables_centred = tables_centred - tables_centred.mean(axis=1 + axis, keepdims=True)
-    return tables_centred
+def _components(rows: np.ndarray, attributes: Set) -> dict[Set, np.ndarray]:
+    """{A: P_A of every one of ``rows`` (q, n_1, ..., n_k)}, all other axes having length 1."""
+    return {tuple(attributes[axis] for axis in axes): part for axes, part in anova.components(rows).items()}
 
 
 def _pattern_pairs(cells: np.ndarray, places: Sequence[int], difference: float) -> np.ndarray:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -25,15 +25,16 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Audit, Mechanism, Reports, check_counts, check_reports
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_counts, check_reports
+from ldp_core.mechanisms.parts import InParts, Parts, drawn
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.covering import best_sets
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
-from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
+from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.sets import RandomSet, given_shares, maximal_sets, only_survey, shares_of_all
 from ldp_core.mechanisms.unary import UnaryEncoding
-from ldp_core.people import Counted, Counts, People, people_of, records_of
+from ldp_core.people import Counted, Counts, People, Tables, people_of, records_of
 from ldp_core.wording import meant
 from ldp_core.workloads import Survey, Workload
 
@@ -48,7 +49,7 @@ SHARES = ("even", "fitted")
 """Fewer people than this report one by one in simulations, which is then quicker."""
 
 
-class SampledSets(SurveyMechanism):
+class SampledSets(InParts, SurveyMechanism):
     """``oracle`` reports the joint value of one of ``sets`` (None: those asked about), drawn with probabilities ``shares``: "even",
     "fitted" to make the total variance least, or a number for each of them. Raises ValueError for anything else.
     """
@@ -79,9 +80,8 @@ class SampledSets(SurveyMechanism):
             self.shares = shares_of_all(survey, self.sets, self.information_of_sets)
         else:
             self.shares = given_shares([1.0] * len(self.sets) if isinstance(stated, str) else stated, len(self.sets))
-        kept = [
-            one.n if one.channel is None else one.channel.shape[0] for one in map(self.oracle, range(len(self.sets)))
-        ]
+        self.parts = Parts(tuple(map(self.oracle, range(len(self.sets)))), "a set")
+        kept = [one.n if one.channel is None else one.channel.shape[0] for one in self.parts.mechanisms]
         self.starts = np.concatenate([[0], np.cumsum(kept)])
 
     def _identity(self) -> dict[str, Any]:
@@ -132,10 +132,6 @@ class SampledSets(SurveyMechanism):
         return information
 
     @cached_property
-    def inflation(self) -> dict[Set, float]:
-        return {members: 1 / value for members, value in self.information.items()}
-
-    @cached_property
     def _holds(self) -> np.ndarray:
         """(K, d) whether each set has each attribute."""
         holds = np.zeros((len(self.sets), len(self.sizes)), dtype=bool)
@@ -154,15 +150,53 @@ class SampledSets(SurveyMechanism):
                 sources.append((part, sets))
         return sources
 
-    def second_moments(self, sets: np.ndarray, cells: int) -> tuple[float, float]:
-        """The sums over ``sets`` of alpha and beta, times the probability and the squared weight of a report, for queries written
-        on the ``cells`` that the sets have in common."""
-        alpha, beta = np.array([self._moments[size] for size in self._cells[sets].tolist()]).T
-        weights = self.shares[sets] * self.information_of_sets[sets] ** 2
-        return float(weights @ (alpha * (self._cells[sets] / cells))), float(weights @ beta)
+    def _weighed(self, parts: dict[Set, np.ndarray], shared: Set, attributes: Set) -> np.ndarray:
+        """(q, ...) what a report on a set that has ``shared`` in common with ``attributes`` is weighed with, but for the factor of the set."""
+        total = np.zeros(1)
+        for within in anova.subsets(shared):
+            if within:
+                total = total + parts[within] / self.information[tuple(attributes[i] for i in within)]
+        return total
 
-    def seen_on(self, attributes: Set) -> OnTable:
-        return _SampledSetsMarginal(self, self._several(attributes))
+    def _components(self, rows: np.ndarray, attributes: Set) -> dict[Set, np.ndarray]:
+        return anova.components(np.asarray(rows, dtype=float).reshape(-1, *[self.sizes[i] for i in attributes]))
+
+    def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
+        attributes = self._several(attributes)
+        parts = self._components(rows, attributes)
+        moments = np.zeros((len(rows), *[self.sizes[i] for i in attributes]))
+        for shared, sets in self.sources(attributes):
+            squares, cells = self._weighed(parts, shared, attributes) ** 2, self._cells[sets]
+            alpha, beta = np.array([self._moments[size] for size in cells.tolist()]).T
+            weights = self.shares[sets] * self.information_of_sets[sets] ** 2
+            spread = weights @ (alpha * (cells / math.prod(self.sizes[attributes[i]] for i in shared)))
+            moments += spread * squares.sum(axis=tuple(range(1, squares.ndim)), keepdims=True)
+            moments += (weights @ beta) * squares
+        return [(attributes, moments.reshape(rows.shape))]
+
+    def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
+        attributes, table = self._several(attributes), people.table(attributes)
+        sizes = [self.sizes[i] for i in attributes]
+        variances = self.variances(np.eye(1, len(table)), attributes).reshape(sizes)
+        return from_agreement(variances[np.ix_(*[(0, 1)] * variances.ndim)], table.reshape(sizes))
+
+    def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
+        attributes = self._several(attributes)
+        parts, sources = self._components(rows, attributes), self.sources(attributes)
+        some_say_nothing = sum(len(sets) for _, sets in sources) < len(self.sets)
+        low, high = (np.full(len(rows), 0.0 if some_say_nothing else end) for end in (math.inf, -math.inf))
+        for shared, sets in sources:
+            weights = self._weighed(parts, shared, attributes).reshape(len(rows), -1)
+            factors = self.information_of_sets[sets].tolist()
+            for n, factor in {(self.oracle(k).n, f) for k, f in zip(sets.tolist(), factors, strict=True)}:
+                step = max(1, 2**22 // n)  # of queries written out at once
+                for start in range(0, len(rows), step):
+                    here = slice(start, start + step)
+                    spread = np.repeat(factor * weights[here], n // weights.shape[1], axis=1)
+                    least, most = self.oracles[n].report_ends(spread)
+                    low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)
+        mean = rows.mean(axis=1)
+        return low + mean, high + mean
 
     # --- reports ------------------------------------------------------------------------------------------------
 
@@ -171,48 +205,20 @@ class SampledSets(SurveyMechanism):
         """Whole bits for the number of the set, and for the longest report on a set."""
         return math.ceil(math.log2(len(self.sets))) + max(oracle.bits_per_report for oracle in self.oracles.values())
 
-    @property
-    def width(self) -> int:
-        """Numbers in a report after that of its set."""
-        return max(map(numbers_sent, self.oracles.values()))
-
-    def _draw(self, users: int, rng: np.random.Generator) -> np.ndarray:
-        """(users,) the number of the set that each draws. Simulation only."""
-        bounds = np.cumsum(self.shares)
-        return np.minimum(np.searchsorted(bounds, rng.random(users), side="right"), len(bounds) - 1)
-
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) for records ``values`` (users, d): the number of the set each has drawn, and the report on it, filled up
         with -1. Simulation only: a client needs a secure random source."""
         records = records_of(values, self.sizes)
-        drawn = self._draw(len(records), rng)
-        raw = np.full((len(records), 1 + self.width), -1, dtype=np.int64)
-        raw[:, 0] = drawn
-        for k, people in _by_number(drawn):
-            members = self.sets[k]
-            cells = np.ravel_multi_index(
-                tuple(records[people, i] for i in members), tuple(self.sizes[i] for i in members)
-            )
-            sent = self.oracle(k).privatize(cells, rng).reshape(len(people), -1)
-            raw[people, 1 : 1 + sent.shape[1]] = sent
-        return raw
+        numbers = drawn(len(records), self.shares, rng)
+        return self.parts.privatize(numbers, lambda k, people: self._cells_of(records[people], self.sets[k]), rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """How many reported on each set (K,), and what their reports add up to, one set after the other."""
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or not np.issubdtype(raw.dtype, np.integer) or raw.shape[1] < 2:
-            raise ValueError("Each report must hold the number of a set and a report on it.")
-        if raw.size and (raw[:, 0].min() < 0 or raw[:, 0].max() >= len(self.sets)):
-            raise ValueError(f"Sets are numbered from 0 to {len(self.sets) - 1}.")
-        sums = np.zeros(self.starts[-1], dtype=np.int64)
-        for k, people in _by_number(raw[:, 0]):
-            sent = raw[people, 1 : 1 + numbers_sent(self.oracle(k))]
-            sums[self.starts[k] : self.starts[k + 1]] = self._summed(k, sent)
-        return Reports(self.digest, len(raw), (np.bincount(raw[:, 0], minlength=len(self.sets)), sums))
-
-    def _summed(self, k: int, sent: np.ndarray) -> np.ndarray:
-        oracle = self.oracle(k)
-        return oracle.aggregate(sent.ravel() if isinstance(oracle, RandomizedResponse) else sent).arrays[0]
+        users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self.starts[-1], dtype=np.int64)
+        for k, sent in self.parts.sorted(raw):
+            users[k] = len(sent)
+            sums[self.starts[k] : self.starts[k + 1]] = self.oracle(k).aggregate(sent).arrays[0]
+        return Reports(self.digest, len(raw), (users, sums))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Everyone draws a set; the people of one set are then simulated by their cells. Simulation only."""
@@ -238,24 +244,11 @@ class SampledSets(SurveyMechanism):
                 left = left - took
                 counts[starts[k] : starts[k + 1]] = Counted(took, self.sizes).table(members)
             return np.split(counts, starts[1:-1])
-        places, steps = self._addresses
-        for rows in people.chunks():
-            drawn = self._draw(len(rows), rng)
-            cells = starts[drawn] + (np.take_along_axis(rows, places[drawn], axis=1) * steps[drawn]).sum(axis=1)
-            np.add.at(counts, cells, 1)
+        for records in people.chunks():
+            for k, some in by_number(drawn(len(records), self.shares, rng)):
+                cells = self._cells_of(records[some], self.sets[k])
+                counts[starts[k] : starts[k + 1]] += np.bincount(cells, minlength=int(self._cells[k]))
         return np.split(counts, starts[1:-1])
-
-    @cached_property
-    def _addresses(self) -> tuple[np.ndarray, np.ndarray]:
-        """(K, k) attributes of each set, filled up with attribute 0, and the stride of each in the
-        table."""
-        places = np.zeros((len(self.sets), max(map(len, self.sets))), dtype=np.int64)
-        steps = np.zeros_like(places)
-        for k, members in enumerate(self.sets):
-            places[k, : len(members)] = members
-            for j in range(len(members)):
-                steps[k, j] = math.prod(self.sizes[i] for i in members[j + 1 :])
-        return places, steps
 
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables with the known number of people as their total."""
@@ -288,11 +281,9 @@ class SampledSets(SurveyMechanism):
 
     def audit(self) -> Audit:
         """That of the report on the set where it is largest: which set is drawn does not depend on the person's value."""
-        audits = {cells: oracle.audit() for cells, oracle in self.oracles.items()}
-        cells, worst = max(audits.items(), key=lambda audit_of_cells: audit_of_cells[1].epsilon)
-        members = self.sets[self._cells.tolist().index(cells)]
-        step = math.prod(self.sizes[members[-1] + 1 :])  # two values of one attribute are two cells of the table
-        return Audit(worst.epsilon, 0.0, f"{worst.method}; the set is drawn whatever the value", (0, step))
+        k, worst = self.parts.audit()
+        step = math.prod(self.sizes[self.sets[k][-1] + 1 :])  # two values of one attribute are two cells of the table
+        return replace(worst, method=f"{worst.method}; the set is drawn whatever the value", worst_pair=(0, step))
 
     def explain(self) -> str:
         drawn = "each as often as any other" if np.ptp(self.shares) < 1e-9 else "some more often than others"
@@ -301,61 +292,6 @@ class SampledSets(SurveyMechanism):
             f"value among up to {self._cells.max():,}, by {self._title}. The collector puts the reports on all sets together in the best linear way, "
             "so that all tables agree."
         )
-
-
-@dataclass(frozen=True)
-class _SampledSetsMarginal:
-    """The reports, seen on the table of ``attributes``, all of more than one value."""
-
-    mechanism: SampledSets
-    attributes: Set
-
-    @property
-    def _sizes(self) -> list[int]:
-        return [self.mechanism.sizes[i] for i in self.attributes]
-
-    def _weighed(self, parts: dict[Set, np.ndarray], shared: Set) -> np.ndarray:
-        """(q, ...) what a report on a set that has ``shared`` in common is weighed with, but for the factor of the set."""
-        total = np.zeros(1)
-        for within in anova.subsets(shared):
-            if within:
-                total = total + parts[within] / self.mechanism.information[tuple(self.attributes[i] for i in within)]
-        return total
-
-    def variances(self, rows: np.ndarray) -> np.ndarray:
-        """The second moment of what a report adds, over the sets it may be about, less the square of its mean."""
-        sizes = self._sizes
-        shaped = np.asarray(rows, dtype=float).reshape(-1, *sizes)
-        parts = components(shaped)
-        variances = -((shaped - parts[()]) ** 2)
-        for shared, sets in self.mechanism.sources(self.attributes):
-            squares = self._weighed(parts, shared) ** 2
-            alpha, beta = self.mechanism.second_moments(sets, math.prod(sizes[i] for i in shared))
-            variances += alpha * squares.sum(axis=tuple(range(1, squares.ndim)), keepdims=True) + beta * squares
-        return np.maximum(variances, 0.0).reshape(rows.shape)
-
-    def cell_variances(self, people: np.ndarray) -> np.ndarray:
-        """By agreement: `from_agreement`."""
-        variances = self.variances(np.eye(1, len(people))).reshape(self._sizes)
-        return from_agreement(variances[np.ix_(*[(0, 1)] * variances.ndim)], people.reshape(variances.shape))
-
-    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        shaped = np.asarray(rows, dtype=float).reshape(-1, *self._sizes)
-        parts, sources = components(shaped), self.mechanism.sources(self.attributes)
-        some_say_nothing = sum(len(sets) for _, sets in sources) < len(self.mechanism.sets)
-        low, high = (np.full(len(rows), 0.0 if some_say_nothing else end) for end in (math.inf, -math.inf))
-        for shared, sets in sources:
-            weights = self._weighed(parts, shared).reshape(len(rows), -1)
-            factors = self.mechanism.information_of_sets[sets].tolist()
-            for n, factor in {(self.mechanism.oracle(k).n, f) for k, f in zip(sets.tolist(), factors, strict=True)}:
-                step = max(1, 2**22 // n)  # of queries written out at once
-                for start in range(0, len(rows), step):
-                    here = slice(start, start + step)
-                    spread = np.repeat(factor * weights[here], n // weights.shape[1], axis=1)
-                    least, most = self.mechanism.oracles[n].report_ends(spread)
-                    low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)
-        mean = rows.mean(axis=1)
-        return low + mean, high + mean
 
 
 def build(
@@ -367,29 +303,3 @@ def build(
         return SampledSets(survey, epsilon, oracle, shares)
     asked = SampledSets(survey, epsilon, oracle)
     return SampledSets(survey, epsilon, oracle, shares, best_sets(survey, asked.information_on), "covering_sets")
-
-
-def numbers_sent(oracle: Oracle) -> int:
-    """Numbers in a report."""
-    if isinstance(oracle, RandomizedResponse):
-        return 1
-    return oracle.size if isinstance(oracle, SubsetSelection) else oracle.n
-
-
-def components(tables: np.ndarray) -> dict[Set, np.ndarray]:
-    """{A: P_A f} of ``tables`` f (q, n_1, ..., n_k), each with axes of length 1 for attributes (numbered from 0) outside A."""
-    components: dict[Set, np.ndarray] = {(): tables}
-    for axis in range(tables.ndim - 1):
-        split: dict[Set, np.ndarray] = {}
-        for members, part in components.items():
-            mean = part.mean(axis=axis + 1, keepdims=True)
-            split[members], split[(*members, axis)] = mean, part - mean
-        components = split
-    return components
-
-
-def _by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Each number that is there, with the places where it stands."""
-    order = np.argsort(numbers, kind="stable")
-    distinct, starts = np.unique(numbers[order], return_index=True)
-    return list(zip(distinct.tolist(), np.split(order, starts)[1:], strict=True))

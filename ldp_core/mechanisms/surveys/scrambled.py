@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -28,15 +27,16 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_REPORT_NUMBERS
-from ldp_core.mechanisms.base import Audit, Reports, check_reports, check_rows
+from ldp_core.mechanisms.base import Audit, Reports, below, by_number, check_reports, check_rows
 from ldp_core.mechanisms.files import PATTERNS, MechanismFile
+from ldp_core.mechanisms.parts import drawn
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.moments import Moments
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.sets import RandomSet
-from ldp_core.people import Counts, People, people_of, records_of, smallest_type
+from ldp_core.people import Counts, People, Tables, people_of, records_of, smallest_type
 from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_within
 
 
@@ -82,7 +82,8 @@ class ScrambledPatterns(SurveyMechanism):
         self._ratio = exp_epsilon(self.epsilon)
         self._inside = np.array([np.count_nonzero(sent_pattern.cells) for sent_pattern in self.patterns])
         self._cells = np.array([sent_pattern.cells.size for sent_pattern in self.patterns])
-        self._weights = (self._ratio - 1) / (1 + (self._ratio - 1) * self._inside / self._cells)
+        self.weights = (self._ratio - 1) / (1 + (self._ratio - 1) * self._inside / self._cells)
+        """(r,) w of each pattern."""
         self._starts = np.concatenate([[0], np.cumsum(self._cells)])
 
     @property
@@ -156,15 +157,18 @@ class ScrambledPatterns(SurveyMechanism):
         }
 
     @cached_property
-    def inflation(self) -> dict[Set, float]:
-        return {members: 1 / value for members, value in self.information.items()}
-
-    @cached_property
     def _moments(self) -> Moments:
-        return Moments(self.sizes, self.patterns, self.shares, self.epsilon, self.information)
+        return Moments(self)
 
-    def seen_on(self, attributes: Set) -> _PatternsMarginal:
-        return _PatternsMarginal(self._moments, tuple(attributes))
+    def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
+        return [(attributes, self._moments.squares(attributes, rows))]
+
+    def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
+        return self._moments.ends(attributes, rows)
+
+    def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
+        table = people.table(attributes).astype(float).reshape([self.sizes[i] for i in attributes])
+        return from_agreement(self._moments.cell_variances(attributes), table)
 
     # --- reports ------------------------------------------------------------------------------------------------
 
@@ -198,7 +202,7 @@ class ScrambledPatterns(SurveyMechanism):
             )
         largest = max(len(self.patterns), *self.sizes)
         raw = np.full((len(records), 1 + self.width), -1, dtype=np.result_type(np.int16, np.min_scalar_type(-largest)))
-        for number, users in self._assigned(len(records), rng):
+        for number, users in by_number(drawn(len(records), self.shares, rng)):
             step = self._step(number)
             for start in range(0, len(users), step):
                 some = users[start : start + step]
@@ -206,13 +210,6 @@ class ScrambledPatterns(SurveyMechanism):
                 raw[some, 0] = number
                 raw[some, 1 : 1 + sum(permutations.shape[1] for permutations in moved)] = np.concatenate(moved, axis=1)
         return raw
-
-    def _assigned(self, users: int, rng: np.random.Generator) -> Iterator[tuple[int, np.ndarray]]:
-        """Each pattern that some of ``users`` people send, and their numbers. Simulation only."""
-        sent = rng.multinomial(users, self.shares)
-        order, ends = rng.permutation(users), np.cumsum(sent)
-        for number in np.flatnonzero(sent).tolist():
-            yield number, order[ends[number] - sent[number] : ends[number]]
 
     def _step(self, number: int) -> int:
         return max(1, 2**22 // sum(self.patterns[number].cells.shape))
@@ -231,42 +228,44 @@ class ScrambledPatterns(SurveyMechanism):
             for i, place in zip(pattern.attributes, places, strict=True)
         ]
 
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        """(N,) which of the ``rows`` (N, 1 + width) hold the number of a pattern, a permutation for each of its attributes, and -1."""
+        possible, known = np.zeros(len(rows), dtype=bool), np.flatnonzero(below(rows[:, :1], len(self.patterns)))
+        for number, some in by_number(rows[known, 0]):
+            moved, rest = self._moved(number, rows[known[some], 1:])
+            good = (rest == -1).all(axis=1)
+            for permutations in moved:
+                good &= (np.sort(permutations, axis=1) == np.arange(permutations.shape[1])).all(axis=1)
+            possible[known[some]] = good
+        return possible
+
+    def _moved(self, number: int, rows: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+        """What ``rows`` of reports hold of each attribute of a pattern, and what fills them up."""
+        *moved, rest = np.split(rows.astype(np.int64), np.cumsum(self.patterns[number].cells.shape), axis=1)
+        return moved, rest
+
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports: how often each pattern was sent (r,), and how many of its images held each cell, one pattern after the other."""
         raw = check_rows(raw, 1 + self.width, f"a pattern and {self.width} places")
+        if not self.possible(raw).all():
+            raise ValueError(
+                f"Each report must hold the number of a pattern, from 0 to {len(self.patterns) - 1}, a permutation of the values of each of its "
+                "attributes, and -1 in the rest."
+            )
         sent, cover = np.zeros(len(self.patterns), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64)
-        if len(raw) and (raw[:, 0].min() < 0 or raw[:, 0].max() >= len(self.patterns)):
-            raise ValueError(f"Patterns are numbered from 0 to {len(self.patterns) - 1}.")
-        np.add.at(sent, raw[:, 0], 1)
-        order, ends = np.argsort(raw[:, 0], kind="stable"), np.cumsum(sent)
-        for number in np.flatnonzero(sent).tolist():
-            rows = order[ends[number] - sent[number] : ends[number]]
+        for number, rows in by_number(raw[:, 0]):
+            sent[number] = len(rows)
             for start in range(0, len(rows), self._step(number)):
-                moved = self._read(number, raw[rows[start : start + self._step(number)], 1:])
+                moved, _ = self._moved(number, raw[rows[start : start + self._step(number)], 1:])
                 cover[self._starts[number] : self._starts[number + 1]] += covered(self.patterns[number].cells, moved)
         return Reports(self.digest, len(raw), (sent, cover))
-
-    def _read(self, number: int, rows: np.ndarray) -> list[np.ndarray]:
-        """The permutations in ``rows`` of reports about a pattern. ValueError where they are none."""
-        sizes = self.patterns[number].cells.shape
-        *moved, rest = np.split(rows.astype(np.int64), np.cumsum(sizes), axis=1)
-        if not all(
-            (np.sort(permutations, axis=1) == np.arange(size)).all()
-            for permutations, size in zip(moved, sizes, strict=True)
-        ):
-            raise ValueError(
-                f"A report about pattern {number} must hold a permutation of the values of each of its attributes."
-            )
-        if (rest != -1).any():
-            raise ValueError(f"A report about pattern {number} must be filled up with -1.")
-        return moved
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of people: `ldp_core.people.People`, records (users, d), or counts (n,) of all types. Simulation only."""
         sent, cover, users = np.zeros(len(self.patterns), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64), 0
         for records in batches(people_of(counts, self.sizes)):
             users += len(records)
-            for number, members in self._assigned(len(records), rng):
+            for number, members in by_number(drawn(len(records), self.shares, rng)):
                 sent[number] += len(members)
                 cover[self._starts[number] : self._starts[number + 1]] += self._covered(number, records[members], rng)
         return Reports(self.digest, users, (sent, cover))
@@ -291,7 +290,7 @@ class ScrambledPatterns(SurveyMechanism):
         for number, pattern in enumerate(self.patterns):
             own = (
                 cover[self._starts[number] : self._starts[number + 1]].reshape(pattern.cells.shape)
-                * self._weights[number]
+                * self.weights[number]
             )
             tables[pattern.attributes] = tables.get(pattern.attributes, 0) + own
         parts: dict[Set, np.ndarray] = {}
@@ -329,24 +328,6 @@ class ScrambledPatterns(SurveyMechanism):
 
     def explain(self) -> str:
         return self._explanation or explanation(self.patterns, self.shares, self.true_probability)
-
-
-@dataclass(frozen=True)
-class _PatternsMarginal:
-    """The reports, seen on the table of ``attributes``."""
-
-    moments: Moments
-    attributes: Set
-
-    def variances(self, rows: np.ndarray) -> np.ndarray:
-        return self.moments.variances(self.attributes, rows)
-
-    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.moments.ends(self.attributes, rows)
-
-    def cell_variances(self, people: np.ndarray) -> np.ndarray:
-        table = np.asarray(people, dtype=float).reshape([self.moments.sizes[i] for i in self.attributes])
-        return from_agreement(self.moments.cell_variances(self.attributes), table)
 
 
 def batches(people: People) -> Iterator[np.ndarray]:

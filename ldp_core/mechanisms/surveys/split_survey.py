@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,9 +27,10 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import Audit, Mechanism, Reports, check_reports
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
+from ldp_core.mechanisms.parts import InParts, Parts, drawn
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
@@ -37,7 +38,7 @@ from ldp_core.mechanisms.surveys.largest import at_most
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches, patterns_file
 from ldp_core.mechanisms.surveys.sets import given_shares
 from ldp_core.people import Counts, Tables, people_of, records_of
-from ldp_core.workloads import Group, Histogram, Survey, Workload
+from ldp_core.workloads import Group, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, divided
 
 _ENTRIES = 2**22  # of queries written out at once
@@ -51,7 +52,7 @@ class GroupTable:
     mechanism: ExplicitMechanism
 
 
-class SplitSurvey(SurveyMechanism):
+class SplitSurvey(InParts, SurveyMechanism):
     """People take part in one of the designs ``own`` or, last, in ``rest``, with probabilities in proportion to ``shares`` (K,).
 
     ValueError for no design, one that does not fit ``sizes`` or has another epsilon, and shares that are not positive.
@@ -87,6 +88,7 @@ class SplitSurvey(SurveyMechanism):
         if not self.designs or any(design.epsilon != self.epsilon for design in self.designs):
             raise ValueError(f"There must be a design to take part in, and all need epsilon {self.epsilon:g}.")
         self.shares = given_shares(np.asarray(shares, dtype=float).tolist(), len(self.designs))
+        self.parts = Parts(self.designs, "a design")
 
     @property
     def split(self) -> SplitSurvey:
@@ -168,19 +170,13 @@ class SplitSurvey(SurveyMechanism):
                     inflation[members] = value / float(self.shares[-1])
         return inflation
 
-    def seen_on(self, attributes: Set) -> _SplitSurveyMarginal:
-        return _SplitSurveyMarginal(self, tuple(attributes))
-
     def second_moments(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
-        """(some attributes, mean squares (q, cells)) for every design with information about
-        ``rows`` (q, cells) on the table of ``attributes``. The mean squares are of the contribution
-        of a report, for a person of each cell of the table of those attributes, times the
-        probability that there is a report."""
+        """Those of every design that says something about ``rows``, times the probability that there is a report in it."""
         moments = [
             (self.sets[k], values**2 @ self.own[k].mechanism.strategy * self.shares[k])
             for k, values in self._added(rows, attributes)
         ]
-        return moments + [(attributes, squares) for squares in self._left_squares(rows, attributes)]
+        return moments + self._left_squares(rows, attributes)
 
     def _added(self, rows: np.ndarray, attributes: Set) -> Iterator[tuple[int, np.ndarray]]:
         """The contributions of the reports of each relevant strategy to ``rows``: its number, and
@@ -193,19 +189,21 @@ class SplitSurvey(SurveyMechanism):
         """(q, cells) what no strategy of its own is asked of ``rows``."""
         return divided(rows.reshape(-1, *self._axes(attributes)), attributes, self.sets)[-1].reshape(rows.shape)
 
-    def _left_squares(self, rows: np.ndarray, attributes: Set) -> Iterator[np.ndarray]:
+    def _left_squares(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
         """The mean squares of what patterns add to ``rows``, as `second_moments` has them, where they say something of them."""
         left = self._left(rows, attributes)
-        if self.rest is not None and np.abs(left).max(initial=0.0) > 1e-11 * np.abs(rows).max(initial=0.0):
-            yield (self.rest.seen_on(attributes).variances(left) + left**2) / self.shares[-1]
+        if self.rest is None or np.abs(left).max(initial=0.0) <= 1e-11 * np.abs(rows).max(initial=0.0):
+            return []
+        moments = self.rest.second_moments(left, attributes)
+        return [(members, squares / self.shares[-1]) for members, squares in moments]
 
     def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) bounds on what a report can add to ``rows`` (q, cells): the least and the most over all designs."""
+        """The least and the most over all designs."""
         low, high = np.full((2, len(rows)), 0.0)
         for _, values in self._added(rows, attributes):
             low, high = np.minimum(low, values.min(axis=1)), np.maximum(high, values.max(axis=1))
         if self.rest is not None:
-            ends = self.rest.seen_on(attributes).ends(self._left(rows, attributes))
+            ends = self.rest.ends(self._left(rows, attributes), attributes)
             low, high = np.minimum(low, ends[0] / self.shares[-1]), np.maximum(high, ends[1] / self.shares[-1])
         mean = rows.mean(axis=1)
         return mean + low, mean + high
@@ -223,8 +221,8 @@ class SplitSurvey(SurveyMechanism):
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         profiles = self._own_profiles(survey)
         constant = 0.0
-        for group in survey.groups:
-            values, scale = self._eigenvalues(group), group.weight**2 / group.base.n
+        for group, values in zip(survey.groups, survey.spectra, strict=True):
+            scale = group.weight**2 / group.base.n
             if values is None:
                 profiles += self._rest_profile(group)
                 continue
@@ -236,10 +234,10 @@ class SplitSurvey(SurveyMechanism):
 
     def _own_profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         """The mean squares of what the reports about each strategy of its own add to all queries, for people of each cell of its table."""
-        spectra, profiles = [self._eigenvalues(group) for group in survey.groups], []
+        profiles = []
         for combination in self.combined:
             for k, squares in zip(
-                combination.tables.numbers, combination.squares(combination.tables.gram(survey, spectra)), strict=True
+                combination.tables.numbers, combination.squares(combination.tables.gram(survey)), strict=True
             ):
                 profiles.append((self.sets[k], squares @ self.own[k].mechanism.strategy * self.shares[k]))
         return profiles
@@ -249,32 +247,13 @@ class SplitSurvey(SurveyMechanism):
         the true answers."""
         rows = group.base.gram_root
         profiles = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
-        profiles += [(group.attributes, squares.sum(axis=0)) for squares in self._left_squares(rows, group.attributes)]
+        profiles += [(members, squares.sum(axis=0)) for members, squares in self._left_squares(rows, group.attributes)]
         return [(members, group.weight**2 * part) for members, part in profiles]
 
-    def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
-        if isinstance(group.base, Histogram):
-            cells = self.cell_variances(group.attributes, people)
-            return cells if queries is None else cells[queries]
-        table = people.table(group.attributes).astype(float)
-        chosen = np.arange(group.base.num_queries) if queries is None else queries
-        step = max(
-            1, _ENTRIES // max([group.base.n, *(combination.tables.dimensions for combination in self.combined)])
-        )
-        variances = np.zeros(len(chosen))
-        for start in range(0, len(chosen), step):
-            rows = group.base.rows(chosen[start : start + step])
-            centred = rows - rows.mean(axis=1, keepdims=True)
-            variances[start : start + step] = -(centred**2) @ table
-            for members, squares in self.second_moments(rows, group.attributes):
-                variances[start : start + step] += squares @ people.table(members)
-        return np.maximum(variances, 0.0)
-
-    def cost_dimension(self, workload: Workload) -> int:
-        """The dimensions of tables whose reports are put together as well."""
-        return max(
-            [super().cost_dimension(workload), *(combination.tables.dimensions for combination in self.combined)]
-        )
+    @property
+    def dimensions(self) -> int:
+        """Those of tables whose reports are put together."""
+        return max((combination.tables.dimensions for combination in self.combined), default=0)
 
     def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
         """(cells,) exact variance of the count of each cell of the table of ``attributes``."""
@@ -288,9 +267,9 @@ class SplitSurvey(SurveyMechanism):
                 variances += squares[cells_of(sizes, attributes, common)]
         if self.rest is not None:  # patterns treat all values alike: it depends on what a person and the cell agree in
             left = divided(np.eye(1, cells).reshape(1, *sizes), attributes, self.sets)[-1].reshape(1, cells)
-            squares = (self.rest.seen_on(attributes).variances(left) + left**2).reshape(sizes) / self.shares[-1]
-            agreement = squares[np.ix_(*[(0, min(1, size - 1)) for size in sizes])]
-            variances += from_agreement(agreement, table.reshape(sizes))
+            ((_, squares),) = self.rest.second_moments(left, attributes)
+            agreement = squares.reshape(sizes)[np.ix_(*[(0, min(1, size - 1)) for size in sizes])]
+            variances += from_agreement(agreement / self.shares[-1], table.reshape(sizes))
         return np.maximum(variances, 0.0)
 
     def _cell_squares(self, combination: Combined, attributes: Set, people: Tables) -> np.ndarray:
@@ -315,75 +294,25 @@ class SplitSurvey(SurveyMechanism):
         bits = [design.bits_per_report for design in self.designs]
         return float(math.ceil(max(bits) + math.log2(math.fsum(2.0 ** (length - max(bits)) for length in bits)) - 1e-9))
 
-    def _drawn(self, users: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """The people of each design, out of ``users``. Simulation only."""
-        ends = np.cumsum(rng.multinomial(users, self.shares))[:-1]
-        return np.split(rng.permutation(users), ends)
-
     def _types(self, k: int, records: np.ndarray) -> np.ndarray:
         """The types that the people with ``records`` (users, d) report in design ``k``."""
         if k == len(self.own):
             return records
-        members = self.sets[k]
-        return np.ravel_multi_index(tuple(records[:, i] for i in members), tuple(self._axes(members)))
-
-    @property
-    def _widths(self) -> list[int]:
-        return [1] * len(self.own) + ([] if self.rest is None else [1 + self.rest.width])
-
-    @property
-    def width(self) -> int:
-        """Numbers in a report after that of its design."""
-        return max(self._widths)
+        return self._cells_of(records, self.sets[k])
 
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the number of the design and the report in it, filled up with -1, of people with value indices ``records``
         (users, d). Simulation only: a client needs a secure random source."""
         records = records_of(records, self.sizes)
-        raw = np.full((len(records), 1 + self.width), -1, dtype=np.int64)
-        for k, users in enumerate(self._drawn(len(records), rng)):
-            sent = self.designs[k].privatize(self._types(k, records[users]), rng).reshape(len(users), self._widths[k])
-            raw[users, 0], raw[users, 1 : 1 + self._widths[k]] = k, sent
-        return raw
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        """How many took part in each design (K,), and what the reports of one after the other are aggregated to."""
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != 1 + self.width or not np.issubdtype(raw.dtype, np.integer):
-            raise ValueError(f"Each report must hold the number of a design and {self.width} numbers.")
-        if raw.size and not 0 <= raw[:, 0].min() <= raw[:, 0].max() < len(self.designs):
-            raise ValueError(f"Designs are numbered from 0 to {len(self.designs) - 1}.")
-        reports_by_design = []
-        for k, design in enumerate(self.designs):
-            some = raw[raw[:, 0] == k, 1:]
-            if (some[:, self._widths[k] :] != -1).any():
-                raise ValueError(f"A report in design {k} must be filled up with -1.")
-            sent = some[:, : self._widths[k]]
-            reports_by_design.append(design.aggregate(sent if k == len(self.own) else sent[:, 0]))
-        return self._together(reports_by_design)
-
-    def _together(self, reports_by_design: Sequence[Reports]) -> Reports:
-        users = np.array([reports.users for reports in reports_by_design], dtype=np.int64)
-        return Reports(
-            self.digest,
-            int(users.sum()),
-            (users, *(array for reports in reports_by_design for array in reports.arrays)),
-        )
-
-    def _apart(self, reports: Reports) -> list[Reports]:
-        users, *arrays = reports.arrays
-        data: list[tuple[np.ndarray, ...]] = [(array,) for array in arrays[: len(self.own)]]
-        data += [] if self.rest is None else [tuple(arrays[len(self.own) :])]
-        return [
-            Reports(design.digest, int(sent), own) for design, sent, own in zip(self.designs, users, data, strict=True)
-        ]
+        numbers = drawn(len(records), self.shares, rng)
+        return self.parts.privatize(numbers, lambda k, users: self._types(k, records[users]), rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of people, records (users, d), or counts (n,) of all types. Simulation only."""
         tables = [np.zeros(group.mechanism.n, dtype=np.int64) for group in self.own]
         left = [] if self.rest is None else [self.rest.simulate(np.zeros((0, len(self.sizes)), dtype=int), rng)]
         for records in batches(people_of(counts, self.sizes)):
-            for k, users in enumerate(self._drawn(len(records), rng)):
+            for k, users in by_number(drawn(len(records), self.shares, rng)):
                 some = self._types(k, records[users])
                 if k < len(self.own):
                     tables[k] += np.bincount(some, minlength=len(tables[k]))
@@ -392,12 +321,11 @@ class SplitSurvey(SurveyMechanism):
         reports_by_design = [
             group.mechanism.simulate(table, rng) for group, table in zip(self.own, tables, strict=True)
         ]
-        return self._together([*reports_by_design, *left])
+        return self.parts.joined(self.digest, [*reports_by_design, *left])
 
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables that agree in what they share, and add up to the known number of people."""
-        check_reports(reports, self.digest)
-        reports_by_design, components = self._apart(reports), dict[Set, np.ndarray]()
+        reports_by_design, components = self.parts.apart(self.digest, reports), dict[Set, np.ndarray]()
         for combination in self.combined:
             components.update(
                 combination.components([reports_by_design[k].arrays[0] for k in combination.tables.numbers])
@@ -412,13 +340,12 @@ class SplitSurvey(SurveyMechanism):
 
     def audit(self) -> Audit:
         """That of the design where it is largest: which one it is does not depend on the person."""
-        audits = [design.audit() for design in self.designs]
-        k = int(np.argmax([audit.epsilon for audit in audits]))
-        first, second = audits[k].worst_pair
+        k, worst = self.parts.audit()
+        first, second = worst.worst_pair
         if k < len(self.own):
             first, second = self._type(k, first), self._type(k, second)
-        method = f"{audits[k].method}; the design is drawn whatever the value"
-        return Audit(audits[k].epsilon, max(audit.delta for audit in audits), method, (first, second))
+        method = f"{worst.method}; the design is drawn whatever the value"
+        return replace(worst, method=method, worst_pair=(first, second))
 
     def _type(self, k: int, cell: int) -> int:
         """A type in a ``cell`` of the table of design ``k``."""
@@ -452,34 +379,3 @@ class SplitSurvey(SurveyMechanism):
 def _listed(names: Sequence[str]) -> str:
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
-
-
-@dataclass(frozen=True)
-class _SplitSurveyMarginal:
-    """The reports, seen on the table of ``attributes``."""
-
-    mechanism: SplitSurvey
-    attributes: Set
-
-    def variances(self, rows: np.ndarray) -> np.ndarray:
-        """Exact where what a person adds depends on these attributes only. A strategy on others, too, makes it depend on them: then
-        it is at most this, the most over their values, design by design."""
-        sizes = [self.mechanism.sizes[i] for i in self.attributes]
-        variances = -((rows - rows.mean(axis=1, keepdims=True)) ** 2).reshape(-1, *sizes)
-        for members, squares in self.mechanism.second_moments(np.asarray(rows, dtype=float), self.attributes):
-            shaped = squares.reshape(-1, *[self.mechanism.sizes[i] for i in members])
-            outside = tuple(1 + axis for axis, i in enumerate(members) if i not in self.attributes)
-            inside = [size if i in members else 1 for i, size in zip(self.attributes, sizes, strict=True)]
-            variances = variances + (shaped.max(axis=outside) if outside else shaped).reshape(-1, *inside)
-        return np.maximum(variances, 0.0).reshape(rows.shape)
-
-    def cell_variances(self, people: np.ndarray) -> np.ndarray:
-        step = max(1, _ENTRIES // len(people))
-        parts = [
-            self.variances(np.eye(min(step, len(people) - start), len(people), start)) @ people
-            for start in range(0, len(people), step)
-        ]
-        return np.concatenate(parts)
-
-    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.mechanism.ends(np.asarray(rows, dtype=float), self.attributes)

@@ -20,12 +20,13 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core.limits import MOST_WORKLOAD_ENTRIES
-from ldp_core.mechanisms.base import Contributions, Estimate, QuadraticForm, Reports
+from ldp_core.mechanisms.base import Estimate, QuadraticForm, Reports
 from ldp_core.mechanisms.trees.hierarchical import ConsistentNodes, RawNodes
-from ldp_core.mechanisms.trees.levels import QUERIES_AT_ONCE, Tree, check_dense
-from ldp_core.mechanisms.trees.rectangles import Rectangles, domain_rule, located, rectangles, told_shape
+from ldp_core.mechanisms.trees.levels import QUERIES_AT_ONCE, Tree, all_or, check_dense
+from ldp_core.mechanisms.trees.node_reports import Weighed
+from ldp_core.mechanisms.trees.rectangles import domain_rule, located, rectangles, told_shape
 from ldp_core.mechanisms.trees.tables import Grid
-from ldp_core.people import Counts, dense
+from ldp_core.people import Counts
 from ldp_core.workloads import Workload
 
 ORACLES = ("oue", "hrr", "hadamard", "olh")
@@ -62,7 +63,7 @@ class RawGridEstimate(Estimate):
         pieces = rectangles(workload, self.grid.shape)
         if pieces is None:
             return super().answers(workload, queries)
-        low, high, weights = located(pieces, _all_or(workload, queries))
+        low, high, weights = located(pieces, all_or(workload, queries))
         return weights * self.rectangles(low, high)
 
     def consistent(self, users: float) -> Estimate:
@@ -85,15 +86,6 @@ class RawGridEstimate(Estimate):
     def squared_error(self, workload: Workload, counts: Counts) -> float:
         """Squared error summed over all queries (squared users); every answer is formed."""
         return float(np.sum((self.answers(workload) - workload.answers(counts)) ** 2))
-
-
-def _all_or(workload: Workload, queries: np.ndarray | None) -> np.ndarray:
-    if queries is None and workload.num_queries > MOST_WORKLOAD_ENTRIES:
-        raise ValueError(
-            f"Raw answers do not add up, so all {workload.num_queries:,} of them would have to be formed, too many here. Ask for "
-            'the queries you need, or use reconstruction "consistent".'
-        )
-    return np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
 
 
 class ConsistentGrid(ConsistentNodes):
@@ -141,33 +133,15 @@ class RawGrid(RawNodes):
         known = 0.0 if rectangles(workload, self.tree.shape) is None else workload.gram_column[-1]
         return known - workload.gram_diag
 
-    def _query_weights(
-        self, workload: Workload, pieces: Sequence[Rectangles], queries: np.ndarray
-    ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-        """(q, n) rows of a few queries, the weights (q, cells) that they give the cells of each table, and (q, 1) the roots."""
+    def _of_nodes(self, workload: Workload) -> bool:
+        return rectangles(workload, self.tree.shape) is not None
+
+    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed:
+        pieces = rectangles(workload, self.tree.shape)
+        assert pieces is not None  # what `_of_nodes` has said
         low, high, scale = located(pieces, queries)
         cells, whole = self.tree.weights(low, high)
-        return workload.rows(queries), [scale[:, None] * table for table in cells], scale[:, None] * whole
-
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """The contribution of a report to the answers of ``queries`` (q,), rectangles being made up of cells."""
-        pieces = rectangles(workload, self.tree.shape)
-        if pieces is None:
-            return super().query_contributions(workload, queries)
-        return self._node_contributions(*self._query_weights(workload, pieces, np.asarray(queries)))
-
-    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        """(p,) exact variance (squared users) of the answer to each query, or to the given ones, when the users are
-        ``counts`` (n,)."""
-        pieces = rectangles(workload, self.tree.shape)
-        if pieces is None:
-            return super().query_variances(workload, counts, queries)
-        asked, x, variances = _all_or(workload, queries), dense(counts).astype(float), [np.zeros(0)]
-        chunk = max(1, QUERIES_AT_ONCE // sum(self.tree.sizes))
-        for start in range(0, asked.size, chunk):
-            rows, weights, whole = self._query_weights(workload, pieces, asked[start : start + chunk])
-            variances.append(self._node_variances(weights, x) - (rows - whole) ** 2 @ x)
-        return np.concatenate(variances)
+        return Weighed(workload.rows(queries), [scale[:, None] * table for table in cells], scale[:, None] * whole)
 
 
 def build(

@@ -15,13 +15,15 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
     Mechanism,
     Reports,
+    below,
     check_counts,
     check_reports,
     check_rows,
@@ -37,6 +39,7 @@ from ldp_core.mechanisms.hrr import (
     simulate_signs,
 )
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
+from ldp_core.mechanisms.trees.node_reports import channel
 from ldp_core.people import Counts
 from ldp_core.privacy import log_ratio
 from ldp_core.wording import significant
@@ -77,6 +80,15 @@ class Haar(Mechanism):
             raw[own, 1] = privatize_signs(types, range(m, 2 * m), self.epsilon, rng)
         return raw
 
+    @property
+    def outcomes(self) -> float:
+        return 2 * sum(self.blocks)
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        known = below(rows[:, :1], len(self.blocks))
+        blocks = np.array(self.blocks)[np.where(known, rows[:, 0], 0)]
+        return known & below(rows[:, 1:], 2 * blocks[:, None])
+
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Tallies of the outputs of each level."""
         raw = check_rows(raw, 2, "a level and an output")
@@ -99,29 +111,14 @@ class Haar(Mechanism):
     @property
     def channel(self) -> LinearOperator:
         """(outputs of all levels, n) the strategy, by fast transforms."""
-        padded = self.tree.channel([self._level_channel(m) for m in self.blocks])
-
-        def forward(x: np.ndarray) -> np.ndarray:
-            return padded @ np.pad(np.ravel(x), (0, self.tree.n - self.n))
-
-        def adjoint(y: np.ndarray) -> np.ndarray:
-            return (padded.T @ np.ravel(y))[: self.n]
-
-        return LinearOperator((padded.shape[0], self.n), matvec=forward, rmatvec=adjoint, dtype=float)
+        padding = aslinearoperator(sparse.eye_array(self.tree.n, self.n))
+        return channel(self.tree, [self._level_channel(m) for m in self.blocks]) @ padding
 
     def _level_channel(self, blocks: int) -> LinearOperator:
         """Q of one level on its half blocks."""
-        signs = sign_channel(2 * blocks, range(blocks, 2 * blocks), self.epsilon)
-        order = self._signed(np.arange(2 * blocks), blocks)
-
-        def forward(halves: np.ndarray) -> np.ndarray:
-            types = np.empty(2 * blocks)
-            types[order] = np.ravel(halves)
-            return signs @ types
-
-        return LinearOperator(
-            signs.shape, matvec=forward, rmatvec=lambda y: (signs.T @ np.ravel(y))[order], dtype=float
-        )
+        halves = np.arange(2 * blocks)
+        order = sparse.csr_array((np.ones(2 * blocks), (self._signed(halves, blocks), halves)))
+        return sign_channel(2 * blocks, range(blocks, 2 * blocks), self.epsilon) @ aslinearoperator(order)
 
     # --- estimates and their variance ---------------------------------------------------------------------------
 
@@ -172,13 +169,6 @@ class Haar(Mechanism):
         C = x.sum() * (self._gain**2 / len(self.blocks) * noise - c**2) + c * (x[:, None] + x)
         C[np.diag_indices(self.n)] -= x
         return C
-
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the estimated counts, without an n x n matrix."""
-        x, c = np.asarray(counts, dtype=float), 1 / self.tree.n
-        sums, noise = rows.sum(axis=1), sum(np.sum(part**2, axis=1) for part in self._differences(rows))
-        isotropic = x.sum() * (self._gain**2 / len(self.blocks) * noise - (c * sums) ** 2)
-        return isotropic + 2 * c * sums * (rows @ x) - rows**2 @ x
 
     def _differences(self, rows: np.ndarray) -> Iterator[np.ndarray]:
         """(q, m) for each level, finest first, what ``rows`` (q, n) times the counts gives its coefficients."""

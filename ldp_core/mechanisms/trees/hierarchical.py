@@ -9,6 +9,7 @@ Any mechanism of the library can be the oracle that reports the node. Three reco
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
@@ -27,11 +28,12 @@ from ldp_core.mechanisms.trees.levels import (
     Ranges,
     RawTreeEstimate,
     Tree,
+    all_or,
     batches,
     check_dense,
     ends_of,
 )
-from ldp_core.mechanisms.trees.node_reports import ORACLE_TITLES, HierarchicalTree
+from ldp_core.mechanisms.trees.node_reports import ORACLE_TITLES, HierarchicalTree, Weighed
 from ldp_core.people import Counts, dense
 from ldp_core.workloads import Workload
 
@@ -83,16 +85,8 @@ class ConsistentNodes(HierarchicalTree):
             C += units.T @ (moment @ units)
         return C
 
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the estimated counts, without an n x n matrix."""
-        x = np.asarray(counts, dtype=float)
-        from_root = rows @ self._from_root
-        known = from_root * (2 * rows @ x - x.sum() * from_root) - rows**2 @ x
-        return known + self._node_variances(self.tree.shares(rows), x)
-
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the estimated counts."""
-        return self._node_contributions(rows, self.tree.shares(rows), (rows @ self._from_root)[:, None])
+    def _answered(self, rows: np.ndarray) -> Weighed:
+        return Weighed(rows, self.tree.shares(rows), (rows @ self._from_root)[:, None])
 
 
 class ConsistentTree(ConsistentNodes):
@@ -108,19 +102,34 @@ class RawNodes(HierarchicalTree):
 
     reconstruction = "raw"
 
+    @abstractmethod
+    def _of_nodes(self, workload: Workload) -> bool:
+        """True if all queries are made up of nodes; others are answered from the leaves."""
+
+    @abstractmethod
+    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed:
+        """Some queries, made up of nodes."""
+
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the leaf estimates when the users are ``counts``; ranges have variances of their own."""
         check_dense(self.n, "The covariance of this tree")
         return next(self._second_moments(counts)) - np.diag(np.asarray(counts, dtype=float))
 
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the leaf estimates."""
-        x = np.asarray(counts, dtype=float)
-        return self._node_variances([rows], x) - rows**2 @ x
+    def _answered(self, rows: np.ndarray) -> Weighed:
+        return Weighed(rows, [rows], np.zeros((len(rows), 1)))
 
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the leaf estimates."""
-        return self._node_contributions(rows, [rows], np.zeros((len(rows), 1)))
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
+        """The contribution of a report to the answers of ``queries`` (q,), made up of nodes where they can be."""
+        if not self._of_nodes(workload):
+            return super().query_contributions(workload, queries)
+        return self._node_contributions(self._asked(workload, np.asarray(queries)))
+
+    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
+        if not self._of_nodes(workload):
+            return super().query_variances(workload, counts, queries)
+        chosen, step = all_or(workload, queries), max(1, QUERIES_AT_ONCE // sum(self.tree.sizes))
+        parts = (self._asked(workload, chosen[start : start + step]) for start in range(0, chosen.size, step))
+        return np.concatenate([np.zeros(0), *(self._node_variances(few, dense(counts)) for few in parts)])
 
 
 class RawTree(RawNodes):
@@ -146,28 +155,20 @@ class RawTree(RawNodes):
         """-G_uu: nothing comes from the root."""
         return -workload.gram_diag
 
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """The contribution of a report to the answers of ``queries`` (q,), ranges being made up of nodes."""
-        if not isinstance(workload, Ranges):
-            return super().query_contributions(workload, queries)
-        weights = self.tree.weights(*ends_of(workload, queries))
-        return self._node_contributions(workload.rows(queries), weights, np.zeros((len(queries), 1)))
+    def _of_nodes(self, workload: Workload) -> bool:
+        return isinstance(workload, Ranges)
 
-    def _range_variances(self, low: np.ndarray, high: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of the answers to a few ranges, without an n x n matrix."""
-        users = np.concatenate([[0.0], np.cumsum(counts)])
-        return self._node_variances(self.tree.weights(low, high), counts) + users[low] - users[high + 1]
+    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed:
+        assert isinstance(workload, Ranges)  # what `_of_nodes` has said
+        weights = self.tree.weights(*ends_of(workload, queries))
+        return Weighed(workload.rows(queries), weights, np.zeros((len(queries), 1)))
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to the given ones, when the users are
         ``counts`` (n,)."""
-        if not isinstance(workload, Ranges):
+        if queries is not None or not isinstance(workload, Ranges):
             return super().query_variances(workload, counts, queries)
         counts = dense(counts)
-        if queries is not None:
-            chunk = max(1, QUERIES_AT_ONCE // self.n)
-            ends = zip(*(np.array_split(e, -(-e.size // chunk) or 1) for e in ends_of(workload, queries)), strict=True)
-            return np.concatenate([self._range_variances(low, high, counts) for low, high in ends])
         check_dense(self.n, "The exact variance of this tree")
         moments = [np.pad(C, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1) for C in self._second_moments(counts)]
         users = np.concatenate([[0.0], np.cumsum(counts)])

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_WORKLOAD_ENTRIES
 from ldp_core.mechanisms.base import Estimate
@@ -208,23 +207,6 @@ class Tree:
             weights[level] = weights[level] * variance / (noise + variance)
         return weights
 
-    def channel(self, levels: Sequence[np.ndarray | LinearOperator]) -> LinearOperator:
-        """(outputs of all levels, n) Q where each user picks a level and sends an output by that level's Q."""
-        ends = np.cumsum([Q.shape[0] for Q in levels])
-
-        def forward(x: np.ndarray) -> np.ndarray:
-            nodes = self.aggregate(np.ravel(x))
-            return np.concatenate([Q @ z / gain for Q, z, gain in zip(levels, nodes, self.gains, strict=True)])
-
-        def adjoint(y: np.ndarray) -> np.ndarray:
-            total = np.zeros(1)
-            every = zip(levels, np.split(np.ravel(y), ends[:-1]), self.sizes, self.gains, strict=True)
-            for Q, part, size, gain in reversed(list(every)):
-                total = self.down(total, size) + Q.T @ part / gain
-            return total
-
-        return LinearOperator((int(ends[-1]), self.n), matvec=forward, rmatvec=adjoint, dtype=float)
-
     def runs(
         self, low: np.ndarray, high: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
@@ -291,6 +273,16 @@ def ends_of(workload: Ranges, queries: np.ndarray | None = None) -> tuple[np.nda
     if isinstance(workload, Histogram):
         return index, index
     return (np.zeros_like(index), index) if isinstance(workload, Prefix) else workload.ends(index)
+
+
+def all_or(workload: Workload, queries: np.ndarray | None) -> np.ndarray:
+    """(q,) the given queries, or all. ValueError where all are too many to answer one by one."""
+    if queries is None and workload.num_queries > MOST_WORKLOAD_ENTRIES:
+        raise ValueError(
+            f"Raw answers do not add up, so all {workload.num_queries:,} of them would have to be formed, too many here. Ask for "
+            'the queries you need, or use reconstruction "consistent".'
+        )
+    return np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
 
 
 def batches(workload: Ranges) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -391,11 +383,7 @@ class RawTreeEstimate(OrderedEstimate):
         """Squared error summed over all queries (squared users); for ranges every answer is formed, a batch at a time."""
         if not isinstance(workload, Ranges):
             return super().squared_error(workload, counts)
-        if workload.num_queries > MOST_WORKLOAD_ENTRIES:
-            raise ValueError(
-                f"Raw answers do not add up, so their error takes all {workload.num_queries:,} of them, too many here. Ask for "
-                'the queries you need, or use reconstruction "consistent".'
-            )
+        all_or(workload, None)
         truth, error = _totals(dense(counts)), 0.0
         for low, high in batches(workload):
             error += float(np.sum((self.ranges(low, high) - truth[high + 1] + truth[low]) ** 2))

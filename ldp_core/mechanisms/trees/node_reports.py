@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -24,20 +23,19 @@ from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
     Estimate,
-    Mechanism,
     QuadraticForm,
     Reports,
     check_counts,
-    check_reports,
-    check_rows,
     check_values,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
+from ldp_core.mechanisms.parts import InParts, Parts
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.trees.levels import check_dense
+from ldp_core.mechanisms.trees.levels import Tree, check_dense
+from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counts
 from ldp_core.workloads import Workload
@@ -69,30 +67,8 @@ ORACLE_TITLES = {
 }
 
 
-class Nodes(Protocol):
-    """Groups of types on several levels; every user reports one group. They are the nodes of a tree
-    or the cells of a `Grid`."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def sizes(self) -> tuple[int, ...]: ...
-    @property
-    def parameters(self) -> dict[str, Any]: ...
-    @property
-    def gains(self) -> np.ndarray: ...
-    def picks(self, users: int, rng: np.random.Generator) -> np.ndarray:
-        """Simulation only."""
-
-    def nodes_of(self, level: int, types: np.ndarray) -> np.ndarray: ...
-    def described(self, oracle: str) -> str: ...
-    def aggregate(self, counts: np.ndarray) -> list[np.ndarray]: ...
-    def thin(self, counts: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Simulation only."""
-
-    def consistent(self, levels: Sequence[np.ndarray], total: float) -> np.ndarray: ...
-    def shares(self, rows: np.ndarray) -> list[np.ndarray]: ...
-    def channel(self, levels: Sequence[np.ndarray | LinearOperator]) -> LinearOperator: ...
+Nodes = Tree | Grid
+"""Groups of types on several levels; every user reports one group: the nodes of a tree or the cells of tables."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +93,17 @@ class NodeForm:
         return np.einsum("...i,...i->...", x, x @ self.gram)
 
 
-class HierarchicalTree(Mechanism):
+@dataclass(frozen=True)
+class Weighed:
+    """Answers made of node estimates: ``rows`` (q, n) are their means, ``weights`` (q, nodes) what they give the node estimates of
+    each level (leaves first; levels left out at the end are not used), ``root`` (q, 1) what they give every user."""
+
+    rows: np.ndarray
+    weights: Sequence[np.ndarray]
+    root: np.ndarray
+
+
+class HierarchicalTree(InParts):
     """HH_B with the node estimates of every level available: common part of the consistent and raw reconstructions."""
 
     name = "hierarchical"
@@ -132,6 +118,7 @@ class HierarchicalTree(Mechanism):
         self.levels = len(tree.sizes)
         self.gains = tree.gains.tolist()
         self.oracles = oracles or tuple(NODE_ORACLES[oracle](size, self.epsilon) for size in tree.sizes)
+        self.parts = Parts(self.oracles, "a level", filler=0)
 
     @property
     def bits_per_report(self) -> float:
@@ -141,88 +128,47 @@ class HierarchicalTree(Mechanism):
 
     # --- reports: the users of each level, then the oracle's statistics on each level -------------------------------
 
-    @cached_property
-    def _report_shapes(self) -> list[tuple[int, ...]]:
-        """Shape of one report of each level's oracle: () for the number of an output, (k,) for bits or a set."""
-        nobody, rng = np.zeros(0, dtype=np.int64), np.random.default_rng(0)
-        return [oracle.privatize(nobody, rng).shape[1:] for oracle in self.oracles]
-
-    @property
-    def _report_lengths(self) -> list[int]:
-        return [math.prod(shape) for shape in self._report_shapes]
-
-    @property
-    def width(self) -> int:
-        """Numbers in a report after that of its level."""
-        return max(self._report_lengths)
-
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there,
         then zeros. Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
         picked = self.tree.picks(values.size, rng)
-        parts = [
-            oracle.privatize(self.tree.nodes_of(level, values[picked == level]), rng)
-            for level, oracle in enumerate(self.oracles)
-        ]
-        lengths = self._report_lengths
-        raw = np.zeros((values.size, 1 + self.width), dtype=np.result_type(np.uint8, *parts))
-        raw[:, 0] = picked
-        for level, (part, length) in enumerate(zip(parts, lengths, strict=True)):
-            raw[picked == level, 1 : 1 + length] = part.reshape(len(part), length)
-        return raw
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        raw = check_rows(raw, 1 + self.width, f"a level and {self.width} numbers")
-        picked = check_values(raw[:, 0], self.levels)
-        parts = []
-        for level, (oracle, shape) in enumerate(zip(self.oracles, self._report_shapes, strict=True)):
-            own = raw[picked == level, 1 : 1 + math.prod(shape)]
-            parts.append(oracle.aggregate(own.reshape(len(own), *shape)))
-        return self._reports(parts)
+        return self.parts.privatize(picked, lambda level, own: self.tree.nodes_of(level, values[own]), rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own. Simulation only."""
         thinned = self.tree.thin(check_counts(counts, self.n), rng)
-        return self._reports([oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)])
-
-    def _reports(self, parts: list[Reports]) -> Reports:
-        users = np.array([part.users for part in parts])
-        return Reports(self.digest, int(users.sum()), (users, *(array for part in parts for array in part.arrays)))
+        reports = [oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)]
+        return self.parts.joined(self.digest, reports)
 
     @property
     def channel(self) -> LinearOperator | None:
         """(outputs of all levels, n) the strategy, None for oracles whose reports do not keep their outputs."""
-        levels = [Q for oracle in self.oracles if (Q := oracle.channel) is not None]
-        return self.tree.channel(levels) if len(levels) == self.levels else None
+        return self._by_level([oracle.channel for oracle in self.oracles])
 
     @property
     def bit_chances(self) -> LinearOperator | None:
         """(nodes, n) the probability that the bit of each node is 1 in a report about its level."""
-        each = zip(self.oracles, self.gains, strict=True)
-        levels = [gain * B for oracle, gain in each if (B := oracle.bit_chances) is not None]
-        return self.tree.channel(levels) if len(levels) == self.levels else None
+        each = [oracle.bit_chances for oracle in self.oracles]
+        return self._by_level([B if B is None else gain * B for B, gain in zip(each, self.gains, strict=True)])
 
     @property
     def strategy(self) -> np.ndarray | None:
         """(outputs of all levels, n) Q where those of every level are few enough to write out."""
         if max(oracle.bits_per_report for oracle in self.oracles) > 12:  # 4,096 reports are written out
             return None
-        levels = [Q for oracle in self.oracles if (Q := oracle.strategy) is not None]
-        return self.tree.channel(levels) @ np.eye(self.n) if len(levels) == self.levels else None
+        Q = self._by_level([oracle.strategy for oracle in self.oracles])
+        return Q if Q is None else Q @ np.eye(self.n)
 
-    def tally(self, reports: Reports) -> np.ndarray:
-        """(outputs of all levels,) how often each output was sent."""
-        return np.concatenate(reports.arrays[1:])
+    def _by_level(self, levels: Sequence[np.ndarray | LinearOperator | None]) -> LinearOperator | None:
+        """`channel` of the ``levels``, None where one of them is."""
+        known = [Q for Q in levels if Q is not None]
+        return channel(self.tree, known) if len(known) == self.levels else None
 
     def _node_estimates(self, reports: Reports) -> list[np.ndarray]:
         """Unbiased counts of all N users at the nodes of each level."""
-        check_reports(reports, self.digest)
-        users, *data = reports.arrays
-        return [
-            gain * oracle.estimate(Reports(oracle.digest, int(own), part)).estimated_counts
-            for oracle, gain, own, part in zip(self.oracles, self.gains, users, data, strict=True)
-        ]
+        each = zip(self.oracles, self.gains, self.parts.apart(self.digest, reports), strict=True)
+        return [gain * oracle.estimate(own).estimated_counts for oracle, gain, own in each]
 
     @abstractmethod
     def estimate(self, reports: Reports) -> Estimate: ...
@@ -268,22 +214,33 @@ class HierarchicalTree(Mechanism):
         for oracle, gain, x in zip(self.oracles, self.gains, nodes, strict=True):
             yield gain * (oracle.covariance(x) + np.diag(x))
 
-    def _node_variances(self, weights: Iterable[np.ndarray], counts: np.ndarray) -> np.ndarray:
-        """(q,) sum over all users of the second moment of what they add to answers that give the node estimates of each level
-        (leaves first; levels left out at the end are not used) the ``weights`` (q, m)."""
-        nodes = self.tree.aggregate(np.asarray(counts, dtype=float))
-        moments = (
-            gain * (oracle.linear_variances(w, x) + w**2 @ x)
-            for oracle, gain, w, x in zip(self.oracles, self.gains, weights, nodes, strict=False)
-        )
-        return sum(moments, np.zeros(()))
+    @abstractmethod
+    def _answered(self, rows: np.ndarray) -> Weighed:
+        """What ``rows`` (q, n) times the estimated counts make of the node estimates."""
 
-    def _node_contributions(self, rows: np.ndarray, weights: Iterable[np.ndarray], root: np.ndarray) -> Contributions:
-        """The contribution of a report to answers with the mean ``rows`` (q, n) that give the node estimates of each level the
-        ``weights`` (as in `_node_variances`), and every user the part ``root`` (q, 1)."""
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return self._node_variances(self._answered(rows), counts)
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        return self._node_contributions(self._answered(rows))
+
+    def _node_variances(self, answers: Weighed, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of the ``answers`` when the users are ``counts`` (n,): second moments of all users, less squared means."""
+        x = np.asarray(counts, dtype=float)
+        moments = (
+            gain * (oracle.linear_variances(w, y) + w**2 @ y)
+            for oracle, gain, w, y in zip(
+                self.oracles, self.gains, answers.weights, self.tree.aggregate(x), strict=False
+            )
+        )
+        return sum(moments, np.zeros(())) - (answers.rows - answers.root) ** 2 @ x
+
+    def _node_contributions(self, answers: Weighed) -> Contributions:
+        """The contribution of a report to the ``answers``."""
+        rows, root = answers.rows, answers.root
         moments, lows, highs = np.zeros_like(rows, dtype=float), [], []
         types = np.arange(self.n)
-        for level, (oracle, gain, w) in enumerate(zip(self.oracles, self.gains, weights, strict=False)):
+        for level, (oracle, gain, w) in enumerate(zip(self.oracles, self.gains, answers.weights, strict=False)):
             moments += gain * (oracle.contributions(w).variances + w**2)[:, self.tree.nodes_of(level, types)]
             low, high = oracle.report_ends(w)
             lows.append(gain * low)
@@ -298,9 +255,24 @@ class HierarchicalTree(Mechanism):
 
     def audit(self) -> Audit:
         """The level is drawn whatever the type, so the worst level's oracle decides."""
-        audits = [oracle.audit() for oracle in self.oracles]
-        level = int(np.argmax([audit.epsilon for audit in audits]))
+        level, worst = self.parts.audit()
         nodes = self.tree.nodes_of(level, np.arange(self.n))
-        one, other = (int(np.argmax(nodes == node)) for node in audits[level].worst_pair)
-        method = f"worst of {self.levels} levels, the level being independent of the type; {audits[level].method}"
-        return Audit(audits[level].epsilon, 0.0, method, (one, other))
+        one, other = (int(np.argmax(nodes == node)) for node in worst.worst_pair)
+        method = f"worst of {self.levels} levels, the level being independent of the type; {worst.method}"
+        return replace(worst, method=method, worst_pair=(one, other))
+
+
+def channel(tree: Nodes, levels: Sequence[np.ndarray | LinearOperator]) -> LinearOperator:
+    """(outputs of all levels, n) Q where each user picks a level and sends an output by that level's Q."""
+    ends, types = np.cumsum([Q.shape[0] for Q in levels]), np.arange(tree.n)
+
+    def forward(x: np.ndarray) -> np.ndarray:
+        nodes = tree.aggregate(np.ravel(x))
+        return np.concatenate([Q @ z / gain for Q, z, gain in zip(levels, nodes, tree.gains, strict=True)])
+
+    def adjoint(y: np.ndarray) -> np.ndarray:
+        parts = zip(levels, np.split(np.ravel(y), ends[:-1]), tree.gains, strict=True)
+        each = ((Q.T @ part / gain)[tree.nodes_of(level, types)] for level, (Q, part, gain) in enumerate(parts))
+        return sum(each, np.zeros(()))
+
+    return LinearOperator((int(ends[-1]), tree.n), matvec=forward, rmatvec=adjoint, dtype=float)

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.trees.levels import Ranges, Tree, check_dense
 from ldp_core.mechanisms.trees.rectangles import Rectangles, Shape
@@ -135,22 +134,6 @@ class Grid:
         )
         return np.kron(one / one.sum(), other / other.sum())
 
-    def channel(self, levels: Sequence[np.ndarray | LinearOperator]) -> LinearOperator:
-        """(outputs of all tables, n) Q where each user picks a table evenly and sends an output by that table's Q."""
-        ends, types = np.cumsum([Q.shape[0] for Q in levels]), np.arange(self.n)
-
-        def forward(x: np.ndarray) -> np.ndarray:
-            cells = self.aggregate(np.ravel(x))
-            return np.concatenate([Q @ z for Q, z in zip(levels, cells, strict=True)]) / len(levels)
-
-        def adjoint(y: np.ndarray) -> np.ndarray:
-            total = np.zeros(self.n)
-            for level, (Q, part) in enumerate(zip(levels, np.split(np.ravel(y), ends[:-1]), strict=True)):
-                total += (Q.T @ part)[self.nodes_of(level, types)]
-            return total / len(levels)
-
-        return LinearOperator((int(ends[-1]), self.n), matvec=forward, rmatvec=adjoint, dtype=float)
-
     def weights(self, low: np.ndarray, high: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
         """(q, cells) for each table, 1 at the cells that make up a few rectangles from low to high (q, 2), and (q, 1) 1 for
         those that hold everyone."""
@@ -228,7 +211,7 @@ def _turned(table: np.ndarray) -> np.ndarray:
 
 
 def _flat(table: np.ndarray) -> np.ndarray:
-    return table.reshape(*table.shape[:-2], -1)
+    return table.reshape(*table.shape[:-2], table.shape[-2] * table.shape[-1])
 
 
 def _with_root(tree: Tree, values: np.ndarray) -> list[np.ndarray]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.optimize.columns import pricing
-from ldp_core.optimize.columns.first_rows import query_rows, threshold_rows
-from ldp_core.optimize.columns.pricing import exchanged
-from ldp_core.optimize.columns.settled import settled
+from ldp_core.optimize.columns.orbits import Orbits, Shifts, first_orbits
+from ldp_core.optimize.columns.rows import climb, exchanged, query_rows, threshold_rows
 from ldp_core.optimize.columns.weights import (
     BOLD,
     MONOTONE,
@@ -19,10 +18,10 @@ from ldp_core.optimize.columns.weights import (
     SinglePrecision,
     Singular,
     Update,
-    second_moments,
+    settled,
     update,
 )
-from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
+from ldp_core.optimize.strategy import of_strategy
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
@@ -84,18 +83,15 @@ class Mixture:
 
 @dataclass(frozen=True)
 class State:
-    """Where a search is: rows held, by which `RowSearch._hold` sets ``rows``, ``single`` and ``odd``, their ``weights`` (k,) and those before
-    the last update, and what that said."""
+    """Where a search is: rows held (k, n), the ``blocks`` that `RowSearch._hold` makes of them, their ``weights`` (k,) and those before the last
+    update, and what that said."""
 
     high: np.ndarray
-    rows: np.ndarray
-    single: SinglePrecision | None
-    odd: RowBlock | None
+    blocks: list[RowBlock]
     weights: np.ndarray
     previous: np.ndarray
     multipliers: np.ndarray
-    solved: np.ndarray
-    solved_odd: np.ndarray | None
+    solved: list[np.ndarray]
     hessian: np.ndarray | None
     objective: float
 
@@ -131,26 +127,19 @@ class RowSearch:
         # The share of rows to exchange, the objective before the last update, and what the last round gained.
         self._share, self._objective, self._gain = 0.01, np.inf, 0.0
         self._rough = True  # whether updates may be in single precision
-        self._single: SinglePrecision | None = None
         self._hessian: np.ndarray | None = None
-        self._solved_odd: np.ndarray | None = None
         self._updated_rounds, self._solvable = 0, True
         self._power = MONOTONE  # of the ratio by which weights change: bold where the last update did not raise L
-        self._odd: RowBlock | None = None
         self._shifts = Shifts.of(workload)
         self.best = self._first(first_orbits(workload.gram_dense(), self._ratio, self._shifts))
 
     def _first(self, orbits: Orbits) -> Mixture:
         """The mixture before any search, from ``orbits``, whose objective is that for the uniform
         prior."""
-        (high, weights), objective = orbits.rows(), orbits.objective
-        if np.ptp(self._reference) > 0:
-            rows = np.where(high, self._ratio, 1.0)
-            M = second_moments(rows, weights / (rows @ self._reference), unchecked)
-            factor, _ = lapack.dpotrf(M, lower=1)
-            solved, _ = lapack.dpotrs(factor, self._workload.gram_dense(), lower=1)
-            objective = float(np.trace(solved))
-        return Mixture(high, weights, self._ratio, objective)
+        first = Mixture(*orbits.rows(), self._ratio, orbits.objective)
+        if np.ptp(self._reference) == 0:
+            return first
+        return replace(first, objective=of_strategy(first.strategy, self._workload, self._reference / self._workload.n))
 
     def prepare(self) -> None:
         """The first rows, and their weights."""
@@ -183,13 +172,7 @@ class RowSearch:
 
     def _begin(self) -> None:
         """The first updates of the rows held, which balance the columns."""
-        try:
-            first = self._updated(None)
-        except Singular:
-            if self._single is None:
-                raise
-            self._single = None  # rounding in single precision can hide directions, as in `_step`
-            first = self._updated(None)
+        first = self._updated(None)
         self._weights, self._multipliers, self._hessian = first.weights, first.multipliers, first.hessian
         self._measure(self._step())
 
@@ -208,8 +191,8 @@ class RowSearch:
 
     def _take_root(self) -> None:
         """The root of G; where that is blind to something, randomized response stays."""
-        self._root = self._workload.gram_root
-        self._anchors = self._workload.n if len(self._root) < self._workload.n else 0
+        self._roots = [self._workload.gram_root]
+        self._anchors = self._workload.n if len(self._roots[0]) < self._workload.n else 0
 
     def round(self) -> None:
         """New rows, exchanges of single entries while these pay, and updates of all weights; the best feasible mixture is kept."""
@@ -259,15 +242,14 @@ class RowSearch:
         kept = best.weights > least
         high = np.vstack([best.high[kept], climbed])
         self._hold(high, np.concatenate([best.weights[kept], np.full(len(climbed), least)]))
-        blocks = [RowBlock(self._rows, self._root, None), *([] if self._odd is None else [self._odd])]
         loss = SOLVED * (best.objective - self._workload.trace)
         try:
-            found = settled(blocks, self._masses(), self._weights, loss, self._check)
+            found = settled(self._blocks, self._masses(), self._weights, loss, self._check)
         except ValueError:  # Singular, or a step that rounding does not allow: updates go on
             self._solvable = False
             return self._restart()
         self._weights = self._previous = found.weights
-        self._multipliers, self._solved, self._solved_odd = found.multipliers, found.solved[0], found.solved[-1]
+        self._multipliers, self._solved = found.multipliers, found.solved
         self._measure(found.objective)
 
     def _exchange(self) -> bool:
@@ -294,13 +276,17 @@ class RowSearch:
 
     @property
     def _state(self) -> State:
-        held = (self._high, self._rows, self._single, self._odd, self._weights, self._previous)
-        return State(*held, self._multipliers, self._solved, self._solved_odd, self._hessian, self._objective)
+        held = (self._high, self._blocks, self._weights, self._previous)
+        return State(*held, self._multipliers, self._solved, self._hessian, self._objective)
 
     def _return_to(self, state: State) -> None:
-        self._high, self._rows, self._single, self._odd = state.high, state.rows, state.single, state.odd
-        self._weights, self._previous, self._multipliers = state.weights, state.previous, state.multipliers
-        self._solved, self._solved_odd, self._hessian = state.solved, state.solved_odd, state.hessian
+        self._high, self._blocks, self._weights, self._previous = (
+            state.high,
+            state.blocks,
+            state.weights,
+            state.previous,
+        )
+        self._multipliers, self._solved, self._hessian = state.multipliers, state.solved, state.hessian
         self._objective = state.objective
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
@@ -355,46 +341,37 @@ class RowSearch:
         free = _distinct(high[self._anchors :]) + self._anchors
         first = np.concatenate([np.arange(self._anchors), free])
         self._high, self._weights = high[first], weights[first]
-        self._rows = np.where(self._high, self._ratio, 1.0)
         fits = self._rough and SinglePrecision.fits(high.shape[1], self._ratio)
-        self._single = SinglePrecision(self._high, self._ratio) if fits else None
+        single = SinglePrecision(self._high, self._ratio) if fits else None
+        self._blocks = [RowBlock(np.where(self._high, self._ratio, 1.0), self._roots[0], single)]
+
+    @property
+    def _rows(self) -> np.ndarray:
+        return self._blocks[0].rows
 
     def _masses(self) -> np.ndarray:
         return blas.dgemv(1.0, self._rows.T, self._reference, trans=1)
 
     def _step(self, exact: bool = True) -> float:
         """One update of the weights; returns the objective before it."""
-        try:
-            done = self._updated(self._multipliers, exact)
-        except Singular:
-            if self._single is None:
-                raise
-            self._single, self._hessian = None, None
-            done = self._updated(self._multipliers, exact)
+        done = self._updated(self._multipliers, exact)
         self._previous, self._weights = self._weights, done.weights
         self._multipliers, self._solved, self._hessian = done.multipliers, done.solved, done.hessian
         self._power = BOLD if done.objective <= self._objective else MONOTONE
-        self._solved_odd, self._objective = done.odd, done.objective
+        self._objective = done.objective
         return done.objective
 
     def _updated(self, multipliers: np.ndarray | None, exact: bool = True) -> Update:
+        given = self._masses(), self._weights, multipliers, self._power, self._check
         least = 1e-6 * self._weights.mean() if self._anchors else 0.0
-        floor = np.full(len(self._weights), least)
-        return update(
-            self._rows,
-            self._masses(),
-            self._weights,
-            self._root,
-            multipliers,
-            self._power,
-            floor,
-            self._check,
-            fixed=self._anchors,
-            hessian=self._hessian,
-            single=self._single,
-            exact=exact,
-            odd=self._odd,
-        )
+        own = partial(update, floor=least, fixed=self._anchors, exact=exact)
+        try:
+            return own(self._blocks, *given, hessian=self._hessian)
+        except Singular:
+            if self._blocks[0].single is None:
+                raise
+            self._blocks = [replace(block, single=None) for block in self._blocks]  # its rounding can hide directions
+            return own(self._blocks, *given)
 
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if they are the best so far: their objective is the one known."""
@@ -425,12 +402,12 @@ class RowSearch:
     def _climbed(self, count: int) -> np.ndarray:
         """(k, n) rows that pay, found from ``count`` of those held."""
         chosen = self._rng.choice(len(self._high), count, replace=False)
-        climbed, gains = pricing.climb(self._high[chosen], *self._priced(), self._ratio - 1, self._check)
+        climbed, gains = climb(self._high[chosen], *self._priced(), self._ratio - 1, self._check)
         return climbed[gains > 1e-6]
 
     def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """X (n, n), mu and r (both (n,)): the values and costs of rows."""
-        return blas.dgemm(1.0, self._solved, self._solved, trans_b=1), self._multipliers, self._reference
+        return blas.dgemm(1.0, self._solved[0], self._solved[0], trans_b=1), self._multipliers, self._reference
 
 
 def _distinct(high: np.ndarray) -> np.ndarray:

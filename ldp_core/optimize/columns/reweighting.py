@@ -6,7 +6,7 @@ reconstruction, and the average ``p't`` over a prior p is linear in p, so the le
 
     min_{Q, R} max_u t_u  =  max_p min_{Q, R} p't .
 
-The inner minimum for a given p is the problem of `ldp_core.optimize.certified`, and t there is the
+The inner minimum for a given p is the problem of `ldp_core.optimize.columns.search`, and t there is the
 gradient of its value by p, which is concave. The prior p therefore moves towards the types that are
 worse off than the average, a little every round, and the column generation follows. Any p on the
 way comes with a mechanism, the reconstruction being the best for that p, and the mechanism kept is
@@ -29,22 +29,21 @@ from scipy.linalg import blas
 from ldp_core.bounds.closed_form import decompositions, equivalent_objective, least_favourable_prior
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
-from ldp_core.optimize.certified import check_types, design_strategy, row_search
-from ldp_core.optimize.classes import Fitted, scaled, strategy_for_types, telling_of_types
+from ldp_core.optimize.classes import Fitted, over_classes
 from ldp_core.optimize.closed_form import best_closed_form, better
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
+from ldp_core.optimize.columns.orbits import Orbits, variances_of_types
+from ldp_core.optimize.columns.search import check_types, design_strategy, row_search
 from ldp_core.optimize.columns.weights import Singular, squared_lengths
 from ldp_core.optimize.dispatch import design
 from ldp_core.optimize.question import worst_question
 from ldp_core.optimize.strata import StratifiedDesign
 from ldp_core.optimize.strategy import Optimized, type_variances
 from ldp_core.optimize.surveys.rows import Rows, first_rows
-from ldp_core.optimize.symmetric.orbits import Orbits, variances_of_types
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
-from ldp_core.workloads.distinguished import Distinguished
 from ldp_core.workloads.problem import Problem
 
 # The weight of a type changes every round by this multiple of how far its variance is off the average.
@@ -92,8 +91,12 @@ def worst_case_design(
     classes = workload.distinguished
     if classes is None:
         return better(_searched(workload, epsilon, left), closed)
+
+    def search(few: Workload, own: SearchLimits, _: np.ndarray | None) -> Fitted:
+        return worst_case_design(few, epsilon, own)
+
     with suppress(ValueError):  # a closed form too large to write out
-        return better(_over_classes(workload, epsilon, left, classes), closed)
+        return better(over_classes(search, workload, left, classes, target="worst_case"), closed)
     return closed
 
 
@@ -110,20 +113,6 @@ def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: Sea
         tried = moved(tried, variances, STEP)
     about["objective"] = equivalent_objective(best, workload)
     return Optimized(strategy, prior, workload=workload, target="worst_case", **about)
-
-
-def _over_classes(workload: Workload, epsilon: float, limits: SearchLimits, classes: Distinguished) -> Optimized:
-    """The best strategy for the worst of ``classes``, given to all types: types of a class have the same variance."""
-    few = classes.workload
-
-    def scale(value: float) -> float:
-        return equivalent_objective((value - few.trace) / few.n, workload)
-
-    fitted = worst_case_design(few, epsilon, telling_of_types(limits, classes, scale))
-    shares = np.full(few.n, 1 / few.n) if fitted.prior is None else fitted.prior
-    strategy, prior = strategy_for_types(fitted, classes), classes.spread(shares)
-    objective = equivalent_objective(float(type_variances(strategy, workload, prior).max()), workload)
-    return Optimized(strategy, prior, workload=workload, target="worst_case", **scaled(fitted, objective, scale))
 
 
 def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> Optimized:
@@ -179,7 +168,7 @@ class WorstCaseSearch(RowSearch):
         if self._average is None:
             super().prepare()
         else:
-            self._root = self._workload.gram_root
+            self._roots = [self._workload.gram_root]
             self._average.prepare()
             self._take_over(self._average)
 
@@ -246,7 +235,7 @@ class WorstCaseSearch(RowSearch):
 
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if their worst type is the best off so far, whatever the average is."""
-        lengths = squared_lengths(self._rows, self._solved, self._check)
+        lengths = squared_lengths(self._rows, self._solved[0], self._check)
         shares = self._previous * lengths / self._masses() ** 2
         self._variances = blas.dgemv(1.0, self._rows.T, shares) - self._workload.gram_diag
         worst_case = equivalent_objective(float(self._variances.max()), self._workload)

@@ -1,4 +1,4 @@
-"""Weights of fixed two-valued rows: majorise-minimise updates that stay feasible.
+"""Weights of fixed two-valued rows: majorise-minimise updates that stay feasible, and the best ones.
 
 Notation: rows ``v_k`` in {1, E}^n, weights ``w_k >= 0`` with ``sum_k w_k v_k = 1``, ``r = n p`` for a prior p over types
 (all ones for the uniform one), masses ``d_k = r'v_k`` and ``M = sum_k w_k v_k v_k' / d_k``, so that ``M r = 1``.
@@ -6,6 +6,7 @@ Notation: rows ``v_k`` in {1, E}^n, weights ``w_k >= 0`` with ``sum_k w_k v_k = 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -13,9 +14,10 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
-from ldp_core.optimize.objective import blocks
 from ldp_core.run import Check, unchecked
 
+BLOCK = 2**33
+"""Matrices are multiplied in parts of so many multiplications, a fifth of a second, so that a cancelled search ends soon."""
 # Column sums are solved to this accuracy; what rounding allows is about 1e-15.
 SUM_TOLERANCE = 1e-13
 # Fewer types are fast enough in double precision. Single precision loses the differences between
@@ -44,7 +46,7 @@ class RowBlock:
 
     rows: np.ndarray
     root: np.ndarray
-    single: SinglePrecision | None
+    single: SinglePrecision | None = None
 
     def factor(self, weights: np.ndarray, exact: bool, check: Check) -> np.ndarray:
         """The lower triangle whose product with its transpose is ``M = sum_k weights_k v_k v_k'``. Raises Singular where M is."""
@@ -77,60 +79,50 @@ class RowBlock:
 @dataclass(frozen=True)
 class Update:
     """One update: ``objective`` tr(M^-1 G) at the weights given, the new ``weights`` (k,), the
-    ``multipliers`` mu (n,) of the column sums, and ``solved`` = M^-1 root' (n, r), so that X =
-    solved solved'. ``hessian`` (n, n) is the factor of that of the column sums by mu. ``odd`` is ``solved`` for the second block, where there is one."""
+    ``multipliers`` mu (n,) of the column sums, and ``solved`` = M^-1 root' (n, r) for each block, so that X =
+    solved solved'. ``hessian`` (n, n) is the factor of that of the column sums by mu."""
 
     objective: float
     weights: np.ndarray
     multipliers: np.ndarray
-    solved: np.ndarray
+    solved: list[np.ndarray]
     hessian: np.ndarray | None
-    odd: np.ndarray | None = None
 
 
 def update(
-    rows: np.ndarray,
+    blocks: Sequence[RowBlock],
     masses: np.ndarray,
     weights: np.ndarray,
-    root: np.ndarray,
     multipliers: np.ndarray | None,
     power: float,
-    floor: np.ndarray,
     check: Check = unchecked,
     *,
+    floor: float = 0.0,
     fixed: int = 0,
     hessian: np.ndarray | None = None,
-    single: SinglePrecision | None = None,
     exact: bool = True,
-    odd: RowBlock | None = None,
 ) -> Update:
-    """One majorise-minimise step for ``tr(M(w)^-1 G)``, ``G = root' root``, on ``rows`` (k, n).
+    """One majorise-minimise step for ``tr(M(w)^-1 G)``, ``G = root' root``, on the rows (k, n) of ``blocks``.
 
     With ``X = M^-1 G M^-1`` and ``g_k = v_k'X v_k / d_k`` the objective is majorised by ``sum_k w0_k^2 g_k / w_k`` (the
     old reconstruction stays unbiased when columns are scaled by w0 / w), whose minimum under ``V'w = 1`` is
-    ``w_k = w0_k (g_k / mu'v_k)^(1/2)``. ``power`` is that exponent, MONOTONE or BOLD; w0 is at least ``floor`` (k,), so
+    ``w_k = w0_k (g_k / mu'v_k)^(1/2)``. ``power`` is that exponent, MONOTONE or BOLD; w0 is at least ``floor``, so
     that a row needed to balance columns can come back. The first
     ``fixed`` rows keep their weights, which add the same to all columns. ``hessian`` is that of an update
-    before, to start from. With ``single``, the same rows in single precision, only the objective and the column sums are taken in
-    double precision, and unless ``exact`` not even these. ``odd`` is a second block of coordinates of the same rows, where M and G
-    have one; it does not bear on the column sums. Raises Singular where M is.
+    before, to start from. With rows in single precision, only the objective and the column sums are taken in
+    double precision, and unless ``exact`` not even these. Only the first block bears on the column sums. Raises Singular where M is.
     """
-    block, solved_odd = RowBlock(rows, root, single), None
-    solved = block.solved(block.factor(weights / masses, exact, check))
-    objective = block.objective(solved)
-    worth = block.lengths(solved, check) / masses
-    if odd is not None:
-        solved_odd = odd.solved(odd.factor(weights / masses, exact, check))
-        objective += odd.objective(solved_odd)
-        worth += odd.lengths(solved_odd, check) / masses
+    first = blocks[0]
+    solved = [block.solved(block.factor(weights / masses, exact, check)) for block in blocks]
+    objective = sum(block.objective(part) for block, part in zip(blocks, solved, strict=True))
+    worth = sum(block.lengths(part, check) for block, part in zip(blocks, solved, strict=True)) / masses
     if multipliers is None:
-        multipliers = np.full(rows.shape[1], objective / rows.shape[1])
+        multipliers = np.full(first.rows.shape[1], objective / first.rows.shape[1])
     scaled = (np.maximum(weights, floor) * worth**power)[fixed:]
-    total = 1 - float(weights[:fixed] @ rows[:fixed, 0])
-    balance = Balance(rows[fixed:], single and single.after(fixed), exact, check, total)
+    total = 1 - float(weights[:fixed] @ first.rows[:fixed, 0])
+    balance = Balance(first.rows[fixed:], first.single and first.single.after(fixed), exact, check, total)
     free, multipliers, hessian = balance.restored(scaled, multipliers, objective, power, hessian)
-    weights = np.concatenate([weights[:fixed], free])
-    return Update(objective, weights, multipliers, solved, hessian, solved_odd)
+    return Update(objective, np.concatenate([weights[:fixed], free]), multipliers, solved, hessian)
 
 
 def second_moments(rows: np.ndarray, weights: np.ndarray, check: Check, scale: float = 1.0) -> np.ndarray:
@@ -266,6 +258,65 @@ def _images(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return blas.dgemv(1.0, rows.T, vector, trans=1)
 
 
+def settled(blocks: Sequence[RowBlock], masses: np.ndarray, weights: np.ndarray, loss: float, check: Check) -> Update:
+    """The best weights of the rows of ``blocks`` (k, n), of which columns of the first sum to 1; from ``weights`` (k,) that are positive, to
+    a ``loss`` of this much in L, by a primal-dual interior-point method. Raises Singular where the rows cannot tell all types apart.
+
+    Updates gain by the ratios of values to prices of rows. Where epsilon is large L is little more than tr G, which nothing lessens; these ratios
+    are all near 1, and updates take for ever. Newton steps do not: with ``X = M^-1 G M^-1``, slopes of L by the weights are ``-v'Xv / d``, its second
+    derivatives ``2 (v'M^-1 u)(v'Xu) / (d_v d_u)``, and the column sums are linear.
+    """
+    V = blocks[0].rows
+    factors, solved, objective = _at(blocks, weights / masses, check)
+    mu = np.full(V.shape[1], objective / V.shape[1])
+    spare = np.zeros(0)
+    for _ in range(40):
+        check()
+        along = [block.rows @ part for block, part in zip(blocks, solved, strict=True)]
+        worth = sum(np.einsum("ij,ij->i", part, part) for part in along) / masses
+        if not len(spare):
+            spare = np.maximum(V @ mu - worth, 1e-2 * (V @ mu))
+        complementary, off = spare @ weights, V @ mu - worth - spare
+        if complementary < loss and np.abs(off).max() * weights.sum() < loss:
+            break
+        hessian = np.zeros((len(V), len(V)))
+        for block, factor, part in zip(blocks, factors, along, strict=True):
+            check()
+            half = linalg.solve_triangular(factor, block.rows.T, lower=True).T
+            hessian += (half @ half.T) * (part @ part.T)
+        hessian *= 2 / np.outer(masses, masses)
+        hessian[np.diag_indices(len(V))] += spare / weights
+        check()
+        aimed = 0.15 * complementary / len(V) / weights - spare
+        inverse = linalg.cho_factor(hessian, lower=True, overwrite_a=True)
+        images = linalg.cho_solve(inverse, np.column_stack([V, aimed - off]))
+        change = linalg.solve(V.T @ images[:, :-1], V.T @ images[:, -1] - (1 - V.T @ weights), assume_a="pos")
+        move = images[:, -1] - images[:, :-1] @ change
+        turn = aimed - spare / weights * move
+        length = min(_room(weights, move), _room(spare, turn))
+        weights, spare, mu = weights + length * move, spare + length * turn, mu + length * change
+        factors, solved, _ = _at(blocks, weights / masses, check)
+    left = 1 - V.T @ weights  # by rounding
+    weights = weights * (1 + V @ linalg.solve((V.T * weights) @ V, left, assume_a="pos"))
+    _, solved, objective = _at(blocks, weights / masses, check)
+    return Update(objective, weights, mu, solved, None)
+
+
+def _at(
+    blocks: Sequence[RowBlock], weights: np.ndarray, check: Check
+) -> tuple[list[np.ndarray], list[np.ndarray], float]:
+    """The factors of M and M^-1 root' for each block, and L."""
+    factors = [block.factor(weights, True, check) for block in blocks]
+    solved = [block.solved(factor) for block, factor in zip(blocks, factors, strict=True)]
+    return factors, solved, sum(block.objective(part) for block, part in zip(blocks, solved, strict=True))
+
+
+def _room(at: np.ndarray, move: np.ndarray) -> float:
+    """How much of a ``move`` keeps numbers positive."""
+    falling = move < 0
+    return min(1.0, 0.95 * float((-at[falling] / move[falling]).min())) if falling.any() else 1.0
+
+
 def fitted_shares(shares: np.ndarray, fourier_weights: np.ndarray, worth: np.ndarray, rounds: int) -> np.ndarray:
     """Shares (k,) that make ``sum_j worth_j / m_j`` small, ``m = shares @ Fourier weights`` (k, c): the updates above where M is
     diagonal and all columns alike, so that only the sum of the shares needs restoring. Row 0 is randomized response."""
@@ -337,3 +388,9 @@ class SinglePrecision:
 
     def _summed(self, weights: np.ndarray) -> np.ndarray:
         return blas.sgemv(1.0, self._bits.T, weights.astype(np.float32)).astype(float)
+
+
+def blocks(k: int, n: int) -> list[slice]:
+    """``k`` rows of ``n`` entries in parts whose products with an n x n matrix take little time."""
+    size = max(1, BLOCK // n**2)
+    return [slice(start, start + size) for start in range(0, k, size)]

@@ -1,4 +1,4 @@
-"""One step after the other of the projected gradient method: start, step with backtracking, perturbation, finish."""
+"""Searches by projected gradients: starts, derivatives, ends, and Algorithm 2 of McKenna, Maity, Mazumdar and Miklau (2020) as printed."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import blas, lapack
 
+from ldp_core.optimize.columns.orbits import Shifts, first_orbits
+from ldp_core.optimize.columns.weights import blocks
 from ldp_core.optimize.gradient.projection import project, project_types
-from ldp_core.optimize.objective import Evaluation, evaluate, multipliers, slopes, types_to_outputs
-from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
+from ldp_core.optimize.strategy import Evaluation, evaluate
 from ldp_core.privacy import exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
-# The step on z is this share of the full relative step 1 - mu'q/a, and grows to it over about WARM_UP rounds: rows
-# should find their shape before light ones die (the paper also takes a smaller step on z than on Q).
-WARM_UP = 30
-_LARGEST_STRETCH = 0.5
+TRIALS = 4.0 ** np.arange(-2, 5)
+"""Step sizes tried, in units of one that moves the entry with the steepest slope by an average entry."""
 
 
 @dataclass(frozen=True)
@@ -84,94 +84,6 @@ def _evaluated(
     return FeasibleStrategy(transposed, lower, at)
 
 
-class Descent:
-    """Monotone projected gradient descent from a point; `step` moves ``point`` and says whether it could."""
-
-    def __init__(self, root: np.ndarray, epsilon: float, point: FeasibleStrategy, check: Check = unchecked):
-        self.point, self._check = point, check
-        self._root, self._ratio = root, exp_epsilon(epsilon)
-        n = len(point.transposed)
-        self._mu = np.full(n, point.objective / n)
-        self._shift = np.zeros(n)
-        self._step = self._first_step = 0.0  # known once the first gradient is
-        self._rounds = 0
-        self._reset()
-
-    def _reset(self) -> None:
-        self._previous = self.point.transposed
-        self._momentum, self._caution = 0.0, 1.0
-
-    def step(self) -> bool:
-        """One round of Algorithm 2: stretch rows along dL/dz, then Q against dL/dQ, projected; halved until L falls."""
-        point = self.point
-        outputs = point.at.outputs
-        product, curvature = slopes(point.transposed, point.at, self._check)
-        # A row that the workload ignores has no curvature, but still a finite value: it should
-        # shrink.
-        divisor = np.maximum(curvature, 1e-9 * outputs * (curvature.sum() / outputs.sum()))
-        self._mu = mu = multipliers(point.transposed, divisor, point.at, self._mu, 2)
-        stretch = 1 - types_to_outputs(point.transposed, mu) / divisor
-        if not self._first_step:
-            self._first_step = self._step = self._trial_step(product, curvature)
-        share = 0.1 * -np.expm1(-self._rounds / WARM_UP)
-        self._rounds += 1
-        for _ in range(25):
-            factor, lower = self._stretched(share * self._caution * stretch)
-            candidate = self._projected(factor, lower, product, curvature / outputs)
-            if candidate is not None and candidate.objective <= point.objective:
-                self._previous, self.point = point.transposed, candidate
-                self._momentum = min(0.9, self._momentum + 0.1)
-                self._step = min(self._step * 1.05, 3 * self._first_step)
-                self._caution = min(1.0, 1.3 * self._caution)
-                return True
-            if self._momentum > 0:
-                self._momentum = 0.0
-            else:
-                # The step on z shrinks faster: with z fixed, a short projected step on Q always descends.
-                self._step *= 0.5
-                self._caution *= 0.25
-        return False
-
-    def perturb(self, point: FeasibleStrategy, rng: np.random.Generator) -> None:
-        """Go on from ``point`` with noise on all entries, projected: out of a local minimum, into one nearby."""
-        noise = 0.25 * (self._ratio - 1) * point.lower
-        values = point.transposed + noise * rng.standard_normal(point.transposed.shape)
-        transposed, _ = project_types(values, point.lower, point.lower * self._ratio, np.zeros(len(values)))
-        at = evaluate(transposed, self._root, self._check)
-        self.point = point if at is None else FeasibleStrategy(transposed, point.lower, at)
-        self._reset()
-
-    def _trial_step(self, product: np.ndarray, curvature: np.ndarray) -> float:
-        """First step length: entries then move by about their own size 1/m."""
-        point = self.point
-        n, m = point.transposed.shape
-        gradient = (curvature - 2 * product) / point.at.outputs + self._mu[:, None]
-        length = np.linalg.norm(gradient)
-        return np.sqrt(n * m) / length if length > 0 else 0.0
-
-    def _stretched(self, stretch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Factors for the rows and the new z, kept where columns can still sum to 1."""
-        factor = 1 + np.clip(stretch, -_LARGEST_STRETCH, _LARGEST_STRETCH)
-        total = factor @ self.point.lower
-        margin = 1e-9
-        factor /= max(1.0, total * (1 + margin))
-        factor *= max(1.0, (1 + margin) / (total * self._ratio))
-        return factor, np.maximum(self.point.lower * factor, 1e-100)
-
-    def _projected(
-        self, factor: np.ndarray, lower: np.ndarray, product: np.ndarray, level: np.ndarray
-    ) -> FeasibleStrategy | None:
-        """Point after the step: P diag(factor) - step * gradient + momentum, projected; None where M is singular."""
-        values = self.point.transposed * (factor + self._momentum)
-        values += product * (2 * self._step / self.point.at.outputs)
-        values -= self._step * level
-        if self._momentum:
-            values -= self._momentum * self._previous
-        transposed, self._shift = project_types(values, lower, lower * self._ratio, self._shift, check=self._check)
-        at = evaluate(transposed, self._root, self._check)
-        return None if at is None else FeasibleStrategy(transposed, lower, at)
-
-
 class DescentSearch(ABC):
     """The common part of searches by descents: a start, the best point, and the strategy that it
     ends with."""
@@ -213,3 +125,123 @@ class DescentSearch(ABC):
         except Interrupted:
             return strategy, point.objective
         return shorter, evaluated.objective
+
+
+def slope_of_lower(transposed: np.ndarray, lower: np.ndarray, ratio: float, gradient: np.ndarray) -> np.ndarray:
+    """(m,) dL/dz through the projection, from ``gradient`` (n, m) dL/dQ at the projected strategy ``transposed`` (n, m)."""
+    moves = np.where(lower * ratio <= transposed, ratio, np.where(lower >= transposed, 1.0, 0.0))
+    free = moves == 0
+    shared = np.where(free, gradient, 0.0).sum(axis=1) / np.maximum(free.sum(axis=1), 1)
+    return ((gradient - shared[:, None]) * moves).sum(axis=0)
+
+
+class LiteralDescent(DescentSearch):
+    """Rounds of Algorithm 2 as printed: plain gradient steps on z and Q, with one step size. ``best`` is the best strategy seen, as steps can also rise.
+
+    ``z <- clip(z - alpha dL/dz, 0, 1)``, then ``Q <- project(Q - beta dL/dQ)`` onto the columns that z allows. The derivative for z goes
+    through the projection: an entry at a bound of its row moves with it, and the free entries of its column share what is missing
+    evenly. The paper asks for an alpha smaller than beta and leaves it open: here it is smaller by m e^epsilon for m rows. As there,
+    beta comes from a search by short runs.
+    """
+
+    def prepare(self) -> None:
+        """The search for beta: the size whose short run ends lowest."""
+        self.best = start = self._start()
+        self.finished = start.objective <= 0  # no questions
+        if self.finished:
+            return
+        slope = np.abs(self._gradient(start)).max()
+        unit = start.at.outputs.sum() / start.transposed.size / slope
+        ends = {float(size * unit): self._trial(start, float(size * unit)) for size in TRIALS}
+        self._beta = min(ends, key=lambda beta: ends[beta])
+        self._point = start
+
+    def round(self) -> None:
+        moved = self._step(self._point, self._beta)
+        if moved is None:  # the paper argues that small steps never lose a type; this one did
+            self.finished = True
+            return
+        self._point = moved
+        if self.best is None or moved.objective < self.best.objective:
+            self.best = moved
+
+    def _trial(self, point: FeasibleStrategy, beta: float) -> float:
+        for _ in range(50):
+            moved = self._step(point, beta)
+            if moved is None:
+                return np.inf
+            point = moved
+        return point.objective
+
+    def _gradient(self, point: FeasibleStrategy) -> np.ndarray:
+        """(n, m) dL/dQ, transposed."""
+        product, curvature = slopes(point.transposed, point.at, self._check)
+        return (curvature - 2 * product) / point.at.outputs
+
+    def _step(self, point: FeasibleStrategy, beta: float) -> FeasibleStrategy | None:
+        P, low, gradient = point.transposed, point.lower, self._gradient(point)
+        ratio = exp_epsilon(self._epsilon)
+        by_lower = slope_of_lower(P, low, ratio, gradient)
+        lower = np.clip(low - beta / (len(low) * ratio) * by_lower, 0.0, 1.0)
+        total = lower.sum()
+        if not (total <= 1 <= total * ratio and lower.min() > 0):
+            return None
+        transposed, _ = project_types(P - beta * gradient, lower, lower * ratio, np.zeros(len(P)), check=self._check)
+        at = evaluate(transposed, self._root, self._check)
+        return None if at is None else FeasibleStrategy(transposed, lower, at)
+
+
+def slopes(transposed: np.ndarray, at: Evaluation, check: Check = unchecked) -> tuple[np.ndarray, np.ndarray]:
+    """``(X P, a)`` with ``X = M^-1 G M^-1`` and ``a_y = q_y' X q_y / d_y`` (m,), from which all derivatives follow.
+
+    The gradient is ``dL/dQ[y, u] = a_y / d_y - 2 (X q_y)_u / d_y``, and stretching row y changes L at the rate
+    ``-a_y``.
+    """
+    curved = blas.dsyrk(1.0, at.solved, lower=1)
+    n, m = transposed.shape
+    product = np.empty((n, m))
+    for part in blocks(m, n):
+        check()
+        product[:, part] = blas.dsymm(1.0, curved, transposed[:, part].T, side=1, lower=1).T
+    return product, np.einsum("ij,ij->j", transposed, product) / at.outputs
+
+
+def types_to_outputs(transposed: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """``Q v`` (m,) for a vector over types (n,)."""
+    return blas.dgemv(1.0, transposed.T, vector)
+
+
+def outputs_to_types(transposed: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """``Q' w`` (n,) for a vector over outputs (m,)."""
+    return blas.dgemv(1.0, transposed.T, vector, trans=1)
+
+
+def multipliers(
+    transposed: np.ndarray, curvature: np.ndarray, at: Evaluation, start: np.ndarray, steps: int
+) -> np.ndarray:
+    """Multipliers mu (n,) of the column sums for moves that stretch rows: ``(Q' diag(1/a) Q) mu = 1``.
+
+    The stretches ``1 + t (1 - mu'q_y / a_y)`` then keep every column sum, and L falls at the rate
+    ``sum_y a_y (1 - mu'q_y / a_y)^2``. A few conjugate gradient steps from ``start``,
+    preconditioned by M^-1: near the optimum a is proportional to d for the symmetric workloads, and
+    the matrix to M.
+    """
+    mu = start.copy()
+
+    def image_of(vector: np.ndarray) -> np.ndarray:
+        return outputs_to_types(transposed, types_to_outputs(transposed, vector) / curvature)
+
+    residual = 1 - image_of(mu)
+    direction, old = np.zeros_like(mu), 1.0
+    for _ in range(steps):
+        conditioned, _ = lapack.dpotrs(at.cholesky, residual, lower=1)
+        new = residual @ conditioned
+        direction = conditioned + (new / old) * direction
+        image = image_of(direction)
+        bend = direction @ image
+        if not bend > 0:
+            break
+        mu += (new / bend) * direction
+        residual -= (new / bend) * image
+        old = new
+    return mu

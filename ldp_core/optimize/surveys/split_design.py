@@ -13,13 +13,13 @@ from scipy.optimize import minimize_scalar
 
 from ldp_core.anova import Set
 from ldp_core.optimize.base import DEFAULT, SearchLimits
-from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.columns.generation import strategy_of
+from ldp_core.optimize.columns.orbits import FEW_TYPES, Orbits, Shifts, first_orbits
+from ldp_core.optimize.columns.search import design_strategy
 from ldp_core.optimize.columns.weights import Singular
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
 from ldp_core.optimize.surveys.tables import FEW_TOLD_APART, LITTLE, Shared, TableQuestions, own_sets, told_apart
-from ldp_core.optimize.symmetric.orbits import FEW_TYPES, Orbits, Shifts, first_orbits
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, Progress
 from ldp_core.workloads import Custom, Survey
@@ -174,7 +174,7 @@ class _ComponentSurvey(Survey):
 
     def __init__(self, survey: Survey, components: Components):
         super().__init__(survey.shape, survey.groups, survey.axes)
-        self._found = (components, True)
+        self.components, self.ordered_groups = components, []
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,14 @@ from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, Tables, together
 from ldp_core.run import Budget
 from ldp_core.workloads import Group, Survey
-from ldp_core.workloads.distinguished import alike
+from ldp_core.workloads.quotient import alike
 from ldp_core.workloads.restricted import (
     cells_of,
     means_on,
-    ordered_groups,
     ordered_sets,
     part_of,
     restricted_gram,
     several,
-    spectra,
 )
 from ldp_core.workloads.surveys import Components
 
@@ -44,7 +42,7 @@ def own_sets(survey: Survey) -> tuple[Set, ...]:
     """The sets of attributes whose tables get strategies of their own: none where there would be too many."""
     sets = ordered_sets(
         survey,
-        (g for g in ordered_groups(survey) if math.prod(survey.shape[i] for i in g.attributes) <= MOST_FITTED_TYPES),
+        (g for g in survey.ordered_groups if math.prod(survey.shape[i] for i in g.attributes) <= MOST_FITTED_TYPES),
     )
     return sets if len(sets) <= 24 else ()  # each takes time to fit, and people to report on it
 
@@ -75,10 +73,6 @@ class TableQuestions:
         return together(self.survey.shape, self.sets)
 
     @cached_property
-    def spectra(self) -> list[dict[Set, float] | None]:
-        return spectra(self.survey)
-
-    @cached_property
     def tied(self) -> list[int]:
         """The numbers of the tables that are put together with others."""
         return sorted(k for tables in self.together if len(tables.numbers) > 1 for k in tables.numbers)
@@ -87,7 +81,7 @@ class TableQuestions:
     def owners(self) -> list[int | None]:
         """The number of the table that answers each group as a whole, or None."""
         owners: list[int | None] = []
-        for group, values in zip(self.survey.groups, self.spectra, strict=True):
+        for group, values in zip(self.survey.groups, self.survey.spectra, strict=True):
             about = set(several(self.survey, group.attributes))
             holding = [k for k in self.tied if values is None and about <= set(self.sets[k])]
             parts = {members for members in anova.subsets(sorted(about)) if members}
@@ -119,7 +113,7 @@ class TableQuestions:
         """(q, cells) what questions that do not treat values alike ask of table ``k``."""
         members = self.sets[k]
         blocks = [np.zeros((0, math.prod(self._axes(k))))]
-        for group, values, owner in zip(self.survey.groups, self.spectra, self.owners, strict=True):
+        for group, values, owner in zip(self.survey.groups, self.survey.spectra, self.owners, strict=True):
             if values is None and owner in (k, None) and set(several(self.survey, group.attributes)) & set(members):
                 common = tuple(i for i in group.attributes if i in members)
                 rows = means_on(group.base.gram_root, self.survey, group, common)
@@ -142,7 +136,7 @@ class TableQuestions:
     @cached_property
     def grams(self) -> list[np.ndarray]:
         """The Gram matrices of all questions on the tables put together (`Tables.gram`)."""
-        return [tables.gram(self.survey, self.spectra) for tables in self.together]
+        return [tables.gram(self.survey) for tables in self.together]
 
     def parts(self, shared: Shared) -> Iterator[tuple[int, np.ndarray, float]]:
         """(number of a table, Gram matrix of its questions, their cost) for each table put together

@@ -18,4 +18,5 @@ from ldp_core.studies.outcomes.views import RELEASES as RELEASES
 from ldp_core.studies.outcomes.views import Outcomes as Outcomes
 from ldp_core.studies.outcomes.views import compare as compare
 from ldp_core.studies.outcomes.views import left_out as left_out
+from ldp_core.studies.outcomes.views import releases as releases
 from ldp_core.studies.outcomes.views import seconds_a_trial as seconds_a_trial

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -11,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ldp_core import analysis, frames
 from ldp_core import estimators as estimation
-from ldp_core import frames
-from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Budget, Callback, Cancel, Progress
-from ldp_core.studies import sampling, simulate, trial_frames
+from ldp_core.studies import sampling, simulate
 from ldp_core.studies.outcomes.groups_of_queries import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
 from ldp_core.workloads import Ratios, Workload
@@ -25,6 +26,8 @@ from ldp_core.workloads.shown import scaled_names, spread, unweighted_answers
 RELEASES = 9
 """The published answers of this many collections, the first ones, are kept."""
 LEVEL = 0.95
+ROUNDING = 1e-12
+"""Errors up to this share of all users are rounding alone: the answer is known exactly."""
 _MIDDLE = (0.05, 0.95)  # where nine collections in ten lie
 # of all curves together, where that leaves each enough
 _CURVE_POINTS = 200
@@ -39,8 +42,12 @@ class Outcomes:
     all users, without the weights of the queries except in ``errors``.
 
     Attributes:
-        errors: see `trial_frames.simulated_errors`; weighted as the mechanisms are judged.
-        queries: query, label, observed, standard_error, predicted (NaN for biased estimates) of the queries shown.
+        errors: trials, observed, standard_error, predicted: of a typical query, the root of the mean over queries and trials, weighted as
+            mechanisms are judged; total_observed, total_standard_error, total_predicted: squared errors summed over all queries, in
+            squared users; and estimated_users, the people that answers add up to. Standard errors are what the number of trials
+            leaves open. Predictions are exact expectations on this data, or of the distribution where every trial had new people: NaN for
+            biased estimates, and where they would take matrices that are too large.
+        queries: query, label, true, mean, deviation (of single trials), observed, standard_error, predicted of the queries shown.
         groups: group, label, queries, observed, standard_error, predicted of `query_groups`; ``by`` says what groups are.
         releases: release (from 1), query, label, true, released: what the first `RELEASES` collections would publish.
         intervals: query, label, true, answer, low, high, holds (the truth), method of the first collection, at `LEVEL`; empty
@@ -128,8 +135,8 @@ def compare(
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
     ``labels`` name the types and ``parts`` the parts of a union; ``scales`` are the orders along which they have quantiles
-    (see `scales_of`); ``ratios`` are the answers within groups (see `ldp_core.workloads.ratios_of`); ``prior`` is for the posterior mean. With ``new_people``, every trial has people of its
-    own (see `simulate.collect`). ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
+    (see `scales_of`); ``ratios`` are the answers within groups (see `ldp_core.workloads.ratios_of`); ``prior`` is for the posterior mean.
+    With ``new_people``, every trial has people of its own (see `simulate.collect`). ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
     A cancelled run keeps what it has: at least one trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.
     """
@@ -154,35 +161,45 @@ def compare(
         collected = simulate.collect(
             chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, new_people, prior
         )
-        runs.append(_Run(name, chosen[name], collected, workload, labels, groups, tuple(scales), prior))
+        runs.append(_Run(name, chosen[name], collected, workload, labels, groups, tuple(scales), prior, seed))
 
-    def frame(columns: Callable[[_Run, str], Columns | None]) -> pd.DataFrame:
-        frames = [
-            pd.DataFrame({"mechanism": run.name, "estimator": estimator, **view})
-            for run in runs
-            for estimator in run.trials.answers
-            if (view := columns(run, estimator)) is not None
-        ]
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-    def along(columns: Callable[..., Columns | None], over: Sequence[Any] = scales) -> pd.DataFrame:
-        frames = [frame(partial(columns, k=k)) for k in range(len(over))]
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
+    frame = partial(_frame, runs)
     return Outcomes(
         by=groups.by,
-        errors=trial_frames.simulated_errors({run.name: run.trials for run in runs}, chosen, workload),
+        errors=frame(_Run.errors),
         queries=frame(_Run.of_queries),
         groups=frame(_Run.of_groups),
         releases=frame(_Run.releases),
-        intervals=frame(lambda run, estimator: run.intervals(estimator, seed, budget.cancelled)),
-        curves=along(_Run.curves),
-        quantiles=along(_Run.quantiles),
-        ratios=along(lambda run, estimator, k: run.ratios(estimator, k, ratios[k], seed), ratios),
+        intervals=frame(lambda run, estimator: run.intervals(estimator, budget.cancelled)),
+        curves=frame(*(partial(_Run.curves, k=k) for k in range(len(scales)))),
+        quantiles=frame(*(partial(_Run.quantiles, k=k) for k in range(len(scales)))),
+        ratios=frame(*(partial(_Run.ratios, k=k, asked=own) for k, own in enumerate(ratios))),
         trials=min(len(answers) for run in runs for answers in run.trials.answers.values()),
         people=counts_people(workload),
         skipped=skipped,
     )
+
+
+def releases(
+    mechanism: Mechanism, workload: Workload, counts: Counts, labels: Sequence[str], collections: int = 3
+) -> pd.DataFrame:
+    """The unbiased answers of a few simulated ``collections``, as `Outcomes.releases` without all other views. ValueError where they
+    cannot be simulated."""
+    collected = simulate.collect(mechanism, workload, counts, collections)
+    run = _Run(mechanism.name, mechanism, collected, workload, labels, query_groups(workload, labels), ())
+    return _frame([run], _Run.releases)
+
+
+def _frame(runs: Sequence[_Run], *views: Callable[[_Run, str], Columns | None]) -> pd.DataFrame:
+    """The columns of ``views`` of every mechanism and estimator; empty where there are none."""
+    frames = [
+        pd.DataFrame({"mechanism": run.name, "estimator": estimator, **columns})
+        for view in views
+        for run in runs
+        for estimator in run.trials.answers
+        if (columns := view(run, estimator)) is not None
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def _views(
@@ -220,7 +237,8 @@ class _Run:
     labels: Sequence[str]
     groups: Groups
     scales: tuple[Scale, ...]
-    prior: float | np.ndarray | None
+    prior: float | np.ndarray | None = None
+    seed: int = 0
 
     @cached_property
     def users(self) -> float:
@@ -236,13 +254,19 @@ class _Run:
         """They are of the queries shown."""
         return scaled_names(self.workload, self.trials.queries, self.labels)
 
+    def exact(self, estimator: str) -> Mechanism | None:
+        """The mechanism whose exact variances are those of the answers by ``estimator``; None where these are biased."""
+        if estimator == "consistency":
+            return self.mechanism.consistent
+        return self.mechanism if estimation.spec(estimator).unbiased else None
+
     @cached_property
     def predicted(self) -> dict[str, list[np.ndarray]]:
         """By estimator: exact variances, in squared shares, of the answers to the queries shown and to those that stand for
         groups; NaN for biased estimates."""
         predicted, queries = {}, np.concatenate([self.trials.queries, self.groups.queries])
         for estimator in self.trials.answers:
-            variances, source = np.full(len(queries), np.nan), trial_frames.predictable(self.mechanism, estimator)
+            variances, source = np.full(len(queries), np.nan), self.exact(estimator)
             if source is not None:
                 variances = frames.variances_of(source, self.workload, self.trials.counts, queries)
                 if self.trials.new_people:
@@ -251,19 +275,55 @@ class _Run:
             predicted[estimator] = np.split(variances, [len(self.names)])
         return predicted
 
+    @cached_property
+    def first(self) -> tuple[Counts, Reports]:
+        """The people and the reports of the first collection, which is collected once more from its own random stream."""
+        stream = np.random.SeedSequence(self.seed).spawn(1)[0]
+        return simulate.one_collection(self.mechanism, self.trials.counts, stream, self.trials.new_people)
+
+    def estimated(self, estimator: str) -> Estimate:
+        """The estimate of the first collection."""
+        options: dict[str, Any] = {}
+        if self.prior is not None and estimation.spec(estimator).credible:
+            options["prior"] = self.prior
+        return estimation.apply(estimator, self.first[1], self.mechanism, self.workload, **options)
+
+    def errors(self, estimator: str) -> Columns:
+        trials = self.trials.frame[self.trials.frame["estimator"] == estimator]
+        total, p = trials["total_squared_error"].to_numpy(), self.workload.squared_weights
+        (observed, uncertain), source, exact = root_mean(total / p / self.users**2), self.exact(estimator), np.nan
+        if source is not None:
+            with suppress(ValueError):  # matrices that are too large
+                exact = max(0.0, analysis.variance_on_data(source, self.workload, self.trials.counts))
+                exact += sampling.total(self.workload, self.trials.counts) if self.trials.new_people else 0.0
+        return {
+            "trials": [len(total)],
+            "observed": [float(observed)],
+            "standard_error": [float(uncertain)],
+            "predicted": [np.sqrt(exact / p) / self.users],
+            "total_observed": [total.mean()],
+            "total_standard_error": [float(mean_error(total))],
+            "total_predicted": [exact],
+            "estimated_users": [trials["estimated_users"].mean()],
+        }
+
     def of_queries(self, estimator: str) -> Columns:
-        errors = (self.trials.answers[estimator] - self.truth) / self.users
-        observed, uncertain = trial_frames.root_mean(errors**2)
+        answers = self.trials.answers[estimator] / self.users
+        true = self.truth / self.users
+        observed, uncertain = root_mean((answers - true) ** 2)
         return {
             "query": self.trials.queries,
             "label": self.names,
+            "true": true,
+            "mean": answers.mean(axis=0),
+            "deviation": mean_error(answers) * np.sqrt(len(answers)),
             "observed": observed,
             "standard_error": uncertain,
             "predicted": np.sqrt(self.predicted[estimator][0]),
         }
 
     def of_groups(self, estimator: str) -> Columns:
-        observed, uncertain = trial_frames.root_mean(self.trials.views["groups"][estimator])
+        observed, uncertain = root_mean(self.trials.views["groups"][estimator])
         return {
             "group": np.arange(len(self.groups.names)),
             "label": self.groups.names,
@@ -283,20 +343,16 @@ class _Run:
             "released": kept.ravel(),
         }
 
-    def intervals(self, estimator: str, seed: int, cancelled: Callable[[], bool]) -> Columns | None:
-        """Intervals of the first collection, which is collected once more from its own random stream: for the true answers of these people,
-        or of the population that new people are drawn from; the posterior's are for those who took part."""
+    def intervals(self, estimator: str, cancelled: Callable[[], bool]) -> Columns | None:
+        """Intervals of the first collection: for the true answers of these people, or of the population that new people are drawn from;
+        the posterior's are for those who took part."""
         spec = estimation.spec(estimator)
         if not spec.unbiased and (not spec.credible or cancelled()):  # sampling takes its time
             return None
-        queries, users = self.trials.queries, self.users
-        stream = np.random.SeedSequence(seed).spawn(1)[0]
-        took_part, reports = simulate.one_collection(self.mechanism, self.trials.counts, stream, self.trials.new_people)
-        options: dict[str, Any] = {"prior": self.prior} if spec.credible and self.prior is not None else {}
-        estimate = estimation.apply(estimator, reports, self.mechanism, self.workload, **options)
+        queries, users, estimate = self.trials.queries, self.users, self.estimated(estimator)
         new_people, truth = self.trials.new_people, self.truth
         if new_people and spec.credible and estimator != "posterior_distribution":
-            truth = unweighted_answers(self.workload, took_part, queries)
+            truth = unweighted_answers(self.workload, self.first[0], queries)
         if isinstance(estimate, estimation.PosteriorEstimate):
             ends, q = estimate.intervals(self.workload, LEVEL, queries), len(queries)
             intervals = estimation.Intervals(ends, np.full(q, "credible"), *np.full((2, q), np.nan))
@@ -316,11 +372,11 @@ class _Run:
             "method": intervals.methods,
         }
 
-    def ratios(self, estimator: str, k: int, asked: Ratios, seed: int) -> Columns:
+    def ratios(self, estimator: str, k: int, asked: Ratios) -> Columns:
         """Intervals are those of unbiased estimates; no error is told where a collection estimates that a group has nobody."""
         found, counts = self.trials.views[f"ratios {k}"][estimator], self.trials.counts
         linear = asked.linear.answers(counts)
-        true, source = asked.values(linear), trial_frames.predictable(self.mechanism, estimator)
+        true, source = asked.values(linear), self.exact(estimator)
         if asked.known and self.trials.new_people and not estimation.spec(estimator).unbiased:
             found = np.full_like(found, np.nan)  # sizes are not those of an estimate that keeps to what is asked alone
         squares, predicted = (found - true) ** 2, np.full(len(true), np.nan)
@@ -330,16 +386,11 @@ class _Run:
             if self.trials.new_people:
                 predicted = predicted + sampling.of_queries(errors, counts, queries)
             predicted = np.sqrt(np.maximum(predicted, 0.0))
-        observed, uncertain = (
-            np.where(np.isnan(found).any(axis=0), np.nan, e) for e in trial_frames.root_mean(squares)
-        )
+        observed, uncertain = (np.where(np.isnan(found).any(axis=0), np.nan, e) for e in root_mean(squares))
         low = high = np.full(len(true), np.nan)
         if estimation.spec(estimator).unbiased:
-            stream = np.random.SeedSequence(seed).spawn(1)[0]
-            drawn, users = self.trials.new_people, round(self.users)
-            _, reports = simulate.one_collection(self.mechanism, counts, stream, drawn)
-            estimate = estimation.apply(estimator, reports, self.mechanism, self.workload)
-            own = estimation.ratio_answers(asked, self.mechanism, estimate, LEVEL, users=users, drawn=drawn)
+            given = (asked, self.mechanism, self.estimated(estimator), LEVEL)
+            own = estimation.ratio_answers(*given, users=round(self.users), drawn=self.trials.new_people)
             low, high = own["low"].to_numpy(), own["high"].to_numpy()
         return {
             "name": asked.names,
@@ -384,7 +435,21 @@ class _Run:
             "true_label": [named[place] for place in true.tolist()],
             "first_label": [named[place] for place in places[0].tolist()],
             "value_error": distances.mean(axis=0),
-            "value_error_se": trial_frames.mean_error(distances),
+            "value_error_se": mean_error(distances),
             "quantile_error": shares.mean(axis=0),
-            "quantile_error_se": trial_frames.mean_error(shares),
+            "quantile_error_se": mean_error(shares),
         }
+
+
+def mean_error(values: np.ndarray) -> np.ndarray:
+    """(...) standard error of the mean over the trials of ``values`` (trials, ...), NaN for one trial."""
+    trials = len(values)
+    return values.std(axis=0, ddof=1) / np.sqrt(trials) if trials > 1 else np.full(values.shape[1:], np.nan)
+
+
+def root_mean(squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Root of the mean over the trials of ``squares`` (trials, ...), and its standard error (delta method; NaN for one
+    trial, 0 where nothing was ever wrong)."""
+    root = np.sqrt(squares.mean(axis=0))
+    root = np.where(root > ROUNDING, root, 0.0)
+    return root, np.where(root > 0, mean_error(squares) / (2 * np.where(root > 0, root, 1.0)), 0.0)

@@ -86,12 +86,10 @@ def plan(
     """
     question = _question(epsilon, users, alpha, standard_error, case)
     results = MemoryCache() if results is None else results
-    recipe, parameters, fitted = sweep.recipe_of(workload), parameters or {}, fitted or {}
+    parameters, fitted = parameters or {}, fitted or {}
     budget = Budget(time_limit, len(names) + 1, cancel, callback)
     curves = [
-        _Curve(
-            SweepPoint(name, workload, 1.0, parameters.get(name, {}), recipe), case, fitted.get(name), results, budget
-        )
+        _Curve(SweepPoint(name, workload, 1.0, parameters.get(name, {})), case, fitted.get(name), results, budget)
         for name in [*names, default_bound(workload) if bound is None else bound]
     ]
     if floor is not None and epsilon is not None:

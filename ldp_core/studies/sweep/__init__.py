@@ -25,5 +25,4 @@ from ldp_core.studies.sweep.points import certified as certified
 from ldp_core.studies.sweep.points import computed as computed
 from ldp_core.studies.sweep.points import evaluate as evaluate
 from ldp_core.studies.sweep.points import outcome_of as outcome_of
-from ldp_core.studies.sweep.points import recipe_of as recipe_of
 from ldp_core.studies.sweep.pools import SCHEDULER_VARIABLE as SCHEDULER_VARIABLE

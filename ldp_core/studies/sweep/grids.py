@@ -12,7 +12,7 @@ import pandas as pd
 from ldp_core import analysis, library, wording, workloads
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel
-from ldp_core.studies.sweep.points import BOUNDS, Cache, Outcome, SweepPoint, recipe_of, refusal
+from ldp_core.studies.sweep.points import BOUNDS, Cache, Outcome, SweepPoint, refusal
 from ldp_core.studies.sweep.pools import SCHEDULER_VARIABLE, compute
 from ldp_core.workloads import Workload
 
@@ -87,7 +87,9 @@ def sizes(
     ValueError for workloads that belong to no family (see `resized`); sizes that the family does not have are left out.
     """
     points, missing = _sized(names, workload, epsilon, sizes, bounds, parameters)
-    return run(points, alpha, missing=missing, **how)
+    found = run(points, alpha, **how)
+    left_out = [*missing, *found.left_out.itertuples(index=False)]
+    return Sweep(found.points, pd.DataFrame(left_out, columns=LeftOut._fields))
 
 
 def without_figures(
@@ -101,7 +103,8 @@ def without_figures(
     """What `sizes` would leave out (name, n, epsilon, reason), as far as that is known before anything is computed. ValueError as
     there."""
     points, missing = _sized(names, workload, epsilon, sizes, bounds, parameters)
-    known = [_place(point, reason) for point in points if (reason := refusal(point))]
+    refused = [(point, Outcome(reason=reason)) for point in points if (reason := refusal(point))]
+    known = _frames(refused, analysis.DEFAULT_ALPHA).left_out.itertuples(index=False)
     return pd.DataFrame([*missing, *known], columns=LeftOut._fields)
 
 
@@ -132,46 +135,42 @@ def run(
     cancel: Cancel | None = None,
     results: Cache | None = None,
     scheduler: str | None = None,
-    missing: Sequence[LeftOut] = (),
     time_limit: float | None = None,
 ) -> Sweep:
     """Computes ``points``: what ``results`` knows at once, then closed forms, certificates and fits, small n first.
 
     ``callback`` (after every point, in the calling thread, with the sweep so far as ``found``) and ``cancel`` as in
     `ldp_core.run`: a cancelled sweep stops, also within a fit, and returns what it has. ``results`` is asked before every
-    point and told after it, by `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start.
-    With the address of a Dask ``scheduler``, or with one in the environment variable LDP_DASK_SCHEDULER, its workers compute.
-    ValueError when they cannot. The numbers are the same (on processors of one kind). After ``time_limit`` seconds nothing more is begun and what is in progress is given up: these
+    point and told after it, by `SweepPoint.key`: another ``alpha`` costs nothing. With the address of a Dask ``scheduler``, or with
+    one in the environment variable LDP_DASK_SCHEDULER, its workers compute. ValueError when they cannot. The numbers are the same
+    (on processors of one kind). After ``time_limit`` seconds nothing more is begun and what is in progress is given up: these
     points are left out, for `TIME_OVER`, and another call with the same ``results`` computes them.
     """
-    points = sorted(points, key=lambda point: (point.effort, point.workload.n))
-    known = {i: results.get(point.key) for i, point in enumerate(points)} if results is not None else {}
-    outcomes = {index: outcome for index, outcome in known.items() if outcome is not None}
-    todo = [index for index in range(len(points)) if index not in outcomes]
-    budget = Budget(time_limit, len(points) + len(missing), cancel, callback)
+    ordered = dict(enumerate(sorted(points, key=lambda point: (point.effort, point.workload.n))))
+    outcomes = dict[int, Outcome]()
+    budget = Budget(time_limit, len(points), cancel, callback)
 
-    def report() -> None:
-        if callback:
-            budget.tell(len(outcomes) + len(missing), found=_frames(points, outcomes, missing, alpha))
+    def so_far() -> Sweep:
+        return _frames([(ordered[index], outcomes[index]) for index in sorted(outcomes)], alpha)
 
-    def record(place: int, outcome: Outcome) -> None:
-        index = todo[place]
+    def record(index: int, outcome: Outcome) -> None:
         outcomes[index] = outcome
         if results is not None:
-            results.put(points[index].key, outcome)
-        report()
+            results.put(ordered[index].key, outcome)
+        if callback:
+            budget.tell(len(outcomes), found=so_far())
 
-    if outcomes or missing:
-        report()
-    if todo:
+    if results is not None:
+        known = {index: results.get(point.key) for index, point in ordered.items()}
+        outcomes |= {index: outcome for index, outcome in known.items() if outcome is not None}
+    if callback and outcomes:
+        budget.tell(len(outcomes), found=so_far())
+    if todo := {index: point for index, point in ordered.items() if index not in outcomes}:
         where = scheduler or os.environ.get(SCHEDULER_VARIABLE)
-        compute([points[index] for index in todo], record, where, lambda: budget.cancelled() or budget.left() == 0)
-    if len(outcomes) < len(points) and not budget.cancelled():
-        missing = [
-            *missing,
-            *(_place(point_missing, TIME_OVER) for i, point_missing in enumerate(points) if i not in outcomes),
-        ]
-    return _frames(points, outcomes, missing, alpha)
+        compute(todo, record, where, lambda: budget.cancelled() or budget.left() == 0)
+    if not budget.cancelled():
+        outcomes = {index: outcomes.get(index, Outcome(reason=TIME_OVER)) for index in ordered}
+    return so_far()
 
 
 def _points(
@@ -188,25 +187,17 @@ def _points(
         if name not in BOUNDS:
             raise ValueError(f"Unknown bound {name!r}; {wording.meant(name, BOUNDS)}")
     epsilons = [check_epsilon(epsilon) for epsilon in epsilons]
-    recipes = [recipe_of(workload) for workload in grid]
     return [
-        SweepPoint(name, workload, epsilon, (parameters or {}).get(name, {}), recipe)
+        SweepPoint(name, workload, epsilon, (parameters or {}).get(name, {}))
         for name in [*bounds, *names]
-        for workload, recipe in zip(grid, recipes, strict=True)
+        for workload in grid
         for epsilon in epsilons
     ]
 
 
-def _place(point: SweepPoint, reason: str) -> LeftOut:
-    return LeftOut(point.name, point.workload.n, point.epsilon, reason)
-
-
-def _frames(
-    points: Sequence[SweepPoint], outcomes: Mapping[int, Outcome], missing: Sequence[LeftOut], alpha: float
-) -> Sweep:
-    rows, left_out = list[tuple[str | float, ...]](), [*missing]
-    for index in sorted(outcomes):
-        point, outcome = points[index], outcomes[index]
+def _frames(found: Sequence[tuple[SweepPoint, Outcome]], alpha: float) -> Sweep:
+    rows, left_out = list[tuple[str | float, ...]](), list[LeftOut]()
+    for point, outcome in found:
         place = (point.name, point.workload.n, point.epsilon)
         if outcome.reason:
             left_out.append(LeftOut(*place, outcome.reason))

@@ -68,20 +68,17 @@ class MemoryCache(dict[str, Outcome]):
 class SweepPoint:
     """The mechanism or bound ``name`` for ``workload`` at ``epsilon``, ``parameters`` as for `library.create`.
 
-    Travels to other processes as recipes. A ``time_limit`` is left out: results must not depend on a machine's speed.
-    Whoever makes many points of one workload passes its ``recipe``, which can be long.
+    A ``time_limit`` is left out: results must not depend on a machine's speed. To other processes the workload travels as its recipe.
     """
 
     name: str
     workload: Workload
     epsilon: float
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    recipe: str = ""
     own: library.table_strategies.TableStrategy | None = field(default=None, compare=False)
     """The matrix that ``name`` names, where it is one somebody supplied: a point holds what it is built from."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "recipe", self.recipe or recipe_of(self.workload))
         object.__setattr__(self, "own", self.own or library.table_strategies.find(self.name))
 
     def __repr__(self) -> str:
@@ -118,30 +115,19 @@ class SweepPoint:
     @property
     def key(self) -> str:
         """SHA-256 of everything the outcome depends on."""
-        header = json.dumps([self.name, repr(float(self.epsilon)), self.options], sort_keys=True, default=_plain)
-        return "point:" + hashlib.sha256(f"{header}\n{self.recipe}".encode()).hexdigest()
+        about = [self.name, repr(float(self.epsilon)), self.options, self.workload.digest]
+        return "point:" + hashlib.sha256(json.dumps(about, sort_keys=True, default=_plain).encode()).hexdigest()
 
     def __reduce__(self) -> tuple[Callable[..., SweepPoint], tuple[object, ...]]:
-        return _restored, (self.name, self.recipe, self.epsilon, dict(self.parameters), self.own)
-
-
-def recipe_of(workload: Workload) -> str:
-    """The workload as text, from which it can be rebuilt."""
-    return json.dumps(workload.spec)
+        return _restored, (self.name, json.dumps(self.workload.spec), self.epsilon, dict(self.parameters), self.own)
 
 
 def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
 
 
-def _restored(
-    name: str,
-    recipe: str,
-    epsilon: float,
-    parameters: dict[str, Any],
-    own: library.table_strategies.TableStrategy | None,
-) -> SweepPoint:
-    return SweepPoint(name, _workload(recipe), epsilon, parameters, recipe, own)
+def _restored(name: str, recipe: str, *others: Any) -> SweepPoint:
+    return SweepPoint(name, _workload(recipe), *others)
 
 
 @lru_cache(maxsize=2)  # neighbouring points share a workload and what it has computed of itself

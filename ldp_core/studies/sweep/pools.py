@@ -11,7 +11,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,24 +31,24 @@ LOOK_EVERY = 0.2  # seconds between looks at a flag or at the caller's wish to c
 Record = Callable[[int, Outcome], None]
 
 
-def compute(points: Sequence[SweepPoint], record: Record, scheduler: str | None, cancelled: Callable[[], bool]) -> None:
-    """``record(index, outcome)``, in the calling thread, for each of ``points`` in the order they are done.
+def compute(
+    points: Mapping[int, SweepPoint], record: Record, scheduler: str | None, cancelled: Callable[[], bool]
+) -> None:
+    """``record(number, outcome)``, in the calling thread, for each of the numbered ``points`` in the order they are done.
 
     By the workers of the cluster at ``scheduler``, else by the calling thread. Returns early, with no work left behind, once
     ``cancelled``. ValueError when the cluster cannot be used.
     """
     if not scheduler:
-        _in_turn(points, range(len(points)), record, cancelled)
+        _in_turn(points, record, cancelled)
         return
-    heavy = [index for index, point in enumerate(points) if point.heavy]
-    light = [index for index, point in enumerate(points) if not point.heavy]
     with _cluster(scheduler) as (parallel, flag), _watched(cancelled, flag):
-        results = parallel(joblib.delayed(_work)(index, points[index], flag) for index in heavy)
+        results = parallel(joblib.delayed(_work)(i, point, flag) for i, point in points.items() if point.heavy)
         try:
-            _in_turn(points, light, record, cancelled)
-            for index, outcome in results:
+            _in_turn({i: point for i, point in points.items() if not point.heavy}, record, cancelled)
+            for number, outcome in results:
                 if outcome is not None:
-                    record(index, outcome)
+                    record(number, outcome)
         except TimeoutError:
             raise ValueError(
                 f"No result has come back for {MOST_SILENT_SECONDS / 60:.0f} minutes. Check the workers, or use fewer types."
@@ -59,20 +59,18 @@ def compute(points: Sequence[SweepPoint], record: Record, scheduler: str | None,
                 pass
 
 
-def _in_turn(
-    points: Sequence[SweepPoint], chosen: Sequence[int], record: Record, cancelled: Callable[[], bool]
-) -> None:
-    for index in chosen:
-        outcome = evaluate(points[index], cancelled)
+def _in_turn(points: Mapping[int, SweepPoint], record: Record, cancelled: Callable[[], bool]) -> None:
+    for number, point in points.items():
+        outcome = evaluate(point, cancelled)
         if outcome is None:
             return
-        record(index, outcome)
+        record(number, outcome)
 
 
-def _work(index: int, point: SweepPoint, flag: Any) -> tuple[int, Outcome | None]:
+def _work(number: int, point: SweepPoint, flag: Any) -> tuple[int, Outcome | None]:
     """One point, at a worker."""
     stop = _seldom(flag.is_set)
-    return index, None if stop() else evaluate(point, stop)
+    return number, None if stop() else evaluate(point, stop)
 
 
 def _seldom(ask: Callable[[], bool]) -> Callable[[], bool]:
@@ -109,19 +107,6 @@ def _watched(cancelled: Callable[[], bool], flag: Any) -> Iterator[None]:
         watcher.join()
 
 
-def _parallel() -> joblib.Parallel:
-    """Single points go out, all at once, and come back in the order they are done. No data goes
-    through files, where joblib puts arrays of more than ``max_nbytes``."""
-    return joblib.Parallel(
-        -1,
-        return_as="generator_unordered",
-        batch_size=1,
-        pre_dispatch="all",
-        timeout=MOST_SILENT_SECONDS,
-        max_nbytes=None,
-    )
-
-
 @contextmanager
 def _cluster(address: str) -> Iterator[tuple[joblib.Parallel, Any]]:
     client = _client(address)
@@ -139,8 +124,11 @@ def _cluster(address: str) -> Iterator[tuple[joblib.Parallel, Any]]:
 
         flag = Event(client=client)
         with joblib.parallel_config(backend="dask", client=client):
+            # Single points go out, all at once, and come back as they are done. None goes through a file, where joblib puts what is
+            # larger than ``max_nbytes``.
+            out = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": "all", "max_nbytes": None}
             try:
-                yield _parallel(), flag
+                yield joblib.Parallel(-1, timeout=MOST_SILENT_SECONDS, **out), flag
             finally:
                 flag.clear()  # the scheduler would keep a raised flag for ever
     finally:

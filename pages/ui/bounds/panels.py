@@ -12,8 +12,9 @@ from ldp_core.designs.certificate_file import Written
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DRAWN_VALUES, UNASKED_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
-from pages.ui import layout, listing
+from pages.ui import layout, listing, proving
 from pages.ui.bounds import subject as page
+from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Task
@@ -40,20 +41,8 @@ def certificate(state: Session) -> None:
     """The proof of what no mechanism can beat, begun where it is quick."""
     case = state.setting.case
     work.prove_unasked(state, [case])
-    proof, proving = state.setting.proof(case), work.certificate(state, case)
-    if (job := proving.running) is not None:
-        st.caption("The certificate is being worked out; its line appears, and moves up, as it is ready.")
-        st.button("Stop, and keep what is proved", on_click=job.stop, key="cancel-proof", icon=":material/stop_circle:")
-    elif proof is None or not proof.finished:
-        st.button(
-            "Work out the certificate" if proof is None else "Prove a tighter certificate",
-            on_click=work.start_certificate,
-            args=(state, case),
-            key="prove",
-            icon=":material/verified:",
-        )
-    if proving.error:
-        st.error(plain(proving.error))
+    proving.controls(state, case)
+    proof = state.setting.proof(case)
     if proof is not None and (files := _quickly_written(state, case)) is not None:
         layout.download(
             "Download the proof (zip)",
@@ -168,11 +157,9 @@ def populations(state: Session, mechanism: Mechanism | None, about: Setting) -> 
     running = task.running
     if running is not None:
         with st.container(horizontal=True, vertical_alignment="center", key="running-populations"):
-            st.button("Cancel", on_click=running.cancel, key="cancel-populations", icon=":material/stop_circle:")
+            button("Cancel", "cancel-populations", "stop_circle", running.cancel)
             layout.live(running, layout.counted)
     elif task.result is None or task.cut_short:
         if task.error:
             st.error(plain(task.error))
-        st.button(
-            "Average over populations", on_click=task.start, key="start-populations", icon=":material/play_arrow:"
-        )
+        button("Average over populations", "start-populations", "play_arrow", task.start)

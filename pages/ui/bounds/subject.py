@@ -138,14 +138,11 @@ def setting(state: Session, mechanism: Mechanism | None) -> Setting:
     return Setting(design.workload, design.epsilon, design.users, mechanism, concentration(state), branching(state))
 
 
-def exact_variance(state: Session, mechanism: Mechanism) -> float:
-    """Variance per user of a mechanism, averaged over the types, which predictions are about. ValueError where it takes too long."""
-    return state.setting.cases[state.setting.even_case].variance(state.setting.profile(mechanism))
-
-
-def own_variance(state: Session, mechanism: Mechanism) -> float:
-    """The same for the people that the design is for, as on all pages."""
-    return state.setting.cases[state.setting.case].variance(state.setting.profile(mechanism))
+def variances(state: Session, mechanism: Mechanism) -> tuple[float, float]:
+    """Variances per user of a mechanism: averaged over the types, which predictions are about, and for the people that the design is for,
+    as on all pages. ValueError where they take too long."""
+    setting, profile = state.setting, state.setting.profile(mechanism)
+    return setting.cases[setting.even_case].variance(profile), setting.cases[setting.case].variance(profile)
 
 
 def on_axis(state: Session, variance: float) -> dict[str, float]:
@@ -158,7 +155,7 @@ def on_axis(state: Session, variance: float) -> dict[str, float]:
 
 
 def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:
-    """All statements in this setting, with the costly numbers that are known by now. The latest are kept."""
+    """All statements in this setting, with the costly numbers that are known by now."""
     known: dict[str, tuple[float, float]] = {}
     if mechanism is not None:
         figures = work.large_sample(state, mechanism, about.concentration).result or {}
@@ -166,14 +163,12 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     alpha, digest = state.setting.alpha, mechanism and mechanism.digest
     worst = own = None
     if mechanism is not None and exact is not None:
-        worst, own = float(state.setting.profile(mechanism).max()), own_variance(state, mechanism)
-    case = None
+        worst, own = float(state.setting.profile(mechanism).max()), variances(state, mechanism)[1]
+    below: dict[str, float] = {}
     if state.setting.working_types <= MOST_EXACT_TYPES:
         scale = alpha * about.workload.squared_weights
-        case = own, {name: scale * users for name, users in state.setting.bounds(state.setting.case).items()}
+        below = {name: scale * users for name, users in state.setting.bounds(state.setting.case).items()}
+    case = (own, below) if below else None
     inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration, about.branching)
-    key = (inputs, alpha, exact, tuple(sorted(known.items())), case)
-    if _kept(state, "entries", (None, None))[0] != key:
-        _keep(state, entries=(key, theorems.entries(about, alpha, exact, known, worst, case)))
-    entries_known: list[Entry] = _kept(state, "entries", (None, []))[1]
-    return entries_known
+    key = ("theorems", inputs, alpha, exact, own, tuple(known.items()), tuple(below.items()))
+    return state.results.cached(key, lambda: theorems.entries(about, alpha, exact, known, worst, case))

@@ -10,12 +10,12 @@ import streamlit as st
 
 from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
+from ldp_core.deploy.kit.opening import Kit
 from pages.ui import layout, promises
 from pages.ui.access import may_read_local_files, opened
-from pages.ui.controls import control, take_file, view_switch
+from pages.ui.controls import button, control, take_file, view_switch
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
-from pages.ui.tasks.collecting import Subject
 from pages.ui.words import plain
 
 OWN = "This design"
@@ -35,7 +35,7 @@ def whose(state: Session) -> str:
     return view_switch(state, "collect-whose", {OWN: OWN, KIT: KIT}, "Reports of", help=about)
 
 
-def kit(state: Session) -> Subject | None:
+def kit(state: Session) -> Kit | None:
     """The design of a kit that is uploaded here; None until there is one."""
     known = state.view.get("collect-kit", "")
     opened = collecting.opened(state, b"", known).result if known else None
@@ -62,7 +62,7 @@ def kit(state: Session) -> Subject | None:
     return opened
 
 
-def bring(state: Session, subject: Subject, own: bool) -> None:
+def bring(state: Session, subject: Kit, own: bool) -> None:
     """The choice of where reports come from, and the entries and buttons of that."""
     offered = dict(SOURCES)
     if not may_read_local_files():
@@ -73,11 +73,11 @@ def bring(state: Session, subject: Subject, own: bool) -> None:
     {"upload": _upload, "local": _local, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
 
 
-def _start(label: str, key: str, act: Callable[[], None], disabled: bool = False) -> None:
-    st.button(label, key=key, type="primary", icon=":material/play_arrow:", on_click=act, disabled=disabled)
+def _start(label: str, act: Callable[[], None], disabled: bool = False) -> None:
+    button(label, "count", "play_arrow", act, type="primary", disabled=disabled)
 
 
-def _upload(state: Session, subject: Subject) -> None:
+def _upload(state: Session, subject: Kit) -> None:
     key = f"reports-{state.view.get('reports', 0)}"
 
     def act() -> None:
@@ -97,10 +97,10 @@ def _upload(state: Session, subject: Subject) -> None:
         "counted. Give files that may share ids together: the same id in files counted one after the other is not noticed."
     )
     with layout.actions():
-        _start("Count these reports", "count", act, disabled=not given)
+        _start("Count these reports", act, disabled=not given)
 
 
-def _local(state: Session, subject: Subject) -> None:
+def _local(state: Session, subject: Kit) -> None:
     if not opened():
         return
     paths = control(
@@ -122,10 +122,10 @@ def _local(state: Session, subject: Subject) -> None:
         "Name files that may share ids together: the same id in files counted one after the other is not noticed."
     )
     with layout.actions():
-        _start("Count these reports", "count", act, disabled=not lines)
+        _start("Count these reports", act, disabled=not lines)
 
 
-def _earlier(state: Session, subject: Subject) -> None:
+def _earlier(state: Session, subject: Kit) -> None:
     key = f"earlier-{state.view.get('earlier', 0)}"
 
     def act() -> None:
@@ -144,10 +144,10 @@ def _earlier(state: Session, subject: Subject) -> None:
         "different collections, is counted twice."
     )
     with layout.actions():
-        _start("Add it", "count", act, disabled=given is None)
+        _start("Add it", act, disabled=given is None)
 
 
-def _simulated(state: Session, subject: Subject) -> None:
+def _simulated(state: Session, subject: Kit) -> None:
     design, seed = state.setting, state.configuration.simulation.seed
     number = min(design.users, limits.MOST_DRAWN_PEOPLE)
     st.caption(
@@ -155,11 +155,8 @@ def _simulated(state: Session, subject: Subject) -> None:
         "marked as simulated; never mix them with those of real people."
     )
     with layout.actions():
-        _start(
-            "Count simulated reports",
-            "count",
-            lambda: collecting.count_simulated(state, subject, state.setting.counts, seed),
-        )
+        count = lambda: collecting.count_simulated(state, subject, state.setting.counts, seed)  # noqa: E731
+        _start("Count simulated reports", count)
         layout.download(
             "Download them (CSV)",
             lambda: collecting.simulated(subject, state.setting.counts, seed),

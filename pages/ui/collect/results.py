@@ -15,6 +15,7 @@ from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection, Read
 from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN
 from ldp_core.deploy.collector.trying import SIMULATED
+from ldp_core.deploy.kit.opening import Kit
 from ldp_core.designs import choices
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.people import dense
@@ -26,8 +27,6 @@ from pages.ui import layout, listing
 from pages.ui.controls import control, pick
 from pages.ui.priors import PRIORS, in_words, prior_control
 from pages.ui.session.state import Session
-from pages.ui.tasks.collecting import Subject
-from pages.ui.tasks.jobs import ask
 from pages.ui.words import people, plain
 
 KINDS = {"fixed": "One look, at the end", "any_time": "Valid whenever one looks"}
@@ -82,7 +81,7 @@ def files(collection: Collection) -> None:
         listing.show_words(table, "What was counted of each file.")
 
 
-def estimate_controls(state: Session, subject: Subject) -> tuple[str, str, dict[str, Any]]:
+def estimate_controls(state: Session, subject: Kit) -> tuple[str, str, dict[str, Any]]:
     """The estimator and the kind of intervals chosen, and the options of the estimator: its prior."""
     offered = {
         name: estimators.spec(name).title
@@ -112,7 +111,7 @@ def estimate_controls(state: Session, subject: Subject) -> tuple[str, str, dict[
     return estimator, kind, {"prior": _prior(state, subject)} if estimators.spec(estimator).credible else {}
 
 
-def _whose(state: Session, subject: Subject, reported: float) -> tuple[bool, np.ndarray | None]:
+def _whose(state: Session, subject: Kit, reported: float) -> tuple[bool, np.ndarray | None]:
     """Whether intervals are for the population that people were drawn from, and the sizes of its groups where these are stated."""
     offered = {"fixed": f"For these {wording.count(reported)} people", "drawn": DRAWN}
     whose = control(
@@ -148,7 +147,7 @@ def _whose(state: Session, subject: Subject, reported: float) -> tuple[bool, np.
     return whose == "drawn", collector.sizes_of(told.splitlines(), groups) if told.strip() else None
 
 
-def _occasions(state: Session, subject: Subject) -> int | None:
+def _occasions(state: Session, subject: Kit) -> int | None:
     """How many reports of each person were counted; None until somebody has said so, where a person may send several."""
     most = subject.configuration.reports_per_user
     if most == 1:
@@ -166,20 +165,20 @@ def _occasions(state: Session, subject: Subject) -> int | None:
     return stated or None
 
 
-def prior_kind(state: Session, subject: Subject) -> Dirichlet:
+def prior_kind(state: Session, subject: Kit) -> Dirichlet:
     """The prior chosen for the posterior mean, by default that of the design."""
     kind: Dirichlet = state.view.get("collect-prior") or subject.configuration.simulation.prior
     return kind if kind in _priors(state, subject) else "jeffreys"
 
 
-def _priors(state: Session, subject: Subject) -> tuple[Dirichlet, ...]:
+def _priors(state: Session, subject: Kit) -> tuple[Dirichlet, ...]:
     """The priors that there are: earlier counts are those of this design, or in the kit."""
     if subject.configuration == state.configuration:
         return tuple(PRIORS)
     return ("jeffreys", "even", *(() if subject.configuration.optimizer.histogram is None else ("histogram",)))
 
 
-def _prior(state: Session, subject: Subject) -> float | np.ndarray:
+def _prior(state: Session, subject: Kit) -> float | np.ndarray:
     now, own = prior_kind(state, subject), subject.configuration == state.configuration
     prior_control(
         state,
@@ -193,7 +192,7 @@ def _prior(state: Session, subject: Subject) -> float | np.ndarray:
     return choices.posterior_prior(subject.configuration, now, counts)
 
 
-def answers(state: Session, subject: Subject, collection: Collection) -> None:
+def answers(state: Session, subject: Kit, collection: Collection) -> None:
     """The answers beside what the design promised: picture, table, download."""
     place = layout.controls("answers")
     with place:
@@ -242,19 +241,11 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         unlike = collector.unlike_in_words(collection, subject.mechanism)
         return compute(queries=chosen), unlike, collector.within_groups(*about, drawn=wider, **options)
 
-    try:
-        found = ask(
-            state,
-            key,
-            "working out the answers",
-            subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports,
-            work_out,
-        )
-    except ValueError as error:
-        layout.instead(error)
-        return
+    quick = subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports
+    found = layout.once_known(
+        state, key, "working out the answers", quick, work_out, "The answers are being worked out."
+    )
     if found is None:
-        st.info("The answers are being worked out.")
         return
     table, unlike, ratios = found
     reported = collection.users / occasions
@@ -296,7 +287,7 @@ def _within_groups(ratios: pd.DataFrame, kind: str) -> None:
         st.caption(plain(unbounded))
 
 
-def _said(subject: Subject, table: pd.DataFrame, reported: float, users: float, estimator: str) -> str:
+def _said(subject: Kit, table: pd.DataFrame, reported: float, users: float, estimator: str) -> str:
     typical = [
         float(np.sqrt(np.mean(np.square(column.dropna()))) if column.notna().any() else 0.0)
         for column in ((table["high"] - table["low"]) / 2, table["standard_error"])
@@ -323,12 +314,12 @@ def _said(subject: Subject, table: pd.DataFrame, reported: float, users: float, 
     return words
 
 
-def _reach(subject: Subject, share: float, users: float) -> str:
+def _reach(subject: Kit, share: float, users: float) -> str:
     unit = verdicts.only_unit(subject.workload)
     return wording.points(share) if unit is None else wording.significant(unit.error(share, users))
 
 
-def _table(subject: Subject, table: pd.DataFrame, users: float) -> None:
+def _table(subject: Kit, table: pd.DataFrame, users: float) -> None:
     workload, told = subject.workload, collector.in_units(table, subject.workload, users)
     own = told["unit"] != "people"
     words = np.array(list(map(verdicts.marked, collector.judged(table, users, subject.target, workload))))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +19,9 @@ from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, U
 from ldp_core.limits import MOST_ATTRIBUTES
 from pages.ui import sources
 from pages.ui.controls import guarded
-from pages.ui.data.background_read import look, looking, values
+from pages.ui.data.background_read import column_of, do, looking
 from pages.ui.session.state import Session, counts_column
-from pages.ui.sources import Source
+from pages.ui.sources import File, Source
 from pages.ui.words import plain
 
 PENDING_FILE = "given"
@@ -33,11 +31,12 @@ TOGETHER = 6
 UNDESCRIBED = (CategoricalRecipe(column="value"),)
 
 
-def adopt(state: Session, source: Source, reading: ReadOptions) -> None:
+def adopt(state: Session, source: Source) -> None:
     """A table came in: it serves the design available where that was waiting for it or uses its columns; otherwise its
     first column is offered in the treatment that suits it."""
     configuration, choice, missed = state.configuration, state.choice, _missed_table(state)
-    kept, domain = {"reading": reading, "query": source.query}, configuration.domain
+    reading = source.file.options
+    kept, domain = {"reading": reading, "query": source.file.query}, configuration.domain
     if missed is not None and domain is not None and state.fits(domain, source, missed.counts):
         population = Population(users=state.count(domain, source, missed.counts).users, origin="data", shape="data")
         state.install(configuration.with_(population=population, data=missed.model_copy(update=kept)), source)
@@ -47,7 +46,7 @@ def adopt(state: Session, source: Source, reading: ReadOptions) -> None:
     else:
         counts, about = _about(state, source)
         recipes = tuple(suggested(state, source, name) for name in about)
-        state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=source.query), source)
+        state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=source.file.query), source)
 
 
 def _about(state: Session, source: Source) -> tuple[str | None, list[str]]:
@@ -65,10 +64,18 @@ def _about(state: Session, source: Source) -> tuple[str | None, list[str]]:
 
 
 def _first(state: Session, source: Source, counts: str | None) -> str:
-    """The first column that says something about people."""
-    if isinstance(source.table, tables.LocalTable) and counts is None:
-        return state.results.cached(("first to count", source.id), lambda: _first_to_count(state, source))
-    return _first_telling(state, source, [name for name in source.columns if name != counts], counts)
+    """The first column that says something about people rather than telling them apart: their numbers often come first. Columns of a
+    large file with too many different values are passed over."""
+    names, able = [name for name in source.columns if name != counts], []
+    for name in names:
+        try:
+            identifies = tables.identifies(column_of(state, source, name, counts))
+        except tables.TooManyRows:
+            continue
+        if not identifies:
+            return name
+        able.append(name)
+    return able[0] if able else names[-1]
 
 
 def _missed_table(state: Session) -> UploadedData | None:
@@ -86,36 +93,28 @@ def _asked_about(state: Session) -> tuple[str, ...]:
 def upload(state: Session, content: bytes, name: str) -> None:
     """Read an uploaded file. ValueError with a sentence when it is no table; then nothing has changed, and the file is kept
     until it can be read or another one is given."""
-    read(state, sources.PendingFile("upload", name, _options(state), content))
+    read(state, File("upload", name, _options(state), content))
 
 
 def open_file(state: Session, path: str) -> None:
     """A CSV or Parquet file of this machine, counted where it is."""
-    read(state, sources.PendingFile("local", Path(path.strip()).name, _options(state), path=path))
+    read(state, File("local", Path(path.strip()).name, _options(state), path=path))
 
 
-def read(state: Session, given: sources.PendingFile) -> None:
+def read(state: Session, given: File) -> None:
     """Read a file as it is to be read; in the background where that takes long."""
     state.view[PENDING_FILE] = given if given.has_options else None
 
     def act(state: Session) -> None:
-        adopt(state, given.read(), given.options)
+        adopt(state, given.read())
         state.view.pop(PENDING_FILE, None)
 
-    _done(state, given.slow, "reading the file", act)
-
-
-def _done(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -> None:
-    """``act(state)``, in the background where that is slow."""
-    if slow:
-        look(state, title, act)
-    else:
-        act(state)
+    do(state, given.slow, "running the query" if given.query else "reading the file", act)
 
 
 def read_otherwise(state: Session, **said: Any) -> None:
     """The file that could not be read, with other options."""
-    given: sources.PendingFile = state.view[PENDING_FILE]
+    given: File = state.view[PENDING_FILE]
     read(state, replace(given, options=ReadOptions.model_validate({**dict(given.options), **said})))
 
 
@@ -132,12 +131,7 @@ def _options(state: Session) -> ReadOptions:
 
 def run_query(state: Session, path: str, query: str) -> None:
     """The answer of a local database."""
-    look(state, "running the query", lambda state: adopt(state, sources.queried(path, query), ReadOptions()))
-
-
-def rename_columns(state: Session, table: str, typed: str) -> None:
-    """Other names for all columns, from a text with commas."""
-    read_again(state, table, {"names": listed_names(typed)})
+    read(state, File("query", Path(path).name, path=path, query=query))
 
 
 def listed_names(typed: str) -> tuple[str, ...]:
@@ -146,29 +140,24 @@ def listed_names(typed: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in names)
 
 
-def read_again(state: Session, table: str, said: dict[str, Any]) -> None:
+def read_again(state: Session, table: str, **said: Any) -> None:
     """The file available under other options; its columns may get other names, which the attributes follow."""
     choice, source = state.choice, state.source_shown
     if not isinstance(choice, UploadedData) or source is None or source.id != table:
         return
     reading = ReadOptions.model_validate({**dict(choice.reading), **said})
-    if source.kind == "local":
-        again = partial(sources.local_file, source.path, reading)
-    elif source.query is not None:
-        again = partial(sources.queried, source.path, source.query, reading)
-    else:
-        again = partial(sources.uploaded, source.content, source.name, reading)
+    given = replace(source.file, options=reading)
 
     def act(state: Session) -> None:
-        found = again()
+        found = given.read()
         if len(found.columns) != len(source.columns):
-            return adopt(state, found, reading)
+            return adopt(state, found)
         now = dict(zip(source.columns, found.columns, strict=True))
         recipes = tuple(r.model_copy(update={"column": now.get(r.column, r.column)}) for r in choice.recipes)
         counts = choice.counts and now.get(choice.counts)
         _choose(state, choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), found)
 
-    _done(state, source.slow, "reading the file again", act)
+    do(state, given.slow or source.slow, "reading the file again", act)
 
 
 @looking
@@ -278,30 +267,11 @@ def _count_together(source: Source, columns: list[str], counts: str | None) -> N
             source.table.counts(together)
 
 
-def _first_to_count(state: Session, source: Source) -> str:
-    """The first column of a large file with few enough different values, and one that is no id if there is one."""
-    countable = []
-    for name in source.columns[:-1]:
-        try:
-            if not tables.identifies(*values(state, source, name, None)):
-                return name
-            countable.append(name)
-        except tables.TooManyRows:
-            continue
-    return source.columns[-1] if not countable else countable[0]
-
-
-def _first_telling(state: Session, source: Source, names: list[str], counts: str | None) -> str:
-    """The first column that says something about people rather than telling them apart: their numbers often come first."""
-    telling = (name for name in names if not tables.identifies(*values(state, source, name, counts)))
-    return next(telling, names[0])
-
-
 def suggested(state: Session, source: Source, column: str, counts: str | None = None) -> AttributeRecipe:
     """The treatment to offer first; a million different texts take a second to read, so they are read once."""
     return state.results.cached(
         ("suggested", source.id, column, counts),
-        lambda: tables.suggest_recipe(*values(state, source, column, counts)),
+        lambda: tables.suggest_recipe(column_of(state, source, column, counts)),
     )
 
 
@@ -343,7 +313,7 @@ def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
 def _in_a_survey(state: Session, source: Source, name: str, counts: str | None) -> tables.Suggestion:
     def look() -> tables.Suggestion:
         try:
-            return tables.suggest_for_survey(*values(state, source, name, counts))
+            return tables.suggest_for_survey(column_of(state, source, name, counts))
         except tables.TooManyRows:
             return tables.too_different(name)
 

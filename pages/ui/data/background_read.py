@@ -16,11 +16,12 @@ from typing import Any, TypeVarTuple
 
 import pandas as pd
 import streamlit as st
-from pydantic import BaseModel
 
 from ldp_core import wording
 from ldp_core.data import tables
-from ldp_core.data.tables import AttributeRecipe, NumericRecipe
+from ldp_core.data.columns import Column, parse
+from ldp_core.data.domain import Attribute
+from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import DataChoice
 from ldp_core.limits import MOST_SHOWN_CHARACTERS
 from pages.ui import layout
@@ -48,9 +49,11 @@ class Pending:
     asked_of: tuple[Any, ...]
 
 
-def look(state: Session, title: str, act: Callable[[Session], None]) -> None:
-    """``act(copy)`` in the background; the design becomes that of the copy once it is done, here where that is quick.
-    ValueError with a sentence when it is not available; then nothing has changed."""
+def do(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -> None:
+    """``act(state)``. Where that is slow, it is done to a copy in the background, and the design becomes that of the copy once it is
+    done, here where that was quick after all. ValueError with a sentence when it is not available; then nothing has changed."""
+    if not slow:
+        return act(state)
     forget(state)
     done = state.copy()
 
@@ -67,10 +70,10 @@ def look(state: Session, title: str, act: Callable[[Session], None]) -> None:
     until = time.monotonic() + WAITED
     while job.active and time.monotonic() < until:
         time.sleep(0.02)
-    if job.active:
-        state.view[_PENDING] = pending
-    else:
-        _end(state, pending)
+    if not job.active:
+        return _end(state, pending)
+    state.view[_PENDING] = pending
+    return None
 
 
 def _look_ahead(state: Session) -> None:
@@ -81,9 +84,7 @@ def _look_ahead(state: Session) -> None:
             can_count(state, source, name)
         for recipe in choice.recipes[:DOUBTED_COLUMNS]:
             with suppress(ValueError, KeyError):
-                readings(state, source, recipe)
-                if isinstance(recipe, NumericRecipe):
-                    crowd(state, source, recipe)
+                doubts(state, source, recipe)
 
 
 def looking(
@@ -99,12 +100,8 @@ def looking(
     @wraps(action)
     def wrapped(state: Session, table: str, *arguments: *Ts) -> None:
         choice, source = state.choice, state.source_shown
-        if choice is None or source is None or source.id != table:
-            return
-        if source.slow:
-            look(state, "counting in the table", lambda done: action(done, choice, source, *arguments))
-        else:
-            action(state, choice, source, *arguments)
+        if choice is not None and source is not None and source.id == table:
+            do(state, source.slow, "counting in the table", lambda done: action(done, choice, source, *arguments))
 
     return wrapped
 
@@ -152,15 +149,11 @@ def progress(state: Session) -> None:
     st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=job.cancel)
 
 
-def values(state: Session, source: Source, column: str, counts: str | None) -> tuple[pd.Series, Any]:
-    """The values of a column, and the people each stands for."""
-    return state.results.cached(("values", source.id, column, counts), lambda: source.column(column, counts), _size)
-
-
-def _size(series_and_people: tuple[pd.Series, Any]) -> int:
-    """Bytes of values that are a local file's; those of other tables are there anyway."""
-    series, people = series_and_people
-    return 0 if people is None else int(series.memory_usage()) + people.nbytes
+def column_of(state: Session, source: Source, name: str, counts: str | None) -> Column:
+    """A column, with the people each of its rows stands for."""
+    return state.results.cached(
+        ("column", source.id, name, counts), lambda: source.column(name, counts), lambda c: c.nbytes
+    )
 
 
 def beginning(state: Session, source: Source) -> pd.DataFrame:
@@ -180,38 +173,27 @@ def beginning(state: Session, source: Source) -> pd.DataFrame:
 
 
 def edit_table(
-    state: Session, source: Source, column: str, make: Callable[..., pd.DataFrame], *about: BaseModel
+    state: Session, source: Source, column: str, make: Callable[..., pd.DataFrame], attribute: Attribute
 ) -> pd.DataFrame:
-    """The table that a column of the choice on screen is edited in, ``make(*about, values, people)``: kept, as it is small."""
+    """The table that a column of the choice on screen is edited in, ``make(attribute, column)``: kept, as it is small."""
     counts = counts_column(state.choice)
-    key = ("edit table", source.id, column, make.__name__, [part.model_dump_json() for part in about], counts)
-    return state.results.cached(key, lambda: make(*about, *values(state, source, column, counts)))
+    key = ("edit table", source.id, column, make.__name__, attribute.model_dump_json(), counts)
+    return state.results.cached(key, lambda: make(attribute, column_of(state, source, column, counts)))
 
 
-def crowd(state: Session, source: Source, recipe: NumericRecipe) -> tables.Crowd | None:
-    """What to do where a few numbers of a column take most of its bins."""
+def doubts(state: Session, source: Source, recipe: AttributeRecipe) -> tuple[tables.Doubt, ...]:
+    """What may be doubted about a column under its recipe."""
     counts = counts_column(state.choice)
-    key = ("crowd", source.id, recipe.model_dump_json(), counts)
-    found = state.results.cached(key, lambda: (tables.crowd(recipe, *values(state, source, recipe.column, counts)),))
-    return found[0]  # also that there is none is looked for once
-
-
-def readings(state: Session, source: Source, recipe: AttributeRecipe) -> tuple[tables.Reading, ...]:
-    """The other ways to read a column."""
-    counts = counts_column(state.choice)
-    key = ("readings", source.id, recipe.model_dump_json(), counts)
-    return state.results.cached(key, lambda: tables.readings(recipe, *values(state, source, recipe.column, counts)))
+    key = ("doubts", source.id, recipe.model_dump_json(), counts)
+    return state.results.cached(key, lambda: tables.doubts_of(recipe, column_of(state, source, recipe.column, counts)))
 
 
 def can_count(state: Session, source: Source, column: str) -> bool:
     """True if a column can say how many people each row stands for; of a local file only the first rows are asked."""
     first = beginning(state, source)
-    if column not in first or not tables.can_count(first[column]):
+    if column not in first or not tables.can_count(parse(first[column])):
         return False
-    table = source.table
-    if isinstance(table, tables.LocalTable):
-        return True
-    return state.results.cached(("can count", source.id, column), lambda: tables.can_count(table[column]))
+    return isinstance(source.table, tables.LocalTable) or tables.can_count(column_of(state, source, column, None))
 
 
 def _end(state: Session, pending: Pending) -> None:

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 NAMED = 12
 """Most attributes whose sizes are listed."""
+_ENDS = (
+    "These ends come from the data, rounded. Ends that are public knowledge, such as 0 and 120 for an age, would reveal nothing: "
+    "give them yourself."
+)
 _MOST_SPELLINGS = 4
 """Most spellings of one value that are listed."""
 
@@ -57,7 +61,7 @@ def facts(state: Session, design: Setting) -> None:
             else " More types than people: ask about a few columns at a time, or choose fewer."
         )
         st.caption(f"{wording.magnitude(domain.size)} types = {' × '.join(parts[:NAMED])}{more}.{few}")
-    for sentence in _warnings(state, design):
+    for sentence in _warnings(design):
         st.warning(plain(sentence))
     if tally is not None and tally.notes:
         st.caption(plain(" ".join(tally.notes)))
@@ -84,7 +88,7 @@ def _per_cell(row: DeltaGenerator, design: Setting) -> None:
     )
 
 
-def _warnings(state: Session, design: Setting) -> list[str]:
+def _warnings(design: Setting) -> list[str]:
     """Warnings about choices that are impossible or work badly."""
     if design.asked is None and design.misfit:
         return [f"The questions cannot be asked: {design.misfit}"]
@@ -93,10 +97,10 @@ def _warnings(state: Session, design: Setting) -> list[str]:
         return tables.table_warnings(design.domain, design.users, largest)
     if design.people.by_type is None:
         return []
-    return tables.size_warnings(design.domain, tables.people_facts(design.people), *_within_reach(state, design))
+    return tables.size_warnings(design.domain, design.people, *_within_reach(design))
 
 
-def _within_reach(state: Session, design: Setting) -> tuple[int, str]:
+def _within_reach(design: Setting) -> tuple[int, str]:
     """Most types that the chosen mechanisms can be fitted to, and which these are."""
     chosen = [library.spec(name) for name in design.side_by_side]
     out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.asked)]
@@ -118,36 +122,9 @@ def along_one(state: Session, design: Setting) -> None:
         lambda: _types(design),
         title=f"People by {plain(attribute.name)}",
     )
-    _crowded(state, design, attribute)
-    _otherwise(state)
+    _doubts(state)
     if attribute.origin == "data":
         st.caption(f"The types of {plain(attribute.name)} come from the data, so exported designs reveal them.")
-
-
-def _crowded(state: Session, design: Setting, attribute: Attribute) -> None:
-    """A button that leaves out a few extreme numbers if they take most of the bins."""
-    choice, source = state.choice, state.source_shown
-    if choice is None or choice.source == "declared" or source is None or state.draft is not None:
-        return
-    recipe = choice.recipes[design.domain.attributes.index(attribute)]
-    if recipe.kind != "numeric" or recipe.column != attribute.name:
-        return
-    crowd = background_read.crowd(state, source, recipe)
-    if crowd is None:
-        return
-    held = f"only {crowd.held:,}" if crowd.held > 1 else "one"
-    st.info(
-        f"A few values of {plain(attribute.name)} lie far from all others: at least 98 % of users are in {held} of its {crowd.bins:,} bins."
-    )
-    st.button(
-        plain(f"Bins {crowd.ends}"),
-        key="data-crowd",
-        icon=":material/compress:",
-        on_click=guarded,
-        args=(state, data_actions.set_recipe, state, source.id, crowd.recipe),
-        help=f"{plain(crowd.told)} These ends come from the data, rounded. Ends that are public knowledge, such as 0 and 120 for "
-        "an age, would reveal nothing: give them yourself.",
-    )
 
 
 def spellings(state: Session, design: Setting) -> None:
@@ -181,23 +158,24 @@ def _merge(
     data_actions.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
 
 
-def _otherwise(state: Session) -> None:
-    """A sentence on each column that can be read in two ways, and buttons for the other readings."""
+def _doubts(state: Session) -> None:
+    """A sentence on each column that can be read in two ways or has numbers far from all others, and buttons for what to do instead."""
     choice, source = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or source is None or state.draft is not None:
         return
     for place, recipe in enumerate(choice.recipes[: background_read.DOUBTED_COLUMNS]):
         if recipe.column not in source.columns:
             continue
-        for i, reading in enumerate(background_read.readings(state, source, recipe)):
-            st.info(plain(reading.said))
+        for i, doubt in enumerate(background_read.doubts(state, source, recipe)):
+            st.info(plain(doubt.said))
             with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
-                for j, (label, other) in enumerate(reading.ways):
+                for j, (label, other) in enumerate(doubt.ways):
                     st.button(
                         plain(label),
                         key=f"data-reading-{place}-{i}-{j}",
                         on_click=guarded,
                         args=(state, data_actions.set_recipe, state, source.id, other),
+                        help=plain(f"{doubt.told} {_ENDS}") if doubt.told else None,
                     )
 
 
@@ -237,7 +215,7 @@ def _nobody(design: Setting, places: Sequence[int]) -> str:
     check_cells(design.domain.shape, places, [attribute.name for attribute in design.domain.attributes])
     if design.people.by_type is not None:
         size, what = design.domain.size, "For all attributes together, "
-        empty, none = size - tables.people_facts(design.people).occupied, "no type is empty."
+        empty, none = size - design.people.different[0], "no type is empty."
     else:
         table = design.people.table(sorted(places))
         size, empty, what, none = table.size, int((table == 0).sum()), "", "Every combination of these two occurs."
@@ -294,8 +272,7 @@ def editor(state: Session, design: Setting) -> None:
                 "Give several values the same category to merge them, change a category's name to rename it, or its place to move "
                 "it; a value without a category counts as (other)."
             )
-            about = (base.recipe, base.attribute)
-            table = background_read.edit_table(state, source, recipe.column, tables.category_table, *about)
+            table = background_read.edit_table(state, source, recipe.column, tables.category_table, base.attribute)
             _table(state, base, table, partial(tables.recipe_of_categories, base.recipe, base.attribute))
         elif base.recipe.kind == "numeric" and base.attribute.kind in ("numeric", "range"):
             st.caption(

@@ -13,7 +13,6 @@ from pages.ui import layout, listing
 from pages.ui.controls import control, number
 from pages.ui.formulas import DETECTION
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import ask
 from pages.ui.words import cells, plain
 
 ASKED = {
@@ -31,14 +30,15 @@ def draw(state: Session, mechanism: Mechanism) -> None:
     setting = state.setting
     key = ("detection", mechanism.digest, setting.workload.digest, setting.people_digest, setting.naming)
     quick = setting.workload.working_types <= AT_ONCE_TYPES
-    doing = "working out what can be detected"
-    try:
-        found = ask(state, key, doing, quick, lambda cancel: detecting.of_design(setting, mechanism))
-    except ValueError as error:
-        layout.instead(error)
-        return
+    found = layout.once_known(
+        state,
+        key,
+        "working out what can be detected",
+        quick,
+        lambda cancel: detecting.of_design(setting, mechanism),
+        "What can be detected is being worked out.",
+    )
     if found is None:
-        st.info("What can be detected is being worked out.")
         return
     table = found.table(difference, power, level)
     st.markdown(f"**{plain(found.in_words(table, difference, power, level))}** {plain(detecting.MEANING)}")

@@ -12,7 +12,7 @@ from ldp_core.designs import choices
 from ldp_core.library import Spec
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui import privacy_accuracy
-from pages.ui.controls import change, control
+from pages.ui.controls import change, control, pick
 from pages.ui.priors import histogram_box
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.words import CASES, case_title, plain
@@ -215,14 +215,12 @@ def _aim_controls(state: Session) -> None:
     if reason := state.setting.only_case:
         st.caption(reason)
         return
-    control(
-        st.selectbox,
+    pick(
         "Optimise for",
         "aim",
         c.optimizer.aim,
         lambda aim: _set_optimizer(state, aim=aim),
-        options=list(CASES),
-        format_func=lambda case: case_title(case).capitalize(),
+        {case: case_title(case).capitalize() for case in CASES},
         help="Users needed are for the error in this case, and the mechanism is fitted to it. The worst case holds whatever "
         "values people turn out to have.",
     )

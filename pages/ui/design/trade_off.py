@@ -4,8 +4,10 @@ design's own, at more epsilons as they are computed."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, library, wording
@@ -14,6 +16,8 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import curves, theorems
 from pages.ui import layout
 from pages.ui.bounds import subject as bounds_subject
+from pages.ui.controls import button
+from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import ask
@@ -35,7 +39,7 @@ def draw(state: Session, mechanism: Mechanism | None) -> None:
     sentence = _sentence(state, case, mechanism, classical)
     if (job := work.points_over_epsilon(state, state.chosen)) is not None:
         layout.live(job, lambda done, job: _filling(state, case, lines, sentence, done))
-        st.button("Stop at these points", on_click=job.stop, key="cancel-points", icon=":material/stop_circle:")
+        button("Stop at these points", "cancel-points", "stop_circle", job.stop)
     else:
         _picture(state, case, lines, [state.chosen], sentence)
 
@@ -177,8 +181,16 @@ def _picture(
     frame = pd.concat([*lines, *points], ignore_index=True)
     proof, own = setting.proof(case), setting.costed(state.chosen)
     proved = max(setting.bounds(case).values()) if proof is not None and not (own and own.delta) else None
+    about = (setting.epsilon, setting.users, fitted, proved)
+    key = ("trade-off", *about, frame.to_json(), "" if broken is None else broken.to_json())
+
+    def draw(look: charts.Theme) -> go.Figure:
+        """Kept, as it takes longer than all the rest of the page."""
+        made = partial(charts.users_over_epsilon, frame, *about, look, broken)
+        return state.results.cached((*key, look), made, lambda _: PICTURE_BYTES)
+
     layout.chart(
-        lambda look: charts.users_over_epsilon(frame, setting.epsilon, setting.users, fitted, proved, look, broken),
+        draw,
         sentence,
         "trade-off",
         frame if broken is None else pd.concat([frame, broken.rename(columns={"title": "name"})], ignore_index=True),

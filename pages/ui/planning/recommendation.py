@@ -8,6 +8,7 @@ from ldp_core import library, verdicts, wording
 from ldp_core.limits import UNASKED_TYPES
 from pages.ui import layout, listing
 from pages.ui.compared import use
+from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.words import cells, gap_in_words, plain
@@ -33,11 +34,11 @@ def draw(state: Session) -> None:
         elif task.running is not None:
             st.caption("All mechanisms that need no fit, and those already fitted, are being compared.")
         else:
-            st.button(
+            button(
                 "Recommend a mechanism (about 30 s)",
-                key="recommend",
-                on_click=start,
-                icon=":material/recommend:",
+                "recommend",
+                "recommend",
+                start,
                 help="Compares all mechanisms that need no fit, and those already fitted, by their exact errors.",
             )
         return
@@ -50,13 +51,8 @@ def draw(state: Session) -> None:
     st.markdown(f"**{plain(first)}**")
     st.markdown("\n".join(f"- {plain(sentence)}" for sentence in rest))
     if recommended.name is not None and recommended.name != state.chosen:
-        st.button(
-            f"Use {library.spec(recommended.name).title} in this design",
-            on_click=use,
-            args=(state, recommended.name),
-            key="use-recommended",
-            icon=":material/check:",
-        )
+        label = f"Use {library.spec(recommended.name).title} in this design"
+        button(label, "use-recommended", "check", use, state, recommended.name)
     ranking = recommended.ranking.copy()
     ranking["name"] = [state.setting.titled(name) for name in ranking["name"]]
     ranking["standard_error"] *= state.setting.scale.times

@@ -16,12 +16,12 @@ from ldp_core.run import Cancel, Progress, asked
 from ldp_core.studies import curves, planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, listing
-from pages.ui.compared import fit_button
-from pages.ui.controls import control, view_switch, whole_number
+from pages.ui.compared import offer_fits
+from pages.ui.controls import button, control, view_switch, whole_number
 from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, ask
+from pages.ui.tasks.jobs import Job
 from pages.ui.words import case_title, cells, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon", "mixed": "Epsilon, if mixed"}
@@ -60,16 +60,14 @@ def draw(state: Session, case: str, names: Sequence[str]) -> None:
         task.start()
     running, done = task.running, task.result
     if running is not None:
-        st.button(
-            "Cancel and keep these answers", on_click=running.cancel, key="cancel-plan", icon=":material/stop_circle:"
-        )
+        button("Cancel and keep these answers", "cancel-plan", "stop_circle", running.cancel)
         layout.live(running, lambda progress, job: _rows(state, solved, progress, job))
     elif task.error:
         st.error(plain(task.error))
     elif done is not None and len(done):
         _answer(state, solved, done)
         if done["reason"].str.startswith(planning.TIME_OVER).any():
-            st.button("Go on", on_click=task.start, key="go-on", icon=":material/play_arrow:", help=LIMIT)
+            button("Go on", "go-on", "play_arrow", task.start, help=LIMIT)
         if solved != "epsilon":
             _trade_off(state, solved, users, done)
     else:
@@ -121,11 +119,8 @@ def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
         return rows
 
     key = ("report epsilon", [mechanism.digest for mechanism in fitted.values()], users, wanted)
-    rows = None
-    try:
-        rows = ask(state, key, "working out what mixing allows", False, each)
-    except ValueError as error:
-        layout.instead(error)
+    waiting = "What mixing allows is being worked out."
+    rows = layout.once_known(state, key, "working out what mixing allows", False, each, waiting)
     if rows is None:
         return
     table = pd.DataFrame(rows, columns=["Mechanism", "Epsilon of a report", "Note"])
@@ -147,18 +142,10 @@ def _missing(state: Session, solved: str, waiting: Sequence[str]) -> None:
             f"{' at several epsilons' if solved == 'epsilon' else ' first'}."
         )
 
-    def include() -> None:
-        if solved == "epsilon":
-            state.view["plan_fits"] = True
-        else:
-            work.start_fit(state, *waiting)
-
-    fits = [work.fit(state, name) for name in waiting]
-    fitting = solved != "epsilon" and any(fit.running is not None for fit in fits)
-    fit_button(waiting, fitting, include, "include-fits", LIMIT if solved == "epsilon" else "In the background.")
-    for fit in fits:
-        if fit.error:
-            st.error(plain(fit.error))
+    if solved == "epsilon":
+        offer_fits(state, waiting, "include-fits", lambda: state.view.update(plan_fits=True), LIMIT)
+    else:
+        offer_fits(state, waiting, "include-fits")
 
 
 def _shown(state: Session, solved: str, frame: pd.DataFrame) -> pd.DataFrame:

@@ -163,7 +163,7 @@ def _source(state: Session, configuration: Configuration) -> Source | None:
     choice, source = configuration.data, None
     if choice is None or choice.source == "declared":
         return None
-    if choice.source == "upload" and state.source is not None and state.source.kind != "sample":
+    if choice.source == "upload" and state.source is not None and state.source.file.kind != "sample":
         source = state.source
     elif choice.source == "sample" and choice.file in {sample["file"] for sample in sources.catalogue()}:
         source = sources.sample(choice.file)

@@ -25,36 +25,20 @@ def is_open(tab: str) -> bool:
 
 def free(tabs: Iterable[str]) -> None:
     """Free what Streamlit holds of these tabs: their uploads, what their callbacks refer to, and where no browser shows them, everything."""
+    if (server := _server()) is None:
+        return
+    manager, cache, lock = _stored(server)
     for tab in tabs:
-        _free_uploads(tab)
-        _free_state(tab)
-        _free_callbacks(tab)
-
-
-def _free_uploads(tab: str) -> None:
-    if (server := _server()) is not None:
         server.uploaded_file_mgr.remove_session_files(tab)
-
-
-def _free_state(tab: str) -> None:
-    if (server := _server()) is not None:
-        _, cache, lock = _stored(server)
         with lock:
             left = cache.pop(tab, None)
         if left is not None:
             _empty(left.session)
-
-
-def _free_callbacks(tab: str) -> None:
-    """A callback holds all variables of its page as long as the tab is open, whatever page it shows since."""
-    if (server := _server()) is not None and (found := server._session_mgr.get_active_session_info(tab)) is not None:
-        _drop_callbacks(found.session.session_state)
-
-
-def _drop_callbacks(state: Any) -> None:
-    known = state._new_widget_state.widget_metadata
-    for name, one in list(known.items()):
-        known[name] = replace(one, callback=None, callback_args=None, callback_kwargs=None)
+        if (shown := manager.get_active_session_info(tab)) is not None:
+            # A callback holds all variables of its page as long as the tab is open, whatever page it shows since.
+            known = shown.session.session_state._new_widget_state.widget_metadata
+            for name, one in list(known.items()):
+                known[name] = replace(one, callback=None, callback_args=None, callback_kwargs=None)
 
 
 def expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:

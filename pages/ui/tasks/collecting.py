@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
 
-from ldp_core import mechanisms, verdicts, workloads
-from ldp_core.data.domain import Domain
+from ldp_core import verdicts, workloads
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection
 from ldp_core.deploy.collector.reading import File
 from ldp_core.deploy.collector.trying import SIMULATED
-from ldp_core.deploy.kit import devices
-from ldp_core.deploy.kit.client import Device
-from ldp_core.deploy.kit.opening import open_kit
-from ldp_core.designs import Configuration
+from ldp_core.deploy.kit.opening import Kit, kit_of, open_kit
+from ldp_core.mechanisms import Mechanism
 from ldp_core.people import Counts
 from ldp_core.run import Cancel, Interrupted
 from pages.ui.session.state import Session
@@ -31,71 +25,32 @@ _NOTHING = 0
 """Bytes that a collection is said to hold, so that it is kept as long as the session."""
 
 
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """The design whose reports are counted, and its id, which a report carries. ``needed`` are the users that its target error takes
-    for the people that the design is for; None where that is not known."""
-
-    configuration: Configuration
-    domain: Domain
-    workload: workloads.Workload
-    mechanism: mechanisms.Mechanism
-    design: str
-    needed: float | None
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def target(self) -> float:
-        """The target error, as a share of all users."""
-        return math.sqrt(self.configuration.target_alpha)
-
-    @cached_property
-    def labels(self) -> Sequence[str]:
-        return self.domain.type_labels
-
-    @cached_property
-    def ratios(self) -> list[workloads.Ratios]:
-        """The shares and averages within groups that are asked for."""
-        recipe = self.configuration.workload
-        return [] if recipe is None else workloads.ratios_of(recipe.parts, self.domain, self.workload)
+def own(state: Session, mechanism: Mechanism) -> Task[Kit]:
+    """The current design, as devices know it. ValueError, one sentence, where no device can draw its reports."""
+    made = state.setting
+    key = f"device:{mechanism.digest}:{made.configuration.digest()}:{made.people_digest}"
+    return Task(state, key, "describing what devices send", lambda job: kit_of(made))
 
 
-def identity(state: Session, mechanism: mechanisms.Mechanism) -> Task[str]:
-    """The id of the current design. ValueError, one sentence, where no device can draw its reports."""
-    c = state.configuration
-    key = f"device:{mechanism.digest}:{c.digest(['epsilon', 'domain'])}"
-
-    def work(job: Job) -> str:
-        return Device(devices.describe(mechanism, c.epsilon, c.domain)).design
-
-    return Task(state, key, "describing what devices send", work)
-
-
-def opened(state: Session, content: bytes, digest: str = "") -> Task[Subject]:
+def opened(state: Session, content: bytes, digest: str = "") -> Task[Kit]:
     """The design of a kit by its ``content``, or by the ``digest`` of what has been opened before."""
     digest = digest or hashlib.sha256(content).hexdigest()
-
-    def work(job: Job) -> Subject:
-        kit = open_kit(content)
-        return Subject(kit.configuration, kit.domain, kit.workload, kit.mechanism, kit.design, kit.needed, kit.warnings)
-
-    return Task(state, f"opened-kit:{digest}", "opening the kit", work, lambda _: _NOTHING, page=_PAGE)
+    key = f"opened-kit:{digest}"
+    return Task(state, key, "opening the kit", lambda job: open_kit(content), lambda _: _NOTHING, page=_PAGE)
 
 
-def collection(state: Session, subject: Subject) -> Collection:
+def collection(state: Session, subject: Kit) -> Collection:
     """The reports counted so far for a design."""
     collected: Collection | None = state.results.get(_held(subject))
     return Collection.empty(subject.mechanism, subject.design) if collected is None else collected
 
 
-def forget(state: Session, subject: Subject) -> None:
+def forget(state: Session, subject: Kit) -> None:
     """Begin again with nothing."""
     state.results.put(_held(subject), Collection.empty(subject.mechanism, subject.design), _NOTHING)
 
 
-def counting(
-    state: Session, subject: Subject, adding: Callable[[Collection, Job], Collection] | None = None
-) -> Task[None]:
+def counting(state: Session, subject: Kit, adding: Callable[[Collection, Job], Collection] | None = None) -> Task[None]:
     """The steps that add to the collection of a design, in turn: ``adding`` gets the collection and
     the job."""
 
@@ -107,13 +62,13 @@ def counting(
     return Task(state, f"counting:{_held(subject)}", "counting reports", work, page=_PAGE)
 
 
-def count_files(state: Session, subject: Subject, files: Sequence[File]) -> None:
+def count_files(state: Session, subject: Kit, files: Sequence[File]) -> None:
     """Begin to count the reports in files."""
     state.view[HELD] = True
     counting(state, subject, lambda before, job: _read(subject, files, before, job)).start()
 
 
-def count_simulated(state: Session, subject: Subject, counts: Counts, seed: int) -> None:
+def count_simulated(state: Session, subject: Kit, counts: Counts, seed: int) -> None:
     """Begin to count simulated reports of the people ``counts``."""
 
     def adding(before: Collection, job: Job) -> Collection:
@@ -123,32 +78,30 @@ def count_simulated(state: Session, subject: Subject, counts: Counts, seed: int)
     counting(state, subject, adding).start()
 
 
-def simulated(subject: Subject, counts: Counts, seed: int) -> bytes:
+def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
     """A file of simulated reports."""
     return collector.simulated(subject.mechanism, subject.design, counts, seed)
 
 
-def add(state: Session, subject: Subject, content: bytes) -> None:
+def add(state: Session, subject: Kit, content: bytes) -> None:
     """Begin to add a collection that was downloaded before."""
     state.view[HELD] = True
     counting(state, subject, lambda before, job: before + Collection.load(content, subject.mechanism)).start()
 
 
-def forged(
-    mechanism: mechanisms.Mechanism, workload: workloads.Workload, cancel: Cancel
-) -> collector.Manipulation | None:
+def forged(mechanism: Mechanism, workload: workloads.Workload, cancel: Cancel) -> collector.Manipulation | None:
     """The effect of forged reports on the answers, or on a sample of many; None once cancelled."""
     with suppress(Interrupted):
         return collector.manipulation(mechanism, workload, verdicts.judged_queries(workload), cancel)
     return None
 
 
-def _read(subject: Subject, files: Sequence[File], before: Collection, job: Job) -> Collection:
+def _read(subject: Kit, files: Sequence[File], before: Collection, job: Job) -> Collection:
     def follow(share: float) -> None:
         job.progress = share
 
     return collector.collect(files, subject.mechanism, subject.design, before, follow, job.cancelled)
 
 
-def _held(subject: Subject) -> str:
+def _held(subject: Kit) -> str:
     return f"collection:{subject.design}:{subject.mechanism.digest}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,15 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, estimators, library, mechanisms, studies, workloads
+from ldp_core import analysis, bounds, library, mechanisms, studies, workloads
 from ldp_core.bounds.theorems import frequency
 from ldp_core.deploy.kit import package
 from ldp_core.designs import choices, questions_key
 from ldp_core.designs.results import digest
-from ldp_core.designs.setting import Curve, Fit, Proof, Setting
+from ldp_core.designs.setting import Curve, Fit, Proof
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
 from ldp_core.run import Budget, Cancel, Interrupted, Progress
-from ldp_core.workloads.axes import axes_of
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import DESIGN, Job, Task, ask
@@ -30,16 +28,13 @@ from pages.ui.words import case_title
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
 UNASKED_SECONDS = 5.0
 """An automatic fit ends after this many seconds, with the best result so far."""
-TRADE_OFF = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""The epsilons at which a design is fitted for its main picture, besides its own."""
 QUICK_KIT_BYTES = 24 * 2**16
 PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
 
 def questions(state: Session) -> Task[workloads.Workload]:
     """The structure of the questions of the design, where working it out takes long."""
-    recipe, design = state.configuration.workload, state.setting
-    parts = () if recipe is None else recipe.parts
+    parts, design = state.configuration.parts, state.setting
 
     def work(job: Job) -> workloads.Workload | None:
         return workloads.work_out(parts, design.domain, job.cancelled)
@@ -130,17 +125,10 @@ def fit_unasked(state: Session, *names: str) -> None:
             task.start()
 
 
-def _at_epsilons(setting: Setting) -> list[Setting]:
-    """The design at the other epsilons of the trade-off."""
-    c = setting.configuration
-    others = [f"{epsilon:g}" for epsilon in TRADE_OFF if not math.isclose(epsilon, setting.epsilon)]
-    return [replace(setting, configuration=c.with_(epsilon=epsilon)) for epsilon in others]
-
-
 def known_over_epsilon(state: Session, name: str, case: str) -> list[pd.DataFrame]:
     """name, epsilon, users_needed of a fitted mechanism at the other epsilons at which it has been fitted."""
     points = []
-    for other in _at_epsilons(state.setting):
+    for other in state.setting.at_other_epsilons:
         fit = other.fitted(name) if library.spec(name).fitted else None
         if fit is not None:
             needed = other.users_needed(fit.mechanism, case)
@@ -150,7 +138,7 @@ def known_over_epsilon(state: Session, name: str, case: str) -> list[pd.DataFram
 
 def certified_over_epsilon(state: Session, case: str) -> dict[float, float]:
     """The users that certificates show to be needed, by the epsilons of the trade-off at which there is one."""
-    proved = [other for other in (state.setting, *_at_epsilons(state.setting)) if other.proof(case) is not None]
+    proved = [other for other in (state.setting, *state.setting.at_other_epsilons) if other.proof(case) is not None]
     return {other.epsilon: other.bounds(case)["certificate"] for other in proved}
 
 
@@ -161,7 +149,7 @@ def points_over_epsilon(state: Session, name: str) -> Job | None:
     quick = choices.optimized_unasked(name, setting.workload, setting.fitted_types)
     if not quick or setting.fitted(name) is None:
         return None
-    waiting = [other for other in _at_epsilons(setting) if not other.unfit(name) and other.fitted(name) is None]
+    waiting = [other for other in setting.at_other_epsilons if not other.unfit(name) and other.fitted(name) is None]
 
     def work(job: Job) -> bool | None:
         for done, other in enumerate(waiting, start=1):
@@ -174,7 +162,7 @@ def points_over_epsilon(state: Session, name: str) -> Job | None:
             job.progress = done / len(waiting)
         return True
 
-    key = f"trade-off:{name}:" + json.dumps([other.fitted_key(name) for other in _at_epsilons(setting)])
+    key = f"trade-off:{name}:" + json.dumps([other.fitted_key(name) for other in setting.at_other_epsilons])
     of = ("questions", "data")
     task = Task(state, key, "fitting at other epsilons, for the trade-off", work, of=of)
     if waiting and task.unbegun:
@@ -369,8 +357,6 @@ class _Simulated:
 
     chosen: dict[str, mechanisms.Mechanism]
     estimates: tuple[str, ...]
-    prior: Any
-    """The parameters of the posterior mean's prior; None where it is not asked for."""
     inputs: list[Any]
     """Further inputs of the trials: actual probabilities, the people, and a prior if there is one."""
 
@@ -380,10 +366,9 @@ class _Simulated:
         chosen = {name: mechanism for name in names if (mechanism := state.setting.mechanism(name)) is not None}
         digests = [[name, mechanism.digest] for name, mechanism in chosen.items()]
         inputs = [digests, design.naming, design.people_digest]
-        prior = design.posterior_prior() if any(estimators.spec(name).credible for name in asked) else None
-        if prior is not None:
+        if (prior := design.posterior_prior()) is not None:
             inputs.append(np.asarray(prior).tolist())
-        return cls(chosen, asked, prior, inputs)
+        return cls(chosen, asked, inputs)
 
 
 def timing(state: Session, names: Sequence[str]) -> Task[float]:
@@ -400,22 +385,11 @@ def timing(state: Session, names: Sequence[str]) -> Task[float]:
 
 def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Outcomes]:
     """Trials of the given mechanisms on the people of this design."""
-    design, recipe, about = state.setting, state.configuration.workload, _Simulated.of(state, names)
-    simulation = state.configuration.simulation
+    design, about, simulation = state.setting, _Simulated.of(state, names), state.configuration.simulation
     settings = simulation.model_dump(include={"seed", "trials", "new_people"}) | {"estimators": about.estimates}
-    titles = [part.summary for part in recipe.parts] if recipe is not None and len(recipe.parts) > 1 else None
 
     def work(job: Job) -> studies.outcomes.Outcomes:
-        w, scales = design.workload, studies.outcomes.scales_of(design.workload, axes_of(design.domain))
-        how = {
-            **settings,
-            "prior": about.prior,
-            "scales": scales,
-            "parts": titles,
-            "ratios": workloads.ratios_of([] if recipe is None else recipe.parts, design.domain, w),
-            **job.followed,
-        }
-        return studies.outcomes.compare(about.chosen, w, design.counts, design.labels, **how)
+        return design.simulated(about.chosen, **job.followed)
 
     key = "simulation:" + json.dumps([about.inputs, settings], sort_keys=True)
     many = len(about.chosen)

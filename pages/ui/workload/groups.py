@@ -15,7 +15,7 @@ from ldp_core.designs import Setting
 from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
 from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
 from pages.ui import layout
-from pages.ui.controls import UNCHANGED, control, guarded, take_file
+from pages.ui.controls import UNCHANGED, button, control, pick, take_file
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 from pages.ui.workload.kinds import (
@@ -31,7 +31,7 @@ from pages.ui.workload.kinds import (
     usable,
     write_conditions,
 )
-from pages.ui.workload.parts import add, add_kind, checked, parts_of, remove, replace
+from pages.ui.workload.parts import add, checked, parts_of, remove, replace
 
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
@@ -132,15 +132,8 @@ def _heading(group: Group, part: WorkloadPart, many: int | None) -> None:
         if many is not None:
             st.caption(f"{many:,} quer{'y' if many == 1 else 'ies'}", width="content")
         if len(parts_of(group.state)) > 1:
-            st.button(
-                "Remove",
-                key=f"group-{group.place}-remove",
-                on_click=guarded,
-                args=(group.state, remove, group.state, group.place),
-                icon=":material/delete:",
-                type="tertiary",
-                help="Removes this group; Undo brings it back.",
-            )
+            key, help = f"group-{group.place}-remove", "Removes this group; Undo brings it back."
+            button("Remove", key, "delete", remove, group.state, group.place, type="tertiary", help=help)
 
 
 def _misfit(group: Group, part: WorkloadPart) -> None:
@@ -279,14 +272,8 @@ def _marginals(part: workloads.MarginalsPart, group: Group) -> None:
         st.caption(f"And {len(part.groups) - SHOWN_SETS:,} more.")
     following = next_group(part.groups, names)
     if following is not None:
-        st.button(
-            "Another pair or triple",
-            key=f"group-{group.place}-add-set",
-            on_click=guarded,
-            args=(group.state, lambda: group.become(edited(part, groups=[*part.groups, following]))),
-            icon=":material/add:",
-            type="tertiary",
-        )
+        more = lambda: group.become(edited(part, groups=[*part.groups, following]))  # noqa: E731
+        button("Another pair or triple", f"group-{group.place}-add-set", "add", more, type="tertiary")
 
 
 @_settings.register
@@ -463,20 +450,12 @@ def _adding(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     if kinds and len(parts_of(state)) < MOST_PARTS:
         kind = state.view.get("adding")
         kind = kind if kind in kinds else kinds[0]
-        control(
-            st.selectbox,
-            "Add questions",
-            "adding",
-            kind,
-            lambda chosen: state.view.update(adding=chosen),
-            options=kinds,
-            format_func=lambda kind: KINDS[kind].title,
-            help=KINDS[kind].meaning,
-        )
+        adding, titles = lambda chosen: state.view.update(adding=chosen), {name: KINDS[name].title for name in kinds}
+        pick("Add questions", "adding", kind, adding, titles, help=KINDS[kind].meaning)
         if kind == "matrix":
             _upload(state, design, axes)
         else:
-            st.button("Add", key="add", on_click=add_kind, args=(state, kind, axes), icon=":material/add:")
+            button("Add", "add", "add", lambda: add(state, starting(kind, axes, parts_of(state)), axes))
         if sentences := left_out(axes):
             layout.details(" ".join(sentences))
 

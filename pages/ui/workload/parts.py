@@ -11,10 +11,10 @@ import streamlit as st
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.limits import MOST_JSON_BYTES
 from ldp_core.workloads import Axis, KWayMarginalsPart, WorkloadPart, over_attributes, tables_limit
-from pages.ui.controls import control, guarded
+from pages.ui.controls import control
 from pages.ui.session.state import Session
 from pages.ui.words import plain
-from pages.ui.workload.kinds import made, starting, usable
+from pages.ui.workload.kinds import made, usable
 
 
 def put(state: Session, parts: Sequence[WorkloadPart], gone: int | None = None) -> None:
@@ -37,8 +37,7 @@ def put(state: Session, parts: Sequence[WorkloadPart], gone: int | None = None) 
 
 
 def parts_of(state: Session) -> tuple[WorkloadPart, ...]:
-    recipe = state.configuration.workload
-    return recipe.parts if recipe is not None else ()
+    return state.configuration.parts
 
 
 def replace(state: Session, i: int, part: WorkloadPart) -> None:
@@ -62,11 +61,6 @@ def checked(part: WorkloadPart, axes: Sequence[Axis]) -> WorkloadPart:
 def add(state: Session, part: WorkloadPart, axes: Sequence[Axis]) -> None:
     """One group more, which must fit the attributes."""
     put(state, [*parts_of(state), checked(part, axes)])
-
-
-def add_kind(state: Session, kind: str, axes: Sequence[Axis]) -> None:
-    """One group more of this kind, with what suits the attributes."""
-    guarded(state, lambda: add(state, starting(kind, axes, parts_of(state)), axes))
 
 
 TITLES = {1: "Every column", 2: "Every pair", 3: "Every triple"}

@@ -25,19 +25,19 @@ from ldp_core.limits import (
     MOST_TRANSFORMED_TYPES,
 )
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
-from pages.ui import layout
+from pages.ui import layout, proving
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import ask
 from pages.ui.words import case_meaning, people, plain
-from pages.ui.workload.groups import built, queries_of
+from pages.ui.workload.groups import queries_of
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 QUICK_ALIKE = 2**13
-"""The same where the questions treat the types alike, so that no large matrices are needed."""
+"""Types up to which spectra and bounds take no time where the questions treat the types alike, so that no large matrices are needed."""
 QUICK_PICTURE = 2**13
 FEW_LEVELS = 4
 """Singular values with at most this many levels are listed in a sentence, not drawn."""
@@ -60,26 +60,16 @@ def alike(workload: Workload) -> bool:
     return workload.survey is not None and workload.survey.symmetric
 
 
-def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tuple[str, int]]:
-    """Name and number of queries of each group: of the recipe, or of the only part's own groups of attributes."""
-    inner, only = _unweighted(parts, workload), parts[0]
-    if len(parts) == 1 and isinstance(only, MarginalsPart) and isinstance(inner, workloads.Union):
-        return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, inner.parts, strict=True)]
-    return [(part.summary, own.num_queries) for part, own in zip(parts, built(parts, workload), strict=True)]
-
-
 def groups_of(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> list[tuple[str, int]]:
-    """Name and number of queries of each group of the recipe."""
+    """Name and number of queries of each group: of the recipe, or of the only part's own groups of attributes."""
+    only, whole = parts[0], design.workload.without_strata
+    if len(parts) == 1 and isinstance(only, MarginalsPart):
+        if only.weight != 1 and isinstance(whole, workloads.Union):  # its weight makes it a union of one
+            whole = whole.parts[0]
+        if isinstance(whole, workloads.Union):
+            return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, whole.parts, strict=True)]
     many = queries_of(state, design.naming, parts, design.workload)
     return [(part.summary, queries) for part, queries in zip(parts, many, strict=True)]
-
-
-def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
-    """The queries without the weight of the only group, which would make them a union of one."""
-    whole = workload.without_strata
-    if len(parts) == 1 and parts[0].weight != 1 and isinstance(whole, workloads.Union):
-        return whole.parts[0]
-    return whole
 
 
 def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
@@ -101,30 +91,17 @@ def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
 
 def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """All results of the page."""
-    if (survey := design.workload.survey) is not None:
-        _metrics_of_survey(state, design)
-        hardness(state, design)
+    row, survey = layout.metrics("workload"), design.workload.survey
+    about = "Numbers that will be estimated, each a count of people."
+    row.metric("Queries (p)", f"{design.workload.num_queries:,}", help=about)
+    if survey is not None:
+        _metrics_of_survey(row, design)
+        hardness(state, design, row)
         if len({group.attributes for group in survey.groups}) > 1:
             _asked_together(state, design, survey, parts)
             _sets(state, survey)
         return
-    metrics(state, design)
-    hardness(state, design)
-    tabs = {
-        "What they count": partial(matrix, state, design, parts),
-        "Singular values": partial(singular_values, state, design),
-    }
-    layout.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
-
-
-def metrics(state: Session, design: Setting) -> None:
-    """The questions in numbers."""
-    row = layout.metrics("workload")
-    row.metric(
-        "Queries (p)",
-        f"{design.workload.num_queries:,}",
-        help="Numbers that will be estimated, each a count of people.",
-    )
+    tabs = {"What they count": partial(matrix, state, design, parts)}
     try:
         figures = spectrum(state, design)
         row.metric(
@@ -132,31 +109,16 @@ def metrics(state: Session, design: Setting) -> None:
             "…" if figures is None else f"{figures[1]:,}",
             help=f"Queries that do not follow from the others: never more than there are types, here {design.domain.size:,}.",
         )
+        tabs["Singular values"] = partial(singular_values, design, figures)
     except ValueError as error:
         row.caption(plain(str(error)))
-    users_metric(row, state, design)
-
-
-def users_metric(row: DeltaGenerator, state: Session, design: Setting) -> None:
-    """How many users any mechanism needs, as a number of ``row``; where that is not available, why."""
-    try:
-        limits = bounds(state, design)
-        bound = max(limits.values()) if limits else None
-        strongest = "" if limits is None else frames.strongest(limits)
-        source = f" By the {charts.title(strongest)} ({SOURCES[strongest]})." if bound else ""
-        row.metric(
-            "Users any mechanism needs",
-            "…" if bound is None else wording.minimum(bound) if bound > 0 else "unknown",
-            help="How hard the questions are: with fewer users, no unbiased mechanism reaches the target error at this epsilon."
-            f"{source}",
-        )
-    except ValueError as error:
-        row.caption(plain(str(error)))
+    hardness(state, design, row)
+    layout.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
 
 
 def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named; a single query in words."""
-    w, groups = design.workload, named_groups(parts, design.workload)
+    w, groups = design.workload, groups_of(state, design, parts)
     if w.num_queries == 1:
         about = f"is about {np.count_nonzero(w.rows(np.array([0]))[0]):,} of {wording.plural(w.n, 'type')}"
         if verdicts.only_unit(w) is not None:
@@ -169,13 +131,11 @@ def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> No
         return charts.workload_matrix(w, design.labels, look, groups)
 
     key = ("matrix", w.digest, design.naming, look)
-    try:
-        picture = ask(state, key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
-    except ValueError as error:
-        layout.instead(error)
-        return
+    waiting, quick_picture = "The picture of the queries is being drawn.", w.n <= QUICK_PICTURE
+    picture = layout.once_known(
+        state, key, title, quick_picture, lambda cancel: draw(look), waiting, size=PICTURE_BYTES
+    )
     if picture is None:
-        st.info("The picture of the queries is being drawn.")
         return
     last = w.num_queries - 1
     examples = (w.query_name(query, design.labels) for query in (0, last // 2, last))
@@ -240,24 +200,32 @@ def bounds(state: Session, design: Setting) -> dict[str, float] | None:
     return {**bounds_known, "certificate": frames.users_certified(proof.certificate, alpha)}
 
 
-def hardness(state: Session, design: Setting) -> None:
-    """The bound in a sentence, and proving a sharper one."""
-    c, case = state.configuration, state.setting.case
+def hardness(state: Session, design: Setting, row: DeltaGenerator) -> None:
+    """The users that any mechanism needs: as a number of ``row``, in a sentence, and proving a sharper bound."""
+    c, case, name = state.configuration, state.setting.case, "Users any mechanism needs"
     try:
         limits = bounds(state, design)
-    except ValueError:
-        return  # the metric has said so
+    except ValueError as error:
+        row.caption(plain(str(error)))
+        return
+    about = (
+        "How hard the questions are: with fewer users, no unbiased mechanism reaches the target error at this epsilon."
+    )
     if limits is None:
+        row.metric(name, "…", help=about)
         st.info("How hard the questions are is being worked out.")
         return
-    bound, error = max(limits.values()), plain(state.setting.error_in_words(state.setting.target))
+    bound, strongest = max(limits.values()), frames.strongest(limits)
     if bound > 0:
+        source = f"By the {charts.title(strongest)} ({SOURCES[strongest]})."
+        row.metric(name, wording.minimum(bound), help=f"{about} {source}")
         enough = "are too few" if design.users < bound else "may be enough"
         st.markdown(
-            f"For {error} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no unbiased mechanism can need fewer than "
+            f"For {plain(design.error_in_words(design.target))} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no unbiased mechanism can need fewer than "
             f"**{wording.at_least(bound)}**; your {people(design.users)} {enough}."
         )
     else:
+        row.metric(name, "unknown", help=about)
         st.markdown("At this epsilon the lower bounds say nothing.")
     _proving(state, case)
 
@@ -267,31 +235,11 @@ def _proving(state: Session, case: str) -> None:
     if proof is not None and proof.finished:
         return
     work.prove_unasked(state, [case])
-    task = work.certificate(state, case)
-    if (job := task.running) is not None:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption("A sharper bound is being proved.")
-            st.button("Stop", on_click=job.stop, key="stop-proof", icon=":material/stop_circle:", type="tertiary")
-        return
-    if task.error:
-        st.caption(plain(task.error))
-        return
-    st.button(
-        "Prove a sharper bound",
-        on_click=work.start_certificate,
-        args=(state, case),
-        key="prove",
-        icon=":material/verified:",
-        help=f"Searches in the background for up to {wording.duration(state.setting.search_seconds)}.",
-    )
+    proving.controls(state, case)
 
 
-def singular_values(state: Session, design: Setting) -> None:
-    """How evenly the questions spread over the directions there are."""
-    try:
-        figures = spectrum(state, design)
-    except ValueError:
-        return  # the metric has said so
+def singular_values(design: Setting, figures: tuple[np.ndarray, int] | None) -> None:
+    """How evenly the questions spread over the directions there are, by the singular values and the rank of `spectrum`."""
     if figures is None:
         st.info("The singular values are being worked out.")
         return
@@ -326,23 +274,17 @@ def singular_values(state: Session, design: Setting) -> None:
     layout.chart(lambda look: charts.singular_values(design.workload, look), sentence, "singular-values", table)
 
 
-# --- queries with the largest errors
-# ----------------------------------------------------------------------------------
-
-
 # --- a survey: by sets of attributes instead of types -----------------------------------------------------------------
 
 
-def _metrics_of_survey(state: Session, design: Setting) -> None:
-    """The questions in numbers."""
-    asked, row = tables_asked(design.workload, design.domain.shape), layout.metrics("workload")
-    row.metric("Queries (p)", f"{asked.queries:,}", help="Numbers that will be estimated, each a count of people.")
+def _metrics_of_survey(row: DeltaGenerator, design: Setting) -> None:
+    """The tables of the questions in numbers."""
+    asked = tables_asked(design.workload, design.domain.shape)
     row.metric(
         "Sets of columns", f"{asked.sets:,}", help="Each set has a table of counts that queries are answered from."
     )
     names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
     row.metric("Largest table (cells)", f"{asked.largest_cells:,}", help=f"The table of {names}.")
-    users_metric(row, state, design)
 
 
 def _asked_together(state: Session, design: Setting, survey: Survey, parts: Sequence[WorkloadPart]) -> None:

@@ -75,14 +75,6 @@ def other_contains(mechanism, sent, value):
     return np.array(named) > 0
 
 
-@pytest.mark.parametrize("name", ["oue", "rappor"])
-def test_bits_that_are_all_the_same_are_named(name):
-    """Also where answers are made to add up to the number of people, and so look like even shares."""
-    mechanism = mechanisms.create(name, n=8, epsilon=1.0, reconstruction="known_total")
-    for bit in (0, 1):
-        assert unlike_in_words(collected(mechanism, np.full((300, 8), bit)), mechanism)
-
-
 def test_proportions_that_no_people_have_are_named():
     """Of six outputs each alone could be as frequent as it is, but not all together; of people, no sample of any kind is so."""
     strategy = np.array([[4.0, 1, 4, 1], [1, 4, 1, 4], [4, 1, 1, 4], [1, 4, 4, 1]]) / 10

@@ -60,7 +60,7 @@ SAMPLERS["classes"] = {
     "draw": {"kind": "table", "columns": FIVE},
 }
 SAMPLERS["known"] = {"kind": "known", "sizes": [3, 5], "which": [0, 1, 0], "width": 7} | {
-    "draws": [SAMPLERS["bits"], SAMPLERS["table"]]
+    "draws": [{key: part for key, part in SAMPLERS[name].items() if key != "sizes"} for name in ("bits", "table")]
 }
 
 

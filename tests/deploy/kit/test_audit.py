@@ -1,6 +1,5 @@
 import copy
 import json
-import math
 import subprocess
 import sys
 from decimal import Context, Decimal
@@ -12,10 +11,8 @@ from examples import EPSILON, MECHANISMS
 
 from ldp_core.deploy.kit import audit as module
 from ldp_core.deploy.kit import client
-from ldp_core.deploy.kit.audit import audit
-from ldp_core.deploy.kit.client import ONE, design_id
+from ldp_core.deploy.kit.client import design_id
 from ldp_core.deploy.kit.devices import describe
-from tests.deploy.kit.samplers import sealed
 
 SCRIPT = Path(module.__file__)
 
@@ -41,102 +38,6 @@ def test_the_bound_on_the_exponential_is_below_it_by_next_to_nothing(epsilon):
     found = with_digits.divide(Decimal(bound.numerator), bound.denominator)
     assert found < exact
     assert exact - found < exact * Decimal(2) ** -79
-
-
-def test_one_unit_more_than_the_promise_does_not_hold():
-    """Two types and two reports: the largest chance that keeps epsilon 1, and the next one."""
-    limit = Fraction(*client.limit("1"))
-    most = next(
-        k for k in range(math.floor(float(limit / (limit + 1)) * ONE) + 4, 0, -1) if Fraction(k, ONE - k) <= limit
-    )
-    for high, holds in ((most, True), (most + 1, False)):
-        columns = [[high, ONE - high], [ONE - high, high]]
-        found = audit(sealed({"sizes": [2], "kind": "table", "columns": columns}, epsilon="1"))
-        assert found.holds is holds
-        assert found.largest == Fraction(high, ONE - high)
-
-
-def test_a_report_that_only_some_send_has_no_bound():
-    def change(one):
-        one["sampler"]["columns"][0][1] += one["sampler"]["columns"][0][0]
-        one["sampler"]["columns"][0][0] = 0
-
-    found = audit(altered(described("table"), change))
-    assert not found.holds
-    assert found.largest == math.inf
-
-
-CHANGES = {
-    "a chance altered": ("table", lambda one: one["sampler"]["columns"][0].__setitem__(0, 1), False, "was altered"),
-    "epsilon altered": ("oue", lambda one: one.update(epsilon="5"), False, "was altered"),
-    "epsilon a number": ("oue", lambda one: one.update(epsilon=1.25), True, "quotation marks"),
-    "another format": ("oue", lambda one: one.update(format="ldp-device/1"), True, "no device of the format"),
-    "no sampler": ("oue", lambda one: one.pop("sampler"), False, "no whole description"),
-    "no chances": ("oue", lambda one: one["sampler"].pop("own"), True, "no whole description"),
-    "an unknown kind": ("oue", lambda one: one["sampler"].update(kind="noise"), True, "kind 'noise'"),
-    "a column short of one unit": (
-        "table",
-        lambda one: one["sampler"]["columns"][2].__setitem__(0, one["sampler"]["columns"][2][0] - 1),
-        True,
-        "sum to 2.53 -1",
-    ),
-    "a column short of a report": (
-        "table",
-        lambda one: one["sampler"]["columns"][2].pop(),
-        True,
-        "sum to 2.53",
-    ),
-    "a negative chance": ("table", lambda one: one["sampler"]["columns"][1].__setitem__(0, -3), True, "from 0 to.*-3"),
-    "a chance with a point": ("oue", lambda one: one["sampler"].update(own=0.5), True, "whole number.*0.5"),
-    "shares short of one unit": (
-        "patterns",
-        lambda one: one["sampler"]["shares"].__setitem__(1, one["sampler"]["shares"][1] - 1),
-        True,
-        "sum to 2.53",
-    ),
-    "a value too many": ("table", lambda one: one["sampler"].update(sizes=[6]), True, "sampler for 5 values"),
-    "terms past the last value": (
-        "sampled_sets",
-        lambda one: one["sampler"]["parts"][0]["value"][0].__setitem__(3, 50),
-        True,
-        "given values of sizes",
-    ),
-    "a term of no attribute": (
-        "sampled_sets",
-        lambda one: one["sampler"]["parts"][0]["value"][0].__setitem__(0, 3),
-        True,
-        "place of a number",
-    ),
-    "division by 0": (
-        "tree of oue",
-        lambda one: one["sampler"]["parts"][0]["value"][0].__setitem__(2, 0),
-        True,
-        "from 1 to",
-    ),
-    "a missing draw": (
-        "tree of oue",
-        lambda one: one["sampler"]["parts"][0].update(draw=9),
-        True,
-        "number of a sampler",
-    ),
-    "all cells inside": (
-        "patterns",
-        lambda one: one["sampler"]["draws"][0].update(cells="1" * len(one["sampler"]["draws"][0]["cells"])),
-        True,
-        "places inside and outside",
-    ),
-    "a set of all types": ("subset_selection", lambda one: one["sampler"].update(size=6), True, "inside and outside"),
-    "more types than digits": ("olh", lambda one: one["sampler"].update(digits=1), True, "binary digits"),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_what_is_damaged_is_refused_in_one_sentence(change):
-    name, make, name_again, words = CHANGES[change]
-    description = altered(described(name), make, name_again and change not in ("no sampler",))
-    with pytest.raises(ValueError, match=words) as refused:
-        audit(description)
-    assert "\n" not in str(refused.value)
 
 
 def test_the_command_says_what_was_found_and_exits_with_1_on_failure(tmp_path):

@@ -5,9 +5,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from ldp_core import limits, workloads
+from ldp_core import workloads
 from ldp_core.studies import outcomes
-from ldp_core.studies.outcomes import groups_of_queries
 
 
 def members(workload):
@@ -27,17 +26,6 @@ def test_ranges_are_grouped_by_length(make):
     assert found.sizes.tolist() == [n - int(name) + 1 for name in found.names]
     assert found.sizes.sum() == workload.num_queries
     assert len(found.names) == getattr(workload, "width", n)
-
-
-def test_many_ranges_are_thinned_in_length_and_in_number():
-    found = outcomes.query_groups(workloads.all_range(512))
-    assert len(found.names) == limits.MOST_LENGTH_GROUPS
-    assert (found.names[0], found.names[-1]) == ("1", "512")
-    assert found.sizes[0] == 512
-    assert np.bincount(found.of).max() == groups_of_queries.A_GROUP
-    low, high = workloads.all_range(512).ends(found.queries[found.of == 0])
-    assert np.array_equal(low, high)
-    assert (low[0], low[-1]) == (0, 511)
 
 
 def test_marginals_are_grouped_by_their_attributes():
@@ -74,10 +62,3 @@ def test_single_queries_are_groups_with_their_names():
     custom = outcomes.query_groups(workloads.custom(np.eye(3)))
     assert (custom.by, len(custom.names)) == ("query", 3)
     assert len(outcomes.query_groups(workloads.histogram(1000)).names) == 400
-
-
-def test_means_are_over_the_queries_of_each_group():
-    found = outcomes.query_groups(workloads.all_range(6))
-    values = np.random.default_rng(0).normal(size=(4, len(found.queries)))
-    expected = np.stack([values[:, found.of == i].mean(axis=1) for i in range(6)], axis=1)
-    assert found.means(values) == pytest.approx(expected)

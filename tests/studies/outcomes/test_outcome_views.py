@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, estimators, mechanisms, workloads
-from ldp_core.limits import MOST_SHOWN_QUERIES
-from ldp_core.studies import outcomes, trial_frames
+from ldp_core.studies import outcomes
 
 COUNTS = np.array([120, 10, 40, 300, 50, 35, 80, 65])
 N = COUNTS.sum()
@@ -76,7 +75,11 @@ def test_errors_of_groups_follow_from_the_estimates(found, estimates):
 def test_errors_of_queries_and_their_predictions(found, estimates):
     workload = workloads.all_range(8)
     squares = ((estimates - COUNTS) @ workload.matrix.T / N) ** 2
-    assert pick(found.queries)["observed"].to_numpy() == pytest.approx(np.sqrt(squares.mean(axis=0)))
+    rows = pick(found.queries)
+    assert rows["observed"].to_numpy() == pytest.approx(np.sqrt(squares.mean(axis=0)))
+    answers = estimates @ workload.matrix.T / N
+    assert rows["mean"].to_numpy() == pytest.approx(answers.mean(axis=0))
+    assert rows["deviation"].to_numpy() == pytest.approx(answers.std(axis=0, ddof=1))
     mechanism = made("hadamard")["hadamard"]
     exact = analysis.standard_errors(mechanism, workload, COUNTS) / N
     unbiased = pick(found.queries, estimator="unbiased")
@@ -179,17 +182,12 @@ def test_consistency_is_predicted_by_the_consistent_tree():
     assert set(run.intervals["estimator"]) == {"unbiased", "consistency"}
 
 
-def test_root_mean_by_hand():
-    root, uncertain = trial_frames.root_mean(np.array([[1.0, 0.0], [4.0, 0.0], [4.0, 1e-30]]))
-    assert root == pytest.approx([math.sqrt(3), 0])
-    assert uncertain == pytest.approx([math.sqrt(3 / 3) / (2 * math.sqrt(3)), 0])
-
-
-@pytest.mark.parametrize("kind", ["all_range", "parity"])
-def test_every_workload_has_outcomes_of_a_bounded_size(kind):
-    workload = workloads.on_types(kind, 64)
-    counts = np.arange(64) + 1
-    run = outcomes.compare({"hadamard": mechanisms.create("hadamard", 64, 1.0)}, workload, counts, range(64), 10)
-    assert run.queries["query"].nunique() == min(workload.num_queries, MOST_SHOWN_QUERIES)
-    assert run.groups["queries"].sum() == workload.num_queries
-    assert run.nbytes < 2**20
+def test_a_few_releases_are_unbiased_answers_of_collections():
+    counts, workload = np.array([50, 0, 30, 20]), workloads.prefix(4)
+    made = mechanisms.create("randomized_response", n=4, epsilon=20.0)
+    found = outcomes.releases(made, workload, counts, list("abcd"))
+    assert found.groupby("release")["query"].count().tolist() == [4, 4, 4]
+    assert found["true"].tolist() == pytest.approx([0.5, 0.5, 0.8, 1.0] * 3)
+    assert found["released"].tolist() == pytest.approx(found["true"].tolist(), abs=1e-3)  # hardly any noise at 20
+    with pytest.raises(ValueError, match="types"):
+        outcomes.releases(made, workloads.prefix(5), np.ones(5, dtype=int), list("abcde"))

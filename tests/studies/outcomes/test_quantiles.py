@@ -39,17 +39,6 @@ def test_rank_errors_by_hand():
     assert errors == pytest.approx([-0.4, -0.2, -0.2, 0.0, 0.1])
 
 
-def test_positions_are_those_of_trees_in_batches_as_well():
-    counts = np.random.default_rng(1).multinomial(500, np.full(16, 1 / 16))
-    mechanism = mechanisms.create("haar", 16, 1.0)
-    estimates = [mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(k))) for k in range(20)]
-    totals = np.cumsum([estimate.estimated_counts for estimate in estimates], axis=1)
-    found = outcomes.positions(totals, 500)
-    for estimate, places in zip(estimates, found, strict=True):
-        assert places.tolist() == estimate.quantile(np.array(outcomes.QUANTILES)).tolist()
-    assert np.diff(totals).min() < 0  # noise makes them fall here and there
-
-
 @pytest.mark.parametrize("gaps", [{}, {"missing": "category", "outside": "other"}])
 def test_scales_of_totals_within_groups_and_of_whatever_else_tells_them(gaps):
     axes = axes_of(

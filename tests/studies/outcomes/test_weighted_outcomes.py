@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import analysis, frames, mechanisms, workloads
+from ldp_core import mechanisms, workloads
 from ldp_core.studies import outcomes
 from ldp_core.workloads import Axis
 
@@ -59,15 +59,6 @@ def test_weights_change_no_answer_interval_or_error_of_a_query(found):
     assert not np.allclose(found.errors["total_observed"], plain.errors["total_observed"])
 
 
-def test_likeliest_counts_and_credible_intervals_have_no_weights_either():
-    chosen, asked = {"randomized_response": mechanisms.create("randomized_response", 16, 2.0)}, ("mle", "posterior")
-    a, b = (outcomes.compare(chosen, workload, COUNTS, LABELS, 1, 0, asked) for workload in (WEIGHTED, PLAIN))
-    assert set(a.intervals["estimator"]) == {"posterior"}
-    for view in ("releases", "intervals"):
-        columns = getattr(a, view).select_dtypes("number").columns
-        assert getattr(a, view)[columns].to_numpy() == pytest.approx(getattr(b, view)[columns].to_numpy())
-
-
 def test_shares_of_people_are_shares_and_other_answers_keep_their_sign(found):
     W = np.vstack([part.matrix for part in PLAIN.parts])
     one = found.releases.query("mechanism == 'hadamard' and release == 1").set_index("query")
@@ -98,28 +89,6 @@ def test_total_errors_are_weighted_and_typical_ones_their_weighted_mean(found):
         C = mechanisms.create(row.mechanism, 16, 1.0).covariance(COUNTS)
         assert row.total_predicted == pytest.approx(np.trace(W @ C @ W.T))
         assert row.predicted == pytest.approx(np.sqrt(np.trace(W @ C @ W.T) / (weights**2).sum()) / N)
-
-
-def test_a_common_weight_changes_no_figure():
-    mechanism = mechanisms.create("hadamard", 16, 1.0)
-    five = workloads.over_attributes(parts(5, 5, 5, 5, 5, 5), AXES)
-    a, b = (analysis.summarise(mechanism, workload, COUNTS, 1e-3) for workload in (PLAIN, five))
-    for field in ("users_needed", "standard_error_worst_case", "standard_error_on_data", "noise_floor"):
-        assert getattr(a, field) == pytest.approx(getattr(b, field))
-    limits = [frames.users_bounds(workload, 1.0, 1e-3) for workload in (PLAIN, five)]
-    assert limits[0] == pytest.approx(limits[1])
-
-
-def test_query_errors_are_of_the_plain_queries():
-    mechanism = mechanisms.create("subset_selection", 16, 1.0)
-    frame = frames.query_errors([mechanism], WEIGHTED, COUNTS, LABELS)
-    W = np.vstack([part.matrix for part in PLAIN.parts])
-    exact = np.sqrt(np.maximum(np.einsum("qi,ij,qj->q", W, mechanism.covariance(COUNTS), W), 0)) / N
-    assert frame["standard_error"].to_numpy() == pytest.approx(exact, abs=1e-6)
-    assert frame["label"].tolist() == [WEIGHTED.query_name(q, LABELS) for q in range(WEIGHTED.num_queries)]
-    last = frames.query_errors([mechanism], WEIGHTED, COUNTS, LABELS, np.arange(W.shape[0])[-3:])
-    assert last["query"].tolist() == frame["query"].tolist()[-3:]
-    assert last["standard_error"].to_numpy() == pytest.approx(exact[-3:], abs=1e-6)
 
 
 def test_queries_have_their_names_and_equal_names_stay_apart(found):

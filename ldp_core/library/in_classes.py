@@ -11,14 +11,14 @@ from ldp_core.library.table_strategies import is_own
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.on_classes import OnClasses
 from ldp_core.optimize.classes import of_types
-from ldp_core.workloads import Distinguished, Workload, classes_of
+from ldp_core.workloads import Quotient, Workload, classes_of
 
 TYPES = ("distinguished", "all")
 """The types that reports are about: those that the questions distinguish, or all, for questions
 asked later."""
 
 
-def classes_for(entry: Spec, workload: Workload | None, epsilon: float) -> Distinguished | None:
+def classes_for(entry: Spec, workload: Workload | None, epsilon: float) -> Quotient | None:
     """The classes that reports of a mechanism for ``workload`` are about; None where they are about all types.
 
     Surveys have mechanisms that go by attributes. A supplied matrix has a column for each type. A
@@ -34,19 +34,18 @@ def classes_for(entry: Spec, workload: Workload | None, epsilon: float) -> Disti
 
 
 def build(
-    entry: Spec, workload: Workload, classes: Distinguished, epsilon: float, parameters: Mapping[str, Any]
+    entry: Spec, workload: Workload, classes: Quotient, epsilon: float, parameters: Mapping[str, Any]
 ) -> OnClasses | None:
     """The mechanism for ``classes`` of the types of ``workload``; None if it cannot answer the questions about them."""
     few, stated = classes.workload, dict(parameters)
     if entry.aimed and stated.get("target", "average") == "average":
         stated["prior"] = classes.shares(stated.get("prior"))
-    callback = stated.get("callback")
-    if callback is not None and "average" in entry.aims:
+    if "callback" in stated and "average" in entry.aims:
 
-        def scale(value: float) -> float:
-            return equivalent_objective((value - few.trace) / few.n, workload)
+        def scale(value: float | None) -> float | None:
+            return value and equivalent_objective((value - few.trace) / few.n, workload)
 
-        stated["callback"] = of_types(callback, classes, scale)
+        stated["callback"] = of_types(stated["callback"], classes, scale)
     if entry.may_use_workload:
         stated["workload"] = few
     drawn = entry.build(few if entry.needs_workload else few.n, epsilon, **stated)
@@ -55,7 +54,7 @@ def build(
     return about_classes(drawn, workload, classes)
 
 
-def about_classes(drawn: Mechanism, workload: Workload, classes: Distinguished) -> OnClasses:
+def about_classes(drawn: Mechanism, workload: Workload, classes: Quotient) -> OnClasses:
     """``drawn``, which reports on ``classes`` of the types of ``workload``, as a mechanism for all types."""
     known = {"workload": workload.spec} if "workload" in drawn.parameters else {}
     return OnClasses(drawn, classes.classes, {**drawn.parameters, **known, "types": TYPES[0]}, workload)

@@ -1,7 +1,13 @@
-"""Column generation for questions that do not change when the order of the types is reversed, such
-as running totals and ranges.
+"""The best strategy for a workload: column generation over two-valued rows, with majorise-minimise weights.
 
-Let T be the permutation that reverses the order, and P the projection off the ones. Averaging a
+Replacing a row of a strategy by extreme rays of the cone ``{q : q_i <= E q_j}`` never raises
+``L = tr(M^-1 G)``, and those rays are the two-valued rows ``v`` in {1, E}^n. The best strategy is
+therefore a measure over such rows. The search for it is convex: an optimal experimental design
+problem without local minima (this project; the objective is that of McKenna et al. 2020, Theorem
+3.11). The measure lives on a few thousand rows; `weights` improves their weights, `rows` finds
+better rows.
+
+Questions such as running totals and ranges do not change when the order of the types is reversed. Let T be the permutation that reverses the order, and P the projection off the ones. Averaging a
 strategy over T never raises L if ``P G P`` commutes with T: L is convex in M, and only ``P G P``
 and the constant ``1'G1`` count, since ``M 1 = 1``. Rows therefore come in pairs v and Tv of equal
 weight, and M falls into two blocks of half the size: in the sums ``(v_i + v_(n-1-i)) / 2`` and in
@@ -12,6 +18,7 @@ multipliers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,10 +27,16 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from ldp_core.bounds.closed_form import centred_gram
-from ldp_core.optimize.columns.first_rows import sized_rows, threshold_rows
+from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of, too_large
 from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
+from ldp_core.optimize.columns.ring_rows import RingSearch
+from ldp_core.optimize.columns.rows import sized_rows, threshold_rows
 from ldp_core.optimize.columns.weights import RowBlock, SinglePrecision, Singular
-from ldp_core.optimize.symmetric.ring_rows import RingSearch
+from ldp_core.optimize.strategy import Optimized
+from ldp_core.priors import check_prior
+from ldp_core.privacy import check_epsilon
+from ldp_core.run import Check, drive, generator
+from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 from ldp_core.workloads.ordered import AllRange, Prefix
 
@@ -31,6 +44,66 @@ LEAST_TYPES = 64
 """Fewer types are fast enough without folding."""
 RING_TYPES = 1449
 """From this number of types on, running totals and ranges start from rows on a ring. At 1,024 types Gaussian fields bring running totals further."""
+
+
+def design_strategy(
+    workload: Workload,
+    epsilon: float,
+    limits: SearchLimits = DEFAULT,
+    prior: np.ndarray | None = None,
+    first: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Optimized:
+    """Strategy (m, n) of least ``L = tr(M^-1 G)`` under epsilon-LDP, within one per cent or so of the best there is.
+
+    How far from the optimum it is at most is proven by `ldp_core.bounds.certificate`. `ldp_core.optimize.design` has better ways for questions that
+    treat types alike.
+
+    ``epsilon`` in nats, ``prior`` (n,) the expected shares of the types: the objective is then
+    ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior (and on a scale of its own: see
+    `ldp_core.bounds.average_variance`). ``first`` are rows (k, n) of booleans to start from, and their weights (k,). The best strategy seen is
+    returned, its columns summing to 1 within 1e-12 and its rows within e^epsilon as stored.
+
+    Raises ValueError for an epsilon, sizes or a prior out of range, and above `ldp_core.limits.MOST_FITTED_TYPES`.
+
+    >>> workload = ldp.workloads.prefix(16)
+    >>> best = ldp.optimize.design(workload, epsilon=1.0, time_limit=None, max_rounds=30)
+    >>> proof = ldp.bounds.certificate(workload, epsilon=1.0, time_limit=None)
+    >>> 0 <= best.objective / proof.value - 1 < 0.02
+    True
+    """
+    budget = limits.budget()
+    epsilon = check_epsilon(epsilon)
+    check_types(workload)
+    reference = workload.n * check_prior(prior, workload.n)
+    with blas_threads(workload.n):
+        search = _search(workload, epsilon, reference, generator(limits.seed), prior is None, budget.check, first)
+        run = drive(search, budget, 60)  # rounds that gain next to nothing together
+    return Optimized(run.found[0], prior, workload=workload, **fields_of(run, epsilon, limits))
+
+
+def _search(
+    workload: Workload,
+    epsilon: float,
+    reference: np.ndarray,
+    rng: np.random.Generator,
+    uniform: bool,
+    check: Check,
+    first: tuple[np.ndarray, np.ndarray] | None = None,
+) -> RowSearch:
+    if first is not None:
+        return RowSearch(workload, epsilon, reference, rng, check, first)
+    kind = FoldedSearch if uniform and folds(workload) else RowSearch
+    return kind(workload, epsilon, reference, rng, check)
+
+
+def row_search(workload: Workload, epsilon: float, rng: np.random.Generator, check: Check) -> RowSearch:
+    """The search of `design_strategy` for types that count alike, to be driven by others."""
+    return _search(workload, epsilon, np.ones(workload.n), rng, True, check)
+
+
+def check_types(workload: Workload) -> None:
+    if reason := too_large(workload.n):
+        raise ValueError(reason)
 
 
 @dataclass(frozen=True)
@@ -83,12 +156,11 @@ class FoldedSearch(RowSearch):
         true objective is measured at once."""
         self._take_root()
         search = RingSearch(self._workload, self._ratio, self._rng, self._check, self._size)
-        search.prepare()
         while not search.finished:
             search.round()
-        if search.best is None:
+        if math.isinf(search.objective):
             raise Singular("rounding hides what the rows on the ring tell.")
-        high, shares = search.best.high[1:], search.best.shares[1:] / search.best.shares[1:].sum()
+        high, shares = search.high[1:], search.shares[1:] / search.shares[1:].sum()
         base, places = high.shape
         rotations = sliding_window_view(np.hstack([high, high[:, : self._workload.n - 1]]), self._workload.n, axis=1)
         weights = shares / np.where(high, self._ratio, 1.0).sum(axis=1)
@@ -109,7 +181,7 @@ class FoldedSearch(RowSearch):
         centred, n = _centred(self._workload), self._workload.n
         # tr(M^-1 G) = tr(M^-1 P G P) + 1'G1 / n.
         centred += self._workload.gram_sums.sum() / n**2
-        self._root, self._odd_root = (linalg.cholesky(part) for part in halves(centred))
+        self._roots = [linalg.cholesky(part) for part in halves(centred)]
 
     def _hold(self, high: np.ndarray, weights: np.ndarray) -> None:
         """As for all rows, where those that are the same turned round are put together."""
@@ -119,16 +191,14 @@ class FoldedSearch(RowSearch):
         _, kept, place = np.unique(np.where(swap, turned, packed), axis=0, return_index=True, return_inverse=True)
         self._high, self._weights = high[kept], np.bincount(place.ravel(), weights).astype(float)
         n, ratio = high.shape[1], self._ratio
-        even, odd = (half.astype(np.float32) for half in folded(self._high))
-        self._rows = 1 + (ratio - 1) * even.astype(float)
-        fits = SinglePrecision.fits(n, ratio)
-        self._single = SinglePrecision(even, ratio) if fits else None
-        single = SinglePrecision(odd, ratio, 0.0) if fits else None
-        self._odd = RowBlock((ratio - 1) * odd.astype(float), self._odd_root, single)
+        self._blocks = []
+        for half, base, root in zip(folded(self._high), (1.0, 0.0), self._roots, strict=True):
+            single = SinglePrecision(half, ratio, base) if SinglePrecision.fits(n, ratio) else None
+            self._blocks.append(RowBlock(base + (ratio - 1) * half, root, single))
 
     def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n = self._high.shape[1]
-        X = unfolded(*(blas.dgemm(1.0, part, part, trans_b=1) for part in (self._solved, self._solved_odd)))
+        X = unfolded(*(blas.dgemm(1.0, part, part, trans_b=1) for part in self._solved))
         half = self._multipliers / self._reference
         return X, np.concatenate([half, half[: n // 2][::-1]]), np.ones(n)
 

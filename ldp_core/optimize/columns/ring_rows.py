@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -23,10 +22,10 @@ from scipy import fft, linalg
 
 from ldp_core.bounds.closed_form import high_share
 from ldp_core.definite import inverse_of
-from ldp_core.optimize.columns.first_rows import SHARES, tabulated
+from ldp_core.optimize.columns.rows import SHARES, tabulated
 from ldp_core.optimize.columns.weights import fitted_shares
 from ldp_core.run import Check, unchecked
-from ldp_core.workloads import Workload, walsh_hadamard
+from ldp_core.workloads import Workload
 
 # Base rows, randomized response among them: more gain less than a thousandth.
 BASE_ROWS = 24
@@ -37,58 +36,35 @@ FEWER_TYPES = 256
 UPDATES = 40
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Base rows ``high`` (b, N) of booleans, the ``shares`` (b,) of their rotations, and the objective."""
-
-    high: np.ndarray
-    shares: np.ndarray
-    objective: float
-
-
 class RingSearch:
     """`Refining` by the values of the frequencies, which are recomputed after each round. Its
-    estimates are poor at the ends of the order, so ``best`` is measured. There are `BASE_ROWS`, and
+    estimates are poor at the ends of the order, so ``objective`` is measured: that of the best base rows ``high`` (b, N) of booleans and ``shares``
+    (b,) of their rotations so far. There are `BASE_ROWS`, and
     fewer if their rotations, without those of randomized response, would be more than ``most``."""
 
     finished = False
+    objective = math.inf
 
-    def __init__(
-        self, workload: Workload, ratio: float, rng: np.random.Generator, check: Check, most: int | None = None
-    ):
-        self._workload, self._ratio, self._rng, self._check = workload, ratio, rng, check
-        self._most = most
+    def __init__(self, workload: Workload, ratio: float, rng: np.random.Generator, check: Check, most: int):
+        self._workload, self._ratio, self._check = workload, ratio, check
         self._on_ones = float(workload.gram_sums.sum()) / workload.n
-        self._refining = self._begun()
-        self.best: Rows | None = None
-
-    def _begun(self) -> Refining:
-        """First rows for powers that are best for fewer types, and of a size that is."""
-        n, gram = self._workload.n, _thinned(self._workload)
-        fewer = len(gram)
-        powers, places = _powers(gram, np.sinh(np.log(self._ratio) / 2) ** 2), n
-        if len(powers) > fewer:
-            places = fft.next_fast_len(-(-n * len(powers) // fewer), real=True)
-        share = _best_share(powers, self._ratio)
-        wanted = _spread(powers, places)
-        base = BASE_ROWS if self._most is None else min(BASE_ROWS, 1 + max(1, self._most // places))
-        return _refining(wanted, min(share * high_share(self._ratio, n), 0.5), self._ratio, self._rng, base)
-
-    def prepare(self) -> None:
-        """A first round, for powers that are nearly right."""
-        self.round()
+        n, gram = workload.n, _thinned(workload)
+        powers, places = _powers(gram, np.sinh(np.log(ratio) / 2) ** 2), n
+        if len(powers) > len(gram):
+            places = fft.next_fast_len(-(-n * len(powers) // len(gram)), real=True)
+        share = min(_best_share(powers, ratio) * high_share(ratio, n), 0.5)
+        base = min(BASE_ROWS, 1 + max(1, most // places))
+        self._refining = _refining(_spread(powers, places), share, ratio, rng, base)
+        self.high, self.shares = self._refining.high, self._refining.shares
 
     def round(self) -> None:
-        for _ in range(10):
-            self._refining.round(self._check)
-        self._measure()
-
-    def _measure(self) -> None:
-        """Measures the true objective of the rows held, and updates the values of the frequencies."""
+        """The true objective of the rows after some exchanges; the search has finished where it is hardly less, and the values of the frequencies
+        are updated where not."""
         n, refining = self._workload.n, self._refining
+        for _ in range(10):
+            refining.round(self._check)
         rows = np.where(refining.high, self._ratio, 1.0)
-        met = window_sums(rows, n)
-        weights = (refining.shares / rows.sum(axis=1))[:, None] / met
+        weights = (refining.shares / rows.sum(axis=1))[:, None] / window_sums(rows, n)
         inverse = inverse_of(second_moments(rows, weights, n, self._check), self._check)
         if inverse is None:
             self.finished = True  # rounding: the best rows so far are kept
@@ -96,10 +72,9 @@ class RingSearch:
         self._check()
         asked = self._workload.apply_gram(inverse)
         objective = float(np.trace(asked))
-        if self.best is not None and objective > self.best.objective * (1 - 5e-4):
-            self.finished = True
-        if self.best is None or objective < self.best.objective:
-            self.best = Rows(refining.high.copy(), refining.shares.copy(), objective)
+        self.finished = objective > self.objective * (1 - 5e-4)
+        if objective < self.objective:
+            self.high, self.shares, self.objective = refining.high.copy(), refining.shares.copy(), objective
         if not self.finished:
             self._check()
             worth = np.maximum(_by_frequency(asked @ inverse, refining.powers), 0)
@@ -107,11 +82,6 @@ class RingSearch:
             worth *= (objective - self._on_ones) / (worth[1:] / refining.powers[1:]).sum()
             worth[0] = self._on_ones
             refining.aim(worth)
-
-    def finish(self, at_once: bool) -> tuple[Rows, float]:
-        """The best rows; those to begin with where not even they were measured, with an infinite objective."""
-        rows = self.best or Rows(self._refining.high, self._refining.shares, math.inf)
-        return rows, rows.objective
 
 
 def _thinned(workload: Workload) -> np.ndarray:
@@ -248,7 +218,7 @@ class Refining:
     largest rise, as many as lower L.
     """
 
-    def __init__(self, high: np.ndarray, gamma: np.ndarray, spread: float, transform: Transform = walsh_hadamard):
+    def __init__(self, high: np.ndarray, gamma: np.ndarray, spread: float, transform: Transform):
         k, n = high.shape
         self._transform = transform
         self.high, self.shares = high.copy(), np.full(k, 1 / k)

@@ -1,4 +1,5 @@
-"""Two-valued rows to start from: Gaussian fields shaped by the workload, high above a threshold or at their highest entries."""
+"""Two-valued rows. Those to start from are Gaussian fields shaped by the workload, high above a threshold or at their highest entries. Better ones
+come by climbing with single flips from many starts at once, and by exchanges of single entries between rows."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy import fft, linalg
+from scipy.linalg import blas
 from scipy.special import ndtri
 
 from ldp_core.bounds.closed_form import centred_root_correlation, field_correlation, high_share
-from ldp_core.optimize.columns.weights import BOLD, MONOTONE, update
+from ldp_core.optimize.columns.weights import BOLD, MONOTONE, RowBlock, update
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 
@@ -19,6 +21,8 @@ from ldp_core.workloads import Workload
 PILOT_TYPES = 64
 SHARES = (1.0, 1.15, 1.3, 1.5, 1.7, 2.0, 2.3, 2.7, 3.2)
 SPREAD = 0.1
+TOGETHER = 2**19
+"""Rows climb together in blocks of at most so many entries, which fit a cache."""
 
 
 def threshold_rows(
@@ -43,7 +47,7 @@ def threshold_rows(
         check()
         source = _turned(basis, rng).astype(np.float32)
         block = rows_made[start : start + n]
-        np.greater(linalg.blas.sgemm(1.0, source, narrow)[: len(block)], threshold, out=block)
+        np.greater(blas.sgemm(1.0, source, narrow)[: len(block)], threshold, out=block)
     return rows_made
 
 
@@ -74,7 +78,7 @@ def query_rows(workload: Workload) -> np.ndarray:
 def sized_rows(
     gram: np.ndarray, ratio: float, rows: int, rng: np.random.Generator, check: Check = unchecked
 ) -> np.ndarray:
-    """Boolean rows (rows, n), high at the highest entries of a Gaussian field, for G with ``P G P`` the same turned round (see `folded`);
+    """Boolean rows (rows, n), high at the highest entries of a Gaussian field, for G with ``P G P`` the same turned round (see `search`);
     ``ratio`` is E.
 
     Rows of about the same size have about the same mass, and less of their second moments is chance
@@ -91,7 +95,7 @@ def sized_rows(
     bases = [linalg.qr(rng.standard_normal((c, c)), check_finite=False)[0] for c in ((n + 1) // 2, n // 2)]
     for start in range(0, rows, n // 2):
         check()
-        drawn = linalg.blas.dgemm(1.0, field, sources(bases, rng).T).T[: rows - start]
+        drawn = blas.dgemm(1.0, field, sources(bases, rng).T).T[: rows - start]
         rows_made[start : start + n // 2] = highest(drawn, share, rng)
     return rows_made
 
@@ -135,7 +139,7 @@ def _fitted(rows: np.ndarray, root: np.ndarray, check: Check) -> float:
     masses, mu, hessian, objective = rows.sum(axis=1), None, None, np.inf
     weights, power = rows.shape[1] / len(rows) / masses, MONOTONE
     for _ in range(10):
-        done = update(rows, masses, weights, root, mu, power, np.zeros(len(rows)), check, hessian=hessian)
+        done = update([RowBlock(rows, root)], masses, weights, mu, power, check, hessian=hessian)
         weights, mu, hessian, objective, power = done.weights, done.multipliers, done.hessian, done.objective, BOLD
     return objective
 
@@ -162,3 +166,132 @@ def tabulated(share: float) -> tuple[np.ndarray, np.ndarray]:
     both = step * np.concatenate([[0.0], np.cumsum(rates)])
     both += max(0.0, 2 * share - 1)
     return (both - share**2) / (share * (1 - share)), np.sin(angles)
+
+
+def climb(
+    high: np.ndarray,
+    curvature: np.ndarray,
+    multipliers: np.ndarray,
+    reference: np.ndarray,
+    spread: float,
+    check: Check = unchecked,
+    most: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that flips of single entries cannot improve, from the starts ``high`` (k, n) of booleans.
+
+    With ``v = 1 + D t`` (``spread`` D = E - 1, t the 0/1 row), ``curvature`` X (n, n),
+    ``multipliers`` mu (n,) and ``reference`` r (n,), a row helps the mixture where
+    ``v'Xv / (r'v) > mu'v``. Every pass flips, in each row, the one entry that raises the difference
+    most. Returns the rows (k, n) and their relative gains ``v'Xv / ((r'v)(mu'v)) - 1`` (k,),
+    infinite where mu'v <= 0: such rows always help.
+
+    At most ``most`` entries of each row are flipped, if it is given.
+
+    Works in single precision on the polynomial in t (v itself would lose the small D): gains need two or three digits.
+    """
+    size = max(1, TOGETHER // high.shape[1])
+    parts = [
+        _climb(high[start : start + size], curvature, multipliers, reference, spread, check, most or 2 * high.shape[1])
+        for start in range(0, max(1, len(high)), size)
+    ]
+    return np.concatenate([climbed for climbed, _ in parts]), np.concatenate([gains for _, gains in parts])
+
+
+def _climb(
+    high: np.ndarray,
+    curvature: np.ndarray,
+    multipliers: np.ndarray,
+    reference: np.ndarray,
+    spread: float,
+    check: Check,
+    most: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    form = np.asfortranarray(spread**2 * curvature, dtype=np.float32)
+    ones = curvature.sum(axis=1)
+    # A flip with sign s changes v'Xv by ``s y + X_uu D^2``, r'v by ``s D r_u``, mu'v by ``s D mu_u``.
+    diagonal, linear = np.ascontiguousarray(form.diagonal()), (2 * spread * ones).astype(np.float32)
+    mass_steps, mass = (spread * reference).astype(np.float32), np.float32(reference.sum())
+    price_steps, price = (spread * multipliers).astype(np.float32), np.float32(multipliers.sum())
+    t = high.astype(np.float32)
+    y = 2 * blas.sgemm(1.0, form, t.T).T  # the slopes of t'(D^2 X)t ...
+    value = (np.float32(ones.sum()) + np.einsum("ij,ij->i", t, y / 2 + linear)).astype(float)
+    y += linear  # ... and of v'Xv
+    d, c = mass + high @ mass_steps.astype(float), price + high @ price_steps.astype(float)
+    sign = 1 - 2 * t
+    climbed, gains = high.copy(), _gains(value, d, c)
+    index = np.arange(len(t))  # places of the rows still climbing
+    for _ in range(most):
+        check()
+        score = sign * y
+        score += diagonal
+        score += value.astype(np.float32)[:, None]
+        masses = sign * mass_steps
+        masses += d.astype(np.float32)[:, None]
+        score /= np.maximum(masses, mass, out=masses)  # r'v is at least r'1, which rounding loses where E is huge
+        score -= sign * price_steps
+        best = score.argmax(axis=1)
+        rows = np.arange(len(index))
+        rising = score[rows, best] - c > value / d - c + 2e-6 * c  # single precision resolves no less
+        if not rising.all():  # rows at their peak leave, so that the rest go on faster
+            index, y, sign, value, d, c, best = (part[rising] for part in (index, y, sign, value, d, c, best))
+            rows = np.arange(len(index))
+            if not len(index):
+                break
+        step = sign[rows, best]
+        value += step * y[rows, best] + diagonal[best]
+        d += step * mass_steps[best]
+        c += step * price_steps[best]
+        y += (2 * step)[:, None] * form[best]
+        sign[rows, best] = -step
+        climbed[index, best] ^= True
+        gains[index] = _gains(value, d, c)
+    return climbed, gains
+
+
+def _gains(value: np.ndarray, d: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return np.divide(value, d * c, out=np.full(len(c), np.inf), where=c > 0) - 1
+
+
+def exchanged(
+    high: np.ndarray, curvature: np.ndarray, reference: np.ndarray, spread: float, most: int, check: Check = unchecked
+) -> np.ndarray:
+    """The rows ``high`` (k, n) of booleans after exchanges: in every column up to ``most`` rows go up and as many go down,
+    those that gain most by it, as long as a pair gains.
+
+    As in `climb`, a row is worth ``v'Xv / (r'v)``, ``v = 1 + D t`` with the ``spread`` D = E - 1, X the ``curvature``
+    (n, n) and r the ``reference`` (n,), and costs mu'v. Costs do not matter here: what one row of a pair
+    pays for a column, the other saves. Sums over rows of equal weight stay the same.
+    """
+    spread, together = float(spread), max(1, TOGETHER // max(1, len(high)))
+    t = np.ascontiguousarray(high.T, dtype=np.float32)
+    form, ones = np.asfortranarray(curvature, dtype=np.float32), curvature.sum(axis=1)
+    check()
+    slopes = blas.sgemm(2 * spread, t.T, form).T
+    slopes += (2 * ones).astype(np.float32)[:, None]  # 2 X v
+    values = ones.sum() + spread * (ones @ t + np.einsum("ij,ij->j", t, slopes) / 2)
+    steps = (spread * reference).astype(np.float32)
+    masses, least_mass = reference.sum() + steps @ t, np.float32(reference.sum())
+    values, masses, shares = (part.astype(np.float32) for part in (values, masses, values / masses))
+    changed = high.copy()
+    for start in range(0, len(t), together):
+        check()
+        part = slice(start, start + together)
+        up = t[part] == 0
+        sign = np.where(up, np.float32(1), np.float32(-1))
+        gains = values + spread * sign * slopes[part] + (spread**2 * form.diagonal()[part])[:, None]
+        gains /= np.maximum(masses + sign * steps[part, None], least_mass)  # which rounding loses where E is huge
+        gains -= shares
+        (risers, raised), (fallers, lowered) = (_highest(np.where(side, gains, -np.inf), most) for side in (up, ~up))
+        taken = raised + lowered > 0
+        columns = np.nonzero(taken)[0] + start
+        changed[risers[taken], columns] = True
+        changed[fallers[taken], columns] = False
+    return changed
+
+
+def _highest(values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the highest ``values`` (c, k) of every row are, and these, the highest first: both (c, most)."""
+    places = np.argpartition(-values, most - 1, axis=1)[:, :most]
+    found = np.take_along_axis(values, places, axis=1)
+    order = np.argsort(-found, axis=1)
+    return np.take_along_axis(places, order, axis=1), np.take_along_axis(found, order, axis=1)

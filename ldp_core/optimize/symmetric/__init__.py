@@ -1,1 +1,0 @@
-"""Column generation over whole orbits of rows, for workloads whose types a group permutes."""

@@ -1,0 +1,26 @@
+"""The proof of what no mechanism can beat: begun, tightened or stopped by a button, in the same words on every page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ldp_core import wording
+from pages.ui.controls import button
+from pages.ui.session.state import Session
+from pages.ui.tasks import work
+from pages.ui.words import plain
+
+
+def controls(state: Session, case: str) -> None:
+    """The button that proves a bound in this case, or a tighter one, or ends the search and keeps what it has found."""
+    proof, proving = state.setting.proof(case), work.certificate(state, case)
+    if (job := proving.running) is not None:
+        with st.container(horizontal=True, vertical_alignment="center", key="proving"):
+            st.caption("A tighter bound is being proved.")
+            button("Stop, and keep what is proved", "cancel-proof", "stop_circle", job.stop)
+    elif proof is None or not proof.finished:
+        seconds = wording.duration(state.setting.search_seconds)
+        help = f"Searches in the background for a certificate of what no mechanism can beat, for up to {seconds}."
+        button("Prove a tighter bound", "prove", "verified", work.start_certificate, state, case, help=help)
+    if proving.error:
+        st.error(plain(proving.error))
