@@ -160,21 +160,18 @@ def _of_set(one: RandomSet, ratio: float) -> Blanket:
     total, axes = cells.size, range(cells.ndim)
     inside = int(np.count_nonzero(cells))
     gamma = 1 / (1 + (ratio - 1) * inside / total)
-    # Pairs of cells inside that agree at least on some axes, then exactly on them.
-    agreeing: dict[int, int] = {}
-    for kept in range(1 << cells.ndim):
-        counts = cells.sum(axis=tuple(axis for axis in axes if not kept >> axis & 1), dtype=np.int64)
-        agreeing[kept] = int((counts**2).sum())
+    # Pairs of cells inside that agree at least on the axes with a 1, then exactly on them.
+    agreeing = np.empty((2,) * cells.ndim)
+    for kept in np.ndindex(agreeing.shape):
+        others = tuple(axis for axis in axes if not kept[axis])
+        agreeing[kept] = (cells.sum(axis=others, dtype=np.int64) ** 2).sum()
+    for axis in axes:
+        least_on, exactly_on = np.moveaxis(agreeing, axis, 0)[:2]
+        least_on -= exactly_on
     least = inside / total
-    for kept in range((1 << cells.ndim) - 1):
-        free = [axis for axis in axes if not kept >> axis & 1]
-        exactly = sum(
-            (-1) ** bin(more).count("1")
-            * agreeing[kept | sum(1 << axis for k, axis in enumerate(free) if more >> k & 1)]
-            for more in range(1 << len(free))
-        )
-        pairs = total * math.prod(cells.shape[axis] - 1 for axis in free)
-        least = min(least, exactly / pairs) if pairs else least
+    for kept in list(np.ndindex(agreeing.shape))[:-1]:
+        pairs = total * math.prod(cells.shape[axis] - 1 for axis in axes if not kept[axis])
+        least = min(least, float(agreeing[kept]) / pairs) if pairs else least
     return Blanket(gamma, ratio, least)
 
 

@@ -29,7 +29,7 @@ problem: ValueError | None = None
 try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.setting.priced(name) if spec.needs_workload else state.setting.mechanism(name)
     if mechanism is not None and work.priced(state, mechanism):
-        exact, own = page.exact_variance(state, mechanism), page.own_variance(state, mechanism)
+        exact, own = page.variances(state, mechanism)
 except ValueError as error:
     problem = error
 
@@ -40,6 +40,7 @@ found = page.entries(state, about, mechanism, exact)
 drawn = [entry for entry in found if entry.alike]
 table, quantity = theorems.table(drawn), page.quantity(state)
 limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]
+best = max(limits, key=lambda entry: entry.variance or 0.0, default=None)
 
 page.controls(state, {entry.statement.kind for entry in drawn if entry.variance})
 if problem is not None:
@@ -58,9 +59,8 @@ def verdict() -> str:
     """How close the mechanism is to what no mechanism can beat."""
     if mechanism is not None and mechanism.delta > 0:
         return f"{title} has a delta: what is impossible for pure epsilon may be possible for it."
-    if not limits:
+    if best is None:
         return f"At epsilon {c.epsilon} the lower bounds say nothing."
-    best = max(limits, key=lambda entry: entry.variance or 0.0)
     if mechanism is not None and own is not None:
         strongest = charts.title(frames.strongest(design.bounds(design.case)))
         return f"{title} needs {wording.more_users(design.gap(mechanism))} the {strongest} allows."
@@ -69,24 +69,16 @@ def verdict() -> str:
 
 def sentence() -> str:
     """The numbers of the picture, as the quantity on its axis."""
-    words = [f"{wording.capital(whose)}, with your {people(design.users)}"]
-    in_users = quantity == "users_needed"
+    words, in_users = [f"{wording.capital(whose)}, with your {people(design.users)}"], quantity == "users_needed"
     if own is not None:
         shown = page.on_axis(state, own)
-        number = (
-            wording.users(shown["users_needed"]) if in_users else plain(design.error_in_words(shown["standard_error"]))
-        )
-        words.append(f"**{title}**: {number}, exactly")
-    if limits and not (mechanism is not None and mechanism.delta):
-        best = max(limits, key=lambda entry: entry.variance or 0.0)
-        least = (
-            wording.at_least(best.users_needed or 0.0)
-            if in_users
-            else plain(design.error_in_words(best.standard_error or 0.0))
-        )
-        words.append(
-            f"no unbiased mechanism with pure epsilon {c.epsilon} can have less than {least} ({best.statement.title})"
-        )
+        error = plain(design.error_in_words(shown["standard_error"]))
+        words.append(f"**{title}**: {wording.users(shown['users_needed']) if in_users else error}, exactly")
+    if best is not None and not (mechanism is not None and mechanism.delta):
+        error = plain(design.error_in_words(best.standard_error or 0.0))
+        least = wording.at_least(best.users_needed or 0.0) if in_users else error
+        of = f"no unbiased mechanism with pure epsilon {c.epsilon}"
+        words.append(f"{of} can have less than {least} ({best.statement.title})")
     return "; ".join(words) + "."
 
 

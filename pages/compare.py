@@ -19,7 +19,7 @@ from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.planning import recommendation, solve_for
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Stopped, ask
+from pages.ui.tasks.jobs import Stopped
 from pages.ui.verdict_panel import explain, side_by_side
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain
 
@@ -149,19 +149,15 @@ def draw_query_errors(best: str) -> None:
             "some queries."
         )
         return
-    try:
-        errors = ask(
-            state,
-            ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
-            "errors of single queries",
-            all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
-            lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
-        )
-    except ValueError as error:
-        layout.instead(error)
-        return
+    errors = layout.once_known(
+        state,
+        ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
+        "errors of single queries",
+        all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
+        lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
+        "The errors of single queries are being computed.",
+    )
     if errors is None:
-        st.caption("The errors of single queries are being computed.")
         return
     title = library.spec(best).title
     hardest = errors[errors["name"] == best].nlargest(1, "standard_error").iloc[0]

@@ -12,7 +12,7 @@ from ldp_core.studies import outcomes
 from pages.ui import layout
 from pages.ui.ask import panel as ask
 from pages.ui.compared import mechanisms_control, offer_fits
-from pages.ui.controls import control, several, view_switch, whole_number
+from pages.ui.controls import button, control, several, view_switch, whole_number
 from pages.ui.formulas import SIMULATE
 from pages.ui.outcomes import tabs
 from pages.ui.priors import in_words, prior_control
@@ -155,17 +155,10 @@ with controls:
                 f"{wording.duration(seconds * simulation.trials)} here, judging from one. You can cancel and keep the trials done."
             )
     if running is not None:
-        st.button("Stop and keep these trials", on_click=running.cancel, key="cancel", icon=":material/stop_circle:")
+        button("Stop and keep these trials", "cancel", "stop_circle", running.cancel)
     else:
-        st.button(
-            "Run",
-            type="primary",
-            key="run",
-            on_click=work.start_simulation,
-            args=(state, list(usable)),
-            disabled=not pairs or (done is not None and not task.cut_short),
-            icon=":material/play_arrow:",
-        )
+        run = {"type": "primary", "disabled": not pairs or (done is not None and not task.cut_short)}
+        button("Run", "run", "play_arrow", work.start_simulation, state, list(usable), **run)
 
 with results:
     if running is not None:

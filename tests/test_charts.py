@@ -7,13 +7,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from ldp_core import charts, workloads
+from ldp_core import beliefs, charts, mechanisms, workloads
 from ldp_core.charts.theme import PIXELS, log_axis
 from ldp_core.data.domain import CategoricalAttribute, NumericAttribute
+from ldp_core.papers import frame_of
 from ldp_core.pictures import binned
+from ldp_core.studies import curves, outcomes
 
 NAMES = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
-MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
 LIMIT = 2_000_000  # bytes of JSON that reach the browser
 
 
@@ -53,21 +54,6 @@ def test_types_without_a_place_in_the_order_stand_apart_in_grey(n):
     assert ticks.ticktext[-2:] == ("(other)", "(missing)")
     assert np.allclose(ticks.tickvals[-2:], bars.x[-2:], atol=0.01)
     assert (np.diff(ticks.tickvals) > 0.9).all()
-
-
-@pytest.mark.parametrize("maker", MAKERS)
-@pytest.mark.parametrize("n", [9, 2048])
-def test_the_query_matrix_is_a_small_picture(maker, n):
-    workload = maker(n)
-    fig = charts.workload_matrix(workload, labels(n))
-    z = heat(fig)
-    assert size(fig) < LIMIT
-    assert z.dtype == np.float32
-    assert z.shape == (min(workload.num_queries, 512), min(n, 512))
-    assert (z.min() >= 0) & (z.max() <= 1)
-    if n == 9:
-        assert np.array_equal(z, workload.matrix)
-    assert size(charts.singular_values(workload)) < LIMIT
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 7), (512, 512), (513, 511), (1023, 700), (2048, 4)])
@@ -117,15 +103,6 @@ def test_bands_are_the_rows_as_high_as_they_are_common():
     assert numbers[:, 0, 1].tolist() == (z > 0.5).sum(axis=1).tolist()
 
 
-def test_many_reports_become_slices_of_equal_probability():
-    Q = np.vstack([np.full((700, 3), 0.5 / 700), np.diag([0.5, 0.5, 0.5])]) + 0.0
-    Q[700:] += 1e-9
-    Q /= Q.sum(axis=0)
-    z = heat(charts.patterns(Q, labels(3)))
-    common = (z == 1).sum(axis=1) == 1
-    assert abs(common.mean() - 0.5) < 0.02  # the three reports that make half of all, though there are 700 others
-
-
 def test_what_mechanisms_need_and_what_is_proved_lie_inside_the_axis():
     frame = pd.DataFrame({"name": NAMES, "users_needed": [9000.0, 0.002, 700.0, 650.0]})
     fig = charts.users_needed(frame, {"svd": 0.0, "centred_svd": 120.0}, 5000)
@@ -143,15 +120,6 @@ def test_what_mechanisms_need_and_what_is_proved_lie_inside_the_axis():
 
 
 # --- one look -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["covering_sets", "hierarchical(branching=2)", "subset_selection"])
-def test_estimates_are_told_apart_where_no_line_joins_their_markers(name):
-    estimates = ["unbiased", "wnnls", "wnnls_total", "norm_sub"]
-    frame = pd.DataFrame({"mechanism": name, "estimator": estimates, "group": 0, "label": "a", "queries": 1})
-    frame = frame.assign(observed=0.1, standard_error=0.01, predicted=np.nan)
-    drawn = [trace.marker for trace in charts.group_errors(frame, "attributes").data if trace.marker.symbol]
-    assert len({(one.symbol, one.angle) for one in drawn}) == len(estimates)
 
 
 @pytest.mark.parametrize("span", [0.71, 0.9, 1.2, 1.5, 1.79])
@@ -190,3 +158,59 @@ def test_compared_designs_show_cost_and_proof():
     low, high = fig.layout.xaxis.range
     assert 10**low < 9
     assert 10**high > 4000
+
+
+# --- simulated collections ----------------------------------------------------------------------------------------
+
+
+def test_queries_without_an_order_are_put_in_that_of_the_truth_and_missed_intervals_stand_out():
+    counts = np.random.default_rng(0).multinomial(2000, np.arange(1, 33) / np.arange(1, 33).sum())
+    made = {"hadamard": mechanisms.create("hadamard", 32, 1.0)}
+    found = outcomes.compare(made, workloads.all_range(32), counts, [f"<b>{i}</b>" for i in range(32)], 3)
+    first = found.releases[found.releases["release"] == 1].sort_values("true", kind="stable")
+    fig = charts.releases(found.releases, in_order=False)
+    truth, published = fig.data[:2]
+    assert np.diff(truth.y).min() >= 0
+    assert published.y == pytest.approx(100 * first["released"])
+    assert published.x.tolist() == list(range(1, len(first) + 1))
+    assert published.mode == "markers"
+    assert "<b>" not in published.customdata[0]  # labels of the user's are no markup
+    assert "true answer" in fig.layout.xaxis2.title.text  # three collections, in one row
+    rows = found.intervals[:16].assign(holds=[True] * 10 + [False] * 6)
+    held, missed, truth = charts.intervals(rows).data
+    assert len(held.x) == 30
+    assert list(missed.x[::3]) == (rows["query"][10:] + 1).tolist()
+    assert missed.y[1] == pytest.approx(100 * rows["high"].iloc[10])
+    assert truth.y == pytest.approx(100 * rows["true"])
+    assert not charts.intervals(rows.assign(holds=True)).data[1].showlegend
+
+
+def test_marks_of_beliefs_stand_on_their_lines_and_say_their_numbers():
+    frame = beliefs.over_epsilon(0.5, None, 25, np.union1d(curves.epsilons(1.0), 1.0))
+    fig = charts.beliefs(frame, 1.0, 0.5, "subset_selection", single=0.6, guess=0.08)
+    marks = {trace.text[0]: trace.y[0] for trace in fig.data if trace.text}
+    assert marks["73"] == pytest.approx(100 * beliefs.strongest(0.5, 1.0))
+    assert marks["60"] == pytest.approx(60)
+    assert fig.data[0].y == pytest.approx(100 * frame["belief"])
+    assert {"strongest belief", "best guess", "prior"} <= {note.text for note in fig.layout.annotations}
+    assert len(charts.beliefs(frame, 1.0, 0.5, "gaussian").data) == 4  # nothing known of the mechanism
+
+
+def test_panels_of_papers_have_printed_numbers_hollow_beside_what_is_found():
+    nan, own = np.nan, "my <b>own</b>"
+    points = [("hadamard", 1.0, 100.0, nan, 120.0), ("hadamard", 2.0, 10.0, nan, nan), (own, 1.0, 50.0, 5.0, nan)]
+    points += [(own, 2.0, 5.0, 0.5, 4.0), ("svd", 1.0, 3.0, nan, nan), ("svd", 2.0, 2.0, nan, nan)]
+    fig = charts.panel(frame_of(points), "epsilon", "users")
+    shown = "my &lt;b&gt;own&lt;/b&gt;"
+    names = ["Hadamard response", "Hadamard response, printed", shown, f"{shown}, printed", "SVD bound", "printed"]
+    assert [trace.name for trace in fig.data] == names
+    ours, printed = fig.data[0], fig.data[1]
+    assert list(ours.y) == [100, 10]
+    assert ours.line.color == charts.colour("hadamard") == printed.marker.color
+    assert printed.marker.symbol == f"{ours.marker.symbol}-open"
+    assert (list(printed.x), list(printed.y), list(printed.customdata)) == ([1], [120], ["1.2"])
+    assert ours.error_y.array is None
+    assert list(fig.data[2].error_y.array) == [5, 0.5]
+    assert fig.data[4].mode == "lines"
+    low, high = 10 ** np.array(fig.layout.yaxis.range)
+    assert low < 2 < 120 < high

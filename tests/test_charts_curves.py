@@ -46,22 +46,6 @@ def test_words_stand_apart_and_few_names_take_no_width(users):
     assert fig.layout.margin.r <= 34
 
 
-@pytest.mark.parametrize(("epsilon", "side"), [(0.1, "left"), (1.0, "center"), (12.0, "right")])
-def test_words_at_the_ends_of_the_axis_stay_inside_and_apart(epsilon, side):
-    fig = charts.users_over_epsilon(LINES, epsilon, 2000)
-    assert words(fig)["your epsilon"].xanchor == side
-    assert epsilon > 0.1 or words(fig)["impossible"].y > 0.1
-    start, end = fig.layout.xaxis.range
-    assert start <= np.log10(epsilon) <= end
-
-
-def test_no_one_needs_a_part_of_a_person_and_a_single_point_is_seen():
-    few = pd.concat([LINES.assign(users_needed=LINES["users_needed"] / 10_000), LINES[:1].assign(name="haar")])
-    lines = drawn(charts.users_over_epsilon(few, 1.0, 20, proved=0.01))
-    assert min(min(trace.y) for trace in lines.values()) == 1
-    assert lines[title("haar")].mode == "markers"
-
-
 def test_no_bound_claims_more_than_is_proved_at_the_next_larger_epsilon():
     swept = sweep.epsilons([], WORKLOAD, [0.5, 1.0, 3.0]).points
     fig = charts.users_over_epsilon(swept, 1.0, points=set(swept["name"]))

@@ -15,7 +15,6 @@ from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute,
 from ldp_core.limits import MOST_BARS
 
 LIMIT = 2_000_000
-LOOKS = [charts.LIGHT, charts.DARK]
 NASTY = ("<b>bold</b>", "%{z} {x}", '=HYPERLINK("x")', "R&amp;D", "\N{GRINNING FACE}" * 30, "17")
 
 AGE = RangeAttribute(name="age", low=17, high=90, bins=74, integer=True)
@@ -118,19 +117,6 @@ def test_a_joint_table_sums_the_other_attributes_out(first, second):
             assert trace.text[i][j].startswith(f"{count:,} pe")
             drawn = trace.z[i][j]
             assert np.isnan(drawn) if count == 0 else drawn == count
-
-
-def test_counts_of_many_magnitudes_have_log_colours():
-    pair = domain(SEX, INCOME)
-    even = heat(charts.joint(pair, np.array([100, 200, 0, 50, 70, 0]), "sex", "income"))
-    wide = heat(charts.joint(pair, np.array([100_000, 200, 0, 1, 70, 0]), "sex", "income"))
-    assert even.colorbar.ticktext is None
-    assert (even.zmin, even.zmax) == (0, 200)
-    assert (wide.zmin, wide.zmax) == (0, 5)
-    assert wide.colorbar.ticktext == ("1 person", "10", "100", "1,000", "10,000", "100,000")
-    assert float(wide.z[0][0]) == pytest.approx(5)
-    assert np.isnan(wide.z[2]).all()
-    assert not heat(charts.joint(pair, np.zeros(6), "sex", "income")).showscale
 
 
 def test_large_joint_tables_are_binned():

@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,10 @@ def test_it_is_short():
 def test_every_folder_of_the_core_has_its_line():
     folders = {path.parent.name for path in (ROOT / "ldp_core").glob("*/__init__.py")}
     assert folders <= set(re.findall(r"`ldp_core/([a-z]+)/`", README))
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), re.findall(r"^\| .+ \| `(ldp_core/\S+)\.py` \| `([\w.]+)` \|$", TEXTS["ldp_core/README.md"], re.M)
+)
+def test_formulas_stand_where_they_are_said_to(file, name):
+    assert callable(attrgetter(name)(import_module(file.replace("/", "."))))

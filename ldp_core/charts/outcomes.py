@@ -33,18 +33,15 @@ def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT, scale: wordi
     few = frame["group"].nunique() <= FEW
     shift = 0.1 if few else 0.0  # or the bars of some would hide those of others
     for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
+        observed, errors = scale.times * points["observed"], scale.times * points["standard_error"]
         fig.add_scatter(
             x=points["group"] + shift * index,
-            y=scale.times * points["observed"],
+            y=observed,
             name=name,
             mode="markers" if by in _CATEGORIES else "lines+markers" if few or theme.varied(mechanism) else "lines",
             line=_line(points, look),
             marker=_mark(points, by in _CATEGORIES, few),
-            error_y=theme.bars(
-                2 * scale.times * points["standard_error"],
-                theme.colour(mechanism, look),
-                scale.times * points["observed"],
-            ),
+            error_y=theme.bars(observed, errors, theme.colour(mechanism, look)),
             customdata=np.stack([points["label"].map(theme.literal), points["queries"]], axis=-1),
             hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} {theme.literal(scale.unit)}"
             f"<extra>{name}</extra>",
@@ -53,9 +50,8 @@ def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT, scale: wordi
     if by in _CATEGORIES and frame["group"].nunique() <= FEW:
         sets = frame.drop_duplicates("group")
         sets = sets.iloc[:: -(-len(sets) // _NAMED_SETS)]
-        fig.update_xaxes(
-            tickvals=sets["group"], ticktext=[theme.short(label, 26) for label in sets["label"]], tickangle=-60
-        )
+        names = [theme.short(label, 26) for label in sets["label"]]
+        fig.update_xaxes(tickvals=sets["group"], ticktext=names, tickangle=-60)
     fig.update_yaxes(rangemode="tozero")
     return _named(fig, frame)
 
@@ -79,7 +75,7 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
                 line=_line(points, look),
                 marker={"symbol": theme.marker(mechanism), "size": 8},
                 error_y=theme.bars(
-                    2 * scale * points[f"{column}_se"], theme.colour(mechanism, look), scale * points[column]
+                    scale * points[column], scale * points[f"{column}_se"], theme.colour(mechanism, look)
                 ),
                 customdata=np.stack([points["quantile"], points["true_label"].map(theme.literal)], axis=-1),
                 hovertemplate="quantile %{customdata[0]}, truly at %{customdata[1]}: off by %{y:.3g} "
@@ -217,26 +213,22 @@ def predicted(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = w
 
     ``frame``: the rows of `Outcomes.queries` that have a prediction.
     """
-    fig = theme.figure(
-        look, f"predicted ({theme.literal(scale.short)})", f"observed ({theme.literal(scale.short)})", height=440
-    )
+    unit = theme.literal(scale.short)
+    fig = theme.figure(look, f"predicted ({unit})", f"observed ({unit})", height=440)
     end = 1.05 * scale.times * max(frame["predicted"].max(), frame["observed"].max())
     fig.add_scatter(
         x=[0, end], y=[0, end], mode="lines", name="equal", line={"color": look.faint, "width": 1.5}, hoverinfo="skip"
     )
     few = frame["query"].nunique() <= FEW
     for (mechanism, _), name, points in _pairs(frame):
+        observed, errors = scale.times * points["observed"], scale.times * points["standard_error"]
         fig.add_scatter(
             x=scale.times * points["predicted"],
-            y=scale.times * points["observed"],
+            y=observed,
             name=name,
             mode="markers",
             marker=theme.mark(mechanism, look, 8 if few else 5),
-            error_y=theme.bars(
-                2 * scale.times * points["standard_error"],
-                theme.faded(theme.colour(mechanism, look), 0.5),
-                scale.times * points["observed"],
-            ),
+            error_y=theme.bars(observed, errors, theme.faded(theme.colour(mechanism, look), 0.5)),
             customdata=points["label"].map(theme.literal),
             hovertemplate="%{customdata}: %{y:.3g} observed, %{x:.3g} predicted<extra>" + name + "</extra>",
         )

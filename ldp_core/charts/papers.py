@@ -14,18 +14,10 @@ from ldp_core import library, wording
 from ldp_core.charts import theme
 from ldp_core.charts.theme import LIGHT, Theme
 
-OTHERS = (
-    ("#0072B2", "circle"),
-    ("#D55E00", "square"),
-    ("#009E73", "diamond"),
-    ("#CC79A7", "cross"),
-    ("#E69F00", "triangle-up"),
-    ("#56B4E9", "star"),
-    ("#7F7F7F", "x"),
-    ("#999933", "triangle-down"),
-)
-"""Styles of series that are no mechanisms, in turn: Okabe and Ito's colours."""
-MORE_MARKERS = (
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#999933")
+"""Of series that are no mechanisms, in turn: Okabe and Ito's."""
+MARKERS = ["circle", "square", "diamond", "cross", "triangle-up", "star", "x", "triangle-down"]
+MORE_MARKERS = [
     "pentagon",
     "hexagon",
     "hexagram",
@@ -34,7 +26,7 @@ MORE_MARKERS = (
     "star-diamond",
     "triangle-left",
     "triangle-right",
-)
+]
 """Those of a second round of the colours."""
 HEIGHT = 400
 TICK_LETTERS = 16
@@ -73,11 +65,12 @@ def panel(
 
 
 def _styles(names: list[str], look: Theme) -> Mapping[str, tuple[str, str]]:
-    """Colour and marker of every series: a mechanism's own, else the next of `OTHERS` in a colour and shape that no mechanism beside it has."""
+    """Colour and marker of every series: a mechanism's own, else the next of `COLOURS` with a colour and shape that no mechanism beside it has."""
     known = {name: (theme.colour(name, look), theme.marker(name)) for name in names if name in library.REGISTRY}
     taken = {part for style in known.values() for part in style}
-    again = zip((shade for shade, _ in OTHERS), MORE_MARKERS, strict=True)
-    every = [(theme.readable(shade, look), symbol) for shade, symbol in (*OTHERS, *again)]
+    every = [
+        (theme.readable(shade, look), symbol) for shade, symbol in zip(COLOURS * 2, MARKERS + MORE_MARKERS, strict=True)
+    ]
     free = [style for style in every if not taken & set(style)] or every
     others = (name for name in names if name not in known)
     return known | dict(zip(others, cycle(free), strict=False))

@@ -330,6 +330,11 @@ class Configuration(_Inputs):
         """Epsilon of all reports of one person, by basic composition (Dwork and Roth 2014, Theorem 3.16)."""
         return self.reports_per_user * self.epsilon_value
 
+    @property
+    def parts(self) -> tuple[WorkloadPart, ...]:
+        """The groups of queries asked; none where nothing is."""
+        return () if self.workload is None else self.workload.parts
+
     def with_(self, **changes: Any) -> "Configuration":
         """A validated copy with some fields changed.
 
@@ -368,8 +373,7 @@ class Configuration(_Inputs):
         size = len(self.to_json())
         if size <= limits.MOST_JSON_BYTES:
             return
-        parts = self.workload.parts if self.workload is not None else ()
-        matrix = any(part.question.kind == "matrix" for part in parts)
+        matrix = any(part.question.kind == "matrix" for part in self.parts)
         mend = "upload a matrix of fewer queries" if matrix else "use fewer or shorter texts and edges"
         raise ConfigurationError(
             f"The file of this design would have {size / 1e6:.1f} MB, and at most {limits.MOST_JSON_BYTES / 1e6:g} MB "

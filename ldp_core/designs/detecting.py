@@ -78,8 +78,8 @@ def of_design(setting: Setting, mechanism: Mechanism) -> Detection:
 
 def _compared(setting: Setting) -> list[tuple[Workload, list[np.ndarray]]]:
     """Of each difference by a known attribute, the question as one of counts, and the types of its two groups."""
-    recipe, axes, found = setting.configuration.workload, axes_of(setting.domain), []
-    for part in () if recipe is None else recipe.parts:
+    axes, found = axes_of(setting.domain), []
+    for part in setting.configuration.parts:
         axis = next((axis for axis in axes if axis.known and axis.name == getattr(part, "attribute", None)), None)
         if axis is not None and isinstance(part, DifferencePart):
             values = np.unravel_index(np.arange(setting.domain.size), [axis.size for axis in axes])[axes.index(axis)]

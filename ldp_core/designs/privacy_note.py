@@ -25,25 +25,23 @@ def factor_in_words(epsilon: float) -> str:
     return f"{mantissa:.2f} × 10^{power:.0f}" if mantissa < 10 else f"1.00 × 10^{power + 1:.0f}"
 
 
-def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
-    """The most that a number of reports, each (epsilon, delta)-LDP, reveal about one person, to be
-    followed by a full stop.
+def risk_in_words(epsilon: float, delta: float = 0.0) -> str:
+    """The most that a report that is (epsilon, delta)-LDP reveals about one person, to be followed by a full stop.
 
-    Pure: they multiply the odds of any two values by at most e^(total epsilon). If delta is
+    Pure: it multiplies the odds of any two values by at most e^epsilon. If delta is
     positive, this does not hold for every report, nor for all but a share delta of them. Instead
     P(S | u) <= e^epsilon P(S | v) + delta for any set S of reports: a conclusion may be drawn from
-    S, and this bounds its chance. Several reports add up by basic composition.
+    S, and this bounds its chance.
     """
-    reports_of, total = ("a report", epsilon) if reports == 1 else (f"{reports:,} reports together", reports * epsilon)
-    factor = factor_in_words(total)
+    factor = factor_in_words(epsilon)
     if delta == 0:
-        words = f"{reports_of} can change anyone's odds by at most a factor {factor}"
+        words = f"a report can change anyone's odds by at most a factor {factor}"
     else:
         words = (
-            f"with another true value, the chance of any conclusion from {reports_of} is at most {factor} times as large plus "
-            f"delta = {rounded_up(reports * delta, 3)}"
+            f"with another true value, the chance of any conclusion from a report is at most {factor} times as large plus "
+            f"delta = {rounded_up(delta, 3)}"
         )
-    if total > math.log(WORTH_THE_NAME):
+    if epsilon > math.log(WORTH_THE_NAME):
         words += ", more than a million and so no limit in practice"
     return words
 

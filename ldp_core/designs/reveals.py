@@ -87,13 +87,11 @@ def _names_values_of_the_data(configuration: Configuration) -> bool:
 
 
 def _asks(configuration: Configuration, kind: str) -> bool:
-    parts = () if configuration.workload is None else configuration.workload.parts
-    return any(kind in (part.kind, part.question.kind) for part in parts)
+    return any(kind in (part.kind, part.question.kind) for part in configuration.parts)
 
 
 def _without_queries(configuration: Configuration, kind: str) -> dict[str, object]:
-    parts = () if configuration.workload is None else configuration.workload.parts
-    left = tuple(part for part in parts if kind not in (part.kind, part.question.kind))
+    left = tuple(part for part in configuration.parts if kind not in (part.kind, part.question.kind))
     return {"workload": WorkloadRecipe(parts=left) if left else None}
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, frames, library, mechanisms, verdicts, wording, workloads
+from ldp_core import analysis, bounds, estimators, frames, library, mechanisms, verdicts, wording, workloads
 from ldp_core.designs import choices
 from ldp_core.designs.proofs import Curve as Curve
 from ldp_core.designs.proofs import Proof as Proof
@@ -30,6 +30,8 @@ from ldp_core.optimize.base import too_large
 from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.people import dense
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
+from ldp_core.studies import outcomes
+from ldp_core.workloads.axes import axes_of
 
 TRADE_OFF = (0.25, 0.5, 1.0, 2.0, 4.0)
 """The epsilons at which a design is fitted and proved for its main picture, besides its own."""
@@ -58,11 +60,31 @@ class Setting(Proved):
         others = [f"{epsilon:g}" for epsilon in TRADE_OFF if not math.isclose(epsilon, self.epsilon)]
         return tuple(replace(self, configuration=self.configuration.with_(epsilon=epsilon)) for epsilon in others)
 
-    # --- priors ---------------------------------------------------------------------------------
+    # --- trials ---------------------------------------------------------------------------------
 
-    def posterior_prior(self) -> float | np.ndarray:
-        """The prior of the posterior mean. ValueError where earlier counts are missing or do not fit the types."""
-        return choices.posterior_prior(self.configuration, self.configuration.simulation.prior, dense(self.counts))
+    def posterior_prior(self) -> float | np.ndarray | None:
+        """The prior of the posterior mean; None where it is not asked for. ValueError where earlier counts are missing or do not fit the types."""
+        asked = self.configuration.simulation
+        if not any(estimators.spec(name).credible for name in asked.estimators):
+            return None
+        return choices.posterior_prior(self.configuration, asked.prior, dense(self.counts))
+
+    def simulated(self, ready: Mapping[str, Mechanism], **followed: Any) -> outcomes.Outcomes:
+        """Trials of mechanisms by name on the people of the design, as the configuration says: see `studies.outcomes.compare`, which
+        takes what is ``followed``, too."""
+        parts, axes = self.configuration.parts, axes_of(self.domain)
+        return outcomes.compare(
+            ready,
+            self.workload,
+            self.counts,
+            self.labels,
+            **self.configuration.simulation.model_dump(include={"seed", "trials", "estimators", "new_people"}),
+            prior=self.posterior_prior(),
+            scales=outcomes.scales_of(self.workload, axes),
+            parts=[part.summary for part in parts] if len(parts) > 1 else None,
+            ratios=workloads.ratios_of(parts, self.domain, self.workload),
+            **followed,
+        )
 
     # --- mechanisms -----------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from ldp_core.designs.design import people_in, questions
 from ldp_core.designs.results import Results
 from ldp_core.designs.setting import NotFitted, Setting
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.run import Callback, Cancel
+from ldp_core.run import Cancel
 
 SAMPLES = Path(ldp_core.__file__).parents[1] / "sample_data"
 NO_ROWS = (
@@ -34,27 +34,20 @@ NO_ROWS = (
 Table: TypeAlias = pd.DataFrame | tables.LocalTable
 
 
-def realise(
-    configuration: Configuration,
-    bundle: Bundle | None = None,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
-    table: Table | None = None,
-    fit: bool = True,
-) -> Setting:
+def realise(configuration: Configuration, bundle: Bundle | None = None, fit: bool = True) -> Setting:
     """A setting with the mechanism of the design built, from the ``bundle`` where that holds its fit.
 
     ValueError, one sentence, where something is not available; `NotFitted` where a fit is missing and is not to be made
     (``fit`` is False).
     """
-    setting = ready(configuration, table, cancel)
+    setting = ready(configuration)
     adopt(setting, bundle)
     spec = library.spec(configuration.mechanism.name)
     if not fit and spec.fitted and setting.fitted(spec.name) is None:
         raise NotFitted(
             f"The file lacks the strategy of its mechanism ({spec.title}): optimise it, and export it again."
         )
-    setting.build(spec.name, callback, cancel)
+    setting.build(spec.name)
     return setting
 
 

@@ -9,17 +9,14 @@ from ldp_core.estimators.confidence import INTERVAL_PART as INTERVAL_PART
 from ldp_core.estimators.confidence import METHODS as METHODS
 from ldp_core.estimators.confidence import Intervals as Intervals
 from ldp_core.estimators.confidence import intervals as intervals
-from ldp_core.estimators.mle import LikelihoodEstimate as LikelihoodEstimate
 from ldp_core.estimators.posterior import PosteriorEstimate as PosteriorEstimate
 from ldp_core.estimators.ratios import ratio_answers as ratio_answers
 from ldp_core.estimators.ratios import unbounded_in_words as unbounded_in_words
 from ldp_core.estimators.registry import ESTIMATORS as ESTIMATORS
-from ldp_core.estimators.registry import EstimatorSpec as EstimatorSpec
 from ldp_core.estimators.registry import apply as apply
 from ldp_core.estimators.registry import improve as improve
 from ldp_core.estimators.registry import names as names
 from ldp_core.estimators.registry import spec as spec
-from ldp_core.estimators.sequences import ANY_TIME as ANY_TIME
 from ldp_core.estimators.sequences import any_time as any_time
 from ldp_core.estimators.totals import WORSE as WORSE
 from ldp_core.estimators.totals import contradicted_in_words as contradicted_in_words

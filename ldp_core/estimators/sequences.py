@@ -29,9 +29,6 @@ from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.on_classes import on_classes
 from ldp_core.workloads import Workload, in_chunks
 
-ANY_TIME = "holds at all times together, however often one looks (Freedman 1975; Howard et al. 2021)"
-"""The method "any time" in a few words."""
-
 
 def epoch(people: int, tail: float) -> tuple[int, float]:
     """The last number of people of the epoch of this number of ``people``, at least 1, and the

@@ -5,9 +5,7 @@ tables are a convex set that holds the truth. (It also holds tables that no peop
 there are any takes the joint domain.) The projection onto it in the workload's own norm never
 increases the squared error. It is found by the alternating direction method of multipliers (Boyd et
 al. 2011): one half makes tables agree, which is a weighted mean for the component of
-each set of attributes (see `ldp_core.anova`), the other cuts them at 0. Its penalty follows the
-size of the multipliers relative to the tables, which shows after a few rounds: much noise and a
-known total make them a hundred times as large, little noise a tenth.
+each set of attributes (see `ldp_core.anova`), the other cuts them at 0.
 """
 
 from __future__ import annotations
@@ -26,14 +24,7 @@ from ldp_core.mechanisms.surveys.estimates import FittedEstimate, SeparateEstima
 from ldp_core.people import Tables
 from ldp_core.workloads import Survey
 
-# The penalty in the weights of the questions: _PENALTY at first, then _TIMES the multipliers
-# relative to the tables, at least _LEAST. It is checked after the rounds _LOOKS, and changed if it
-# is off by more than the factor _OFF.
-_PENALTY = 5.0
-_TIMES = 2.0
-_LEAST = 1.0
-_LOOKS = (5, 20, 80)
-_OFF = 2.0
+_PENALTY = 5.0  # in the weights of the questions
 # Remaining negative cells are removed by mixing in about this share of even tables.
 _MIXED = 1e-4
 
@@ -184,40 +175,25 @@ def _projected(
     held = np.bincount(layout.place, by_part / layout.within, minlength=layout.length)
     empty = layout.offsets[()]
 
-    def agreeing(tables: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:
+    def agreeing(tables: np.ndarray) -> tuple[np.ndarray, float]:
         sums = np.bincount(layout.place, by_part * layout.components(tables), minlength=layout.length)
-        parts = (target + penalty * sums) / (wanted + penalty * held)
+        parts = (target + _PENALTY * sums) / (wanted + _PENALTY * held)
         if users is not None:
             parts[empty] = users
         return layout.tables(parts[layout.place] / layout.within), max(0.0, float(parts[empty]))
 
     spread = 1 / np.bincount(layout.cells)[layout.cells]
-    lengths = np.sqrt(scale)[layout.cells]
-    penalty = _PENALTY
-    state = np.zeros(
-        len(spread)
-    )  # its positive part are the tables cut at 0, its negative part the multipliers by the penalty
-    for count in range(1, 1_001):
+    # The positive part of the state are the tables cut at 0, its negative part the multipliers by the penalty.
+    state = np.zeros(len(spread))
+    for _ in range(1_000):
         before = np.maximum(state, 0.0)
-        tables_agreed, total = agreeing(np.abs(state), penalty)
-        image = state + 1.7 * (tables_agreed - before)
-        cut = np.maximum(image, 0.0)
+        tables_agreed, total = agreeing(np.abs(state))
+        state = state + 1.7 * (tables_agreed - before)
+        cut = np.maximum(state, 0.0)
         near = _MIXED * total * spread
         if (np.abs(tables_agreed - cut) <= near).all() and (np.abs(cut - before) <= near).all():
             break
-        change = _change(image * lengths, penalty) if count in _LOOKS else 1.0
-        penalty *= change
-        state = np.where(image > 0, image, image / change)
     # Even tables agree with each other, and so do mixtures with them.
     below = float(np.max(-tables_agreed / spread, initial=0.0))
     mixed = below / (below + total) if below else 0.0
     return np.maximum((1 - mixed) * tables_agreed + mixed * total * spread, 0.0), total
-
-
-def _change(state: np.ndarray, penalty: float) -> float:
-    """The factor by which to change the ``penalty``; 1 if it is about right."""
-    above, below = (float(np.linalg.norm(np.maximum(part, 0.0))) for part in (state, -state))
-    if not above > 0:
-        return 1.0
-    change = max(_LEAST / penalty, _TIMES * below / above)
-    return 1.0 if 1 / _OFF < change < _OFF else change

@@ -17,6 +17,5 @@ from ldp_core.frames.surveys import column_sets as column_sets
 from ldp_core.frames.surveys import fourier_weights as fourier_weights
 from ldp_core.frames.surveys import names_of as names_of
 from ldp_core.frames.surveys import people_by_design as people_by_design
-from ldp_core.frames.types import group_name as group_name
 from ldp_core.frames.types import per_attribute as per_attribute
 from ldp_core.frames.types import reports as reports

@@ -424,6 +424,28 @@ class Mechanism(ABC):
         return self.explain()
 
 
+class CountedOutputs(Mechanism):
+    """A report is the number of one of m outputs, and how often each was sent is kept."""
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> int:
+        """m."""
+
+    @property
+    def bits_per_report(self) -> float:
+        """Whole bits that number the m outputs."""
+        return float(max(1, math.ceil(math.log2(self.outcomes))))
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return below(rows, self.outcomes)
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """Reports from output indices: how often each output was sent."""
+        raw = check_values(raw, self.outcomes)
+        return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.outcomes))
+
+
 @runtime_checkable
 class FiniteOutput(Protocol):
     """A mechanism with finitely many outputs: it has an information matrix."""

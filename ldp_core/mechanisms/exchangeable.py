@@ -129,8 +129,10 @@ class ExchangeableMechanism(Mechanism):
             return None
         return self.written_out()
 
-    @abstractmethod
-    def _outputs(self) -> int: ...
+    def _outputs(self) -> float:
+        """Rows of the strategy."""
+        return self.outcomes
+
     @abstractmethod
     def written_out(self) -> np.ndarray:
         """(m, n) the explicit strategy, however large."""

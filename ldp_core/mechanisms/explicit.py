@@ -24,11 +24,10 @@ from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
+    CountedOutputs,
     Estimate,
-    Mechanism,
     QuadraticForm,
     Reports,
-    below,
     by_number,
     check_counts,
     check_reports,
@@ -50,7 +49,7 @@ _MULTINOMIAL_CELLS = 2**22  # outcomes drawn at once: bounds the memory of `simu
 _STEP_ENTRIES = 2**22  # of a strategy, between two checks: a third of a second at 2,048 types
 
 
-class ExplicitMechanism(Mechanism):
+class ExplicitMechanism(CountedOutputs):
     """A mechanism that sends output y to a user of type u with probability ``strategy[y, u]``,
     rounded to an exact table.
 
@@ -114,11 +113,6 @@ class ExplicitMechanism(Mechanism):
         arrays = {"strategy": self.strategy} | ({} if self.prior is None else {"prior": self.prior})
         about = f"the {m:,} x {n:,} probabilities, plain numbers only"
         return (MechanismFile(STRATEGY, "strategy", {"shape": [m, n], "dtype": "float64"}, about, lambda: arrays),)
-
-    @property
-    def bits_per_report(self) -> float:
-        """Whole bits that number the m outputs."""
-        return float(max(1, math.ceil(math.log2(self.strategy.shape[0]))))
 
     def information(self, prior: np.ndarray | None = None, check: Check = unchecked) -> np.ndarray:
         """(n, n) M_p = Q' D_p^-1 Q for ``prior`` p (n,), with M_p (n p) = 1; None is the uniform one: M 1 = 1. ``check`` is called
@@ -219,16 +213,8 @@ class ExplicitMechanism(Mechanism):
         return outputs
 
     @property
-    def outcomes(self) -> float:
+    def outcomes(self) -> int:
         return self.strategy.shape[0]
-
-    def possible(self, rows: np.ndarray) -> np.ndarray:
-        return below(rows, self.strategy.shape[0])
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        """Reports from output indices: how often each output was sent."""
-        raw = check_values(raw, self.strategy.shape[0])
-        return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.strategy.shape[0]))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users: one multinomial draw per type, whatever the number of users, or one draw per

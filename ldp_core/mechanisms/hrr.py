@@ -13,7 +13,6 @@ Nguyen et al. 2016; Cormode et al. 2019, Section 3.2.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import cached_property
 
@@ -21,7 +20,15 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import Estimate, Reports, below, check_counts, check_reports, check_values, everybody
+from ldp_core.mechanisms.base import (
+    CountedOutputs,
+    Estimate,
+    Reports,
+    check_counts,
+    check_reports,
+    check_values,
+    everybody,
+)
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.people import Counts
@@ -112,7 +119,7 @@ def sign_sums(tally: np.ndarray) -> np.ndarray:
     return tally[0::2] - tally[1::2]
 
 
-class HadamardRandomizedResponse(ExchangeableMechanism):
+class HadamardRandomizedResponse(CountedOutputs, ExchangeableMechanism):
     """HRR on ``n`` types, counts by one fast Walsh-Hadamard transform: O(n log n) and no matrix.
 
     K is the least power of two that is at least n; where n = K this is also the optimal reconstruction. Moments: every
@@ -125,11 +132,6 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         super().__init__(n, epsilon, {"reconstruction": "transform"})
         self.order = 1 << (self.n - 1).bit_length()
         self.coefficients = range(1, self.order)
-
-    @property
-    def bits_per_report(self) -> float:
-        """Whole bits that number the coefficient and its sign."""
-        return float(math.ceil(math.log2(self._outputs())))
 
     @cached_property
     def _gain(self) -> float:
@@ -144,13 +146,6 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users,) one output per user, see the module. Simulation only: a client needs a secure random source."""
         return privatize_signs(check_values(values, self.n), self.coefficients, self.epsilon, rng)
-
-    def possible(self, rows: np.ndarray) -> np.ndarray:
-        return below(rows, self._outputs())
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        raw = check_values(raw, self._outputs())
-        return Reports(self.digest, raw.size, np.bincount(raw, minlength=self._outputs()))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: see `simulate_signs`. Simulation only."""
@@ -182,18 +177,15 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
             raise ValueError(f"The information matrix of {self.n:,} types needs a strategy too large to write out.")
         return (Q.T / Q.sum(axis=1)) @ Q
 
-    def _outputs(self) -> int:
-        return 2 * (self.order - 1)
-
     @property
-    def outcomes(self) -> float:
-        return self._outputs()
+    def outcomes(self) -> int:
+        return 2 * (self.order - 1)
 
     def written_out(self) -> np.ndarray:
         minus = np.bitwise_count(np.array(self.coefficients)[:, None] & np.arange(self.n)) & 1
         kept, flipped = sign_probabilities(self.epsilon)
         Q = np.stack([np.where(minus, flipped, kept), np.where(minus, kept, flipped)], axis=1)
-        return Q.reshape(self._outputs(), self.n) / len(self.coefficients)
+        return Q.reshape(self.outcomes, self.n) / len(self.coefficients)
 
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
         return exact_sign_probabilities(self.epsilon)
@@ -213,7 +205,7 @@ def build(n: int, epsilon: float, reconstruction: str | None = None) -> Explicit
     ValueError for another reconstruction, or "optimal" on too many types.
     """
     transform = HadamardRandomizedResponse(n, check_epsilon(epsilon))
-    fits = transform._outputs() * n <= MOST_STRATEGY_ENTRIES
+    fits = transform.outcomes * n <= MOST_STRATEGY_ENTRIES
     if reconstruction is None:
         reconstruction = "optimal" if fits else "transform"
     if reconstruction == "transform":

@@ -70,6 +70,10 @@ class LocalHashing(UnaryMechanism):
         for start in range(0, len(raw), step):
             yield raw[start : start + step]
 
+    @property
+    def outcomes(self) -> float:
+        return math.inf
+
     def possible(self, rows: np.ndarray) -> np.ndarray:
         return below(rows[:, 1:], self.buckets)
 

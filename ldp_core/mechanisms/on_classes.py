@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ldp_core.limits import MOST_DRAWN_TYPES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import (
@@ -92,14 +93,8 @@ class OnClasses(Mechanism):
         if isinstance(Q, np.ndarray) and len(Q) * self.n <= MOST_STRATEGY_ENTRIES:
             return Q[:, self.classes]
 
-        def forward(x: np.ndarray) -> np.ndarray:
-            return Q @ self._sums(x.T).T
-
-        def backward(y: np.ndarray) -> np.ndarray:
-            return (Q.T @ y)[self.classes]
-
-        operators = {"matvec": forward, "matmat": forward, "rmatvec": backward, "rmatmat": backward}
-        return LinearOperator((Q.shape[0], self.n), dtype=float, **operators)
+        every = sparse.csr_array((np.ones(self.n), (self.classes, np.arange(self.n))))
+        return aslinearoperator(Q) @ aslinearoperator(every)
 
     def report_table(self) -> ReportTable:
         """That of the mechanism that draws reports, with the column of its class for each type."""

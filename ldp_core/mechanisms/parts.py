@@ -40,11 +40,6 @@ class Parts:
         least = np.min_scalar_type(self.filler), np.min_scalar_type(len(self.mechanisms))
         return np.result_type(*least, *{mechanism.nothing.dtype for mechanism in self.mechanisms})
 
-    @property
-    def outcomes(self) -> float:
-        """How many different reports there are, or infinity."""
-        return sum(mechanism.outcomes for mechanism in self.mechanisms)
-
     def privatize(
         self, numbers: np.ndarray, values: Callable[[int, np.ndarray], np.ndarray], rng: np.random.Generator
     ) -> np.ndarray:
@@ -111,6 +106,33 @@ class Parts:
             sent, rest = np.split(rows[own, 1:], [self.widths[k]], axis=1)
             possible[own] = self.mechanisms[k].possible(sent) & (rest == self.filler).all(axis=1)
         return possible
+
+
+class InParts(Mechanism):
+    """A mechanism whose reports are in `Parts`."""
+
+    parts: Parts
+
+    @property
+    def width(self) -> int:
+        """Numbers in a report after that of its part."""
+        return self.parts.width
+
+    @property
+    def outcomes(self) -> float:
+        return sum(mechanism.outcomes for mechanism in self.parts.mechanisms)
+
+    def possible(self, rows: np.ndarray) -> np.ndarray:
+        return self.parts.possible(rows)
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """How many people reported in each part, and what is kept of the reports of one part after the other."""
+        return self.parts.joined(self.digest, self.parts.aggregate(raw))
+
+    def tally(self, reports: Reports) -> np.ndarray:
+        """(m,) how often each output of each part was sent."""
+        each = zip(self.parts.mechanisms, self.parts.apart(self.digest, reports), strict=True)
+        return np.concatenate([mechanism.tally(sent) for mechanism, sent in each])
 
 
 def drawn(users: int, shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:

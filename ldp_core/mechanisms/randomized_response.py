@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core.mechanisms.base import Reports, below, check_counts, check_values
+from ldp_core.mechanisms.base import CountedOutputs, Reports, check_counts, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.people import Counts
 from ldp_core.privacy import exp_epsilon, probability_within
 from ldp_core.wording import significant
 
 
-class RandomizedResponse(ExchangeableMechanism):
+class RandomizedResponse(CountedOutputs, ExchangeableMechanism):
     """k-ary randomized response: the true type with odds e^epsilon against each other type (Warner 1965; Kairouz et al. 2016)."""
 
     name = "randomized_response"
@@ -30,14 +29,7 @@ class RandomizedResponse(ExchangeableMechanism):
         self.p = self.truthful + self.q
 
     @property
-    def bits_per_report(self) -> float:
-        return float(math.ceil(math.log2(self.n)))
-
-    def _outputs(self) -> int:
-        return self.n
-
-    @property
-    def outcomes(self) -> float:
+    def outcomes(self) -> int:
         return self.n
 
     @property
@@ -62,13 +54,6 @@ class RandomizedResponse(ExchangeableMechanism):
         values = check_values(values, self.n)
         truthful = rng.random(values.size) < self.truthful
         return np.where(truthful, values, rng.integers(self.n, size=values.size))
-
-    def possible(self, rows: np.ndarray) -> np.ndarray:
-        return below(rows, self.n)
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        raw = check_values(raw, self.n)
-        return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.n))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """The response is the truth or uniform: n binomials and one multinomial. Simulation only."""

@@ -28,13 +28,13 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import MechanismFile
-from ldp_core.mechanisms.parts import Parts
+from ldp_core.mechanisms.parts import InParts, Parts
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Representatives, Workload
 
 
-class StratifiedMechanism(Mechanism):
+class StratifiedMechanism(InParts):
     """In stratum z, the types ``types[z]`` of ``types`` (K, m), the mechanism ``drawn[which[z]]`` for m secret types.
 
     A raw report is the number of the stratum and a report of its mechanism. ValueError for mechanisms that do not fit the types.
@@ -59,11 +59,11 @@ class StratifiedMechanism(Mechanism):
         super().__init__(self.types.size, max(made.epsilon for made in self.drawn_by_design), parameters or {})
         self.strata = tuple(self.drawn_by_design[i] for i in self.which)
         """(K,) the mechanism of each stratum."""
-        self._parts = Parts(self.strata, "a group", filler=0)
+        self.parts = Parts(self.strata, "a group", filler=0)
         self.stratum = np.empty(self.n, dtype=np.int64)
         self.secret = np.empty(self.n, dtype=np.int64)
-        for z, own in enumerate(self.types):
-            self.stratum[own], self.secret[own] = z, np.arange(len(own))
+        for z, types in enumerate(self.types):
+            self.stratum[types], self.secret[types] = z, np.arange(len(types))
 
     def _identity(self) -> dict[str, Any]:
         return {"drawn": [made.digest for made in self.strata]}
@@ -73,8 +73,8 @@ class StratifiedMechanism(Mechanism):
 
     def _in_strata(self, x: np.ndarray) -> Iterator[tuple[Mechanism, np.ndarray, np.ndarray]]:
         """Each stratum's mechanism and types, and what ``x`` (..., n) is for these."""
-        for made, own in zip(self.strata, self.types, strict=True):
-            yield made, own, np.asarray(x)[..., own]
+        for made, types in zip(self.strata, self.types, strict=True):
+            yield made, types, np.asarray(x)[..., types]
 
     @property
     def bits_per_report(self) -> float:
@@ -106,16 +106,16 @@ class StratifiedMechanism(Mechanism):
         tables = [made.channel for made in self.strata]
         if any(Q is None for Q in tables):
             return None
-        known = [Q for Q in tables if Q is not None]
-        ends = np.cumsum([0, *(Q.shape[0] for Q in known)])
+        channels = [Q for Q in tables if Q is not None]
+        ends = np.cumsum([0, *(Q.shape[0] for Q in channels)])
 
         def forward(x: np.ndarray) -> np.ndarray:
-            return np.concatenate([Q @ x[own] for Q, own in zip(known, self.types, strict=True)])
+            return np.concatenate([Q @ x[types] for Q, types in zip(channels, self.types, strict=True)])
 
         def backward(y: np.ndarray) -> np.ndarray:
             x = np.empty((self.n, *y.shape[1:]))
-            for z, (Q, own) in enumerate(zip(known, self.types, strict=True)):
-                x[own] = Q.T @ y[ends[z] : ends[z + 1]]
+            for z, (Q, types) in enumerate(zip(channels, self.types, strict=True)):
+                x[types] = Q.T @ y[ends[z] : ends[z + 1]]
             return x
 
         operators = {"matvec": forward, "matmat": forward, "rmatvec": backward, "rmatmat": backward}
@@ -132,50 +132,52 @@ class StratifiedMechanism(Mechanism):
     def files(self) -> tuple[MechanismFile, ...]:
         """The file of all designs: the first one as it would be alone, the others with their numbers. ValueError where they are too large
         together."""
-        held = [made.files() for made in self.drawn_by_design]
-        written = [file for files in held for file in files]
-        if len(held) == 1 or not written:
-            return held[0]
+        files_by_design = [made.files() for made in self.drawn_by_design]
+        written = [file for files in files_by_design for file in files]
+        if len(files_by_design) == 1 or not written:
+            return files_by_design[0]
         if sum(math.prod(file.facts["shape"]) for file in written) > MOST_STRATEGY_ENTRIES:
             raise ValueError(
-                f"The strategies of {len(held):,} different designs of groups have more than the {MOST_STRATEGY_ENTRIES:,} entries that are kept "
+                f"The strategies of {len(files_by_design):,} different designs of groups have more than the {MOST_STRATEGY_ENTRIES:,} entries that are kept "
                 "in a file: use coarser bins, or ask the same questions of every group."
             )
 
         def content() -> dict[str, Any]:
-            own = {
+            arrays = {
                 f"{name}{k or ''}": array
-                for k, files in enumerate(held)
+                for k, files in enumerate(files_by_design)
                 for f in files
                 for name, array in f.content().items()
             }
-            return {**own, "which": self.which.astype(float)}
+            return {**arrays, "which": self.which.astype(float)}
 
         told = [
             made.drawn if isinstance(made.drawn, ExplicitMechanism) else made for made in self.drawn_by_design
         ]  # of classes of types that of the table
         facts = {**written[0].facts, "parameters": [dict(made.parameters) for made in told]}
-        about = f"the probabilities of {len(held):,} designs, each for some of the groups, plain numbers only"
+        about = (
+            f"the probabilities of {len(files_by_design):,} designs, each for some of the groups, plain numbers only"
+        )
         return (replace(written[0], facts=facts, about=about, content=content),)
 
     # --- errors -----------------------------------------------------------------------------------------
 
     def within(self, workload: Workload) -> list[tuple[Mechanism, Workload, float]]:
         """For each stratum its mechanism and a workload with the errors of ``workload`` there, once multiplied by a number squared."""
-        known = workload.strata
+        strata = workload.strata
         raw = any(
             made.consistent is not made for made in self.drawn_by_design
         )  # its answers depend on how questions are put
-        if known is not None and np.array_equal(known.types, self.types) and not (raw or known.constant.any()):
+        if strata is not None and np.array_equal(strata.types, self.types) and not (raw or strata.constant.any()):
             return [
-                (made, known.designs[d], float(scale))
-                for made, d, scale in zip(self.strata, known.which, known.scale, strict=True)
+                (made, strata.designs[d], float(scale))
+                for made, d, scale in zip(self.strata, strata.which, strata.scale, strict=True)
             ]
         return [(made, few, 1.0) for made, few in zip(self.strata, self.queries_within(workload), strict=True)]
 
     def queries_within(self, workload: Workload) -> list[Workload]:
         """All queries of ``workload`` about the types of each stratum."""
-        return [Representatives(workload, own) for own in self.types]
+        return [Representatives(workload, types) for types in self.types]
 
     def supports(self, workload: Workload) -> str | None:
         if workload.n != self.n:
@@ -189,15 +191,15 @@ class StratifiedMechanism(Mechanism):
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
         if reason := self.supports(workload):
             raise ValueError(reason)
-        profile, known = np.zeros(self.n), dict[tuple[int, Workload], np.ndarray]()
-        for (made, few, scale), own in zip(self.within(workload), self.types, strict=True):
+        profile, profiles = np.zeros(self.n), dict[tuple[int, Workload], np.ndarray]()
+        for (made, few, scale), types in zip(self.within(workload), self.types, strict=True):
             check()
             if not scale or not few.gram_diag.any():
                 continue
             key = (id(made), few)
-            if key not in known:
-                known[key] = made.variance_profile(few, check)
-            profile[own] = scale**2 * known[key]
+            if key not in profiles:
+                profiles[key] = made.variance_profile(few, check)
+            profile[types] = scale**2 * profiles[key]
         return profile
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
@@ -207,12 +209,12 @@ class StratifiedMechanism(Mechanism):
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         covariance = np.zeros((self.n, self.n))
-        for made, own, users in self._in_strata(counts):
-            covariance[np.ix_(own, own)] = made.covariance(users)
+        for made, types, users in self._in_strata(counts):
+            covariance[np.ix_(types, types)] = made.covariance(users)
         return covariance
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        parts = [made.linear_variances(rows[:, own], users) for made, own, users in self._in_strata(counts)]
+        parts = [made.linear_variances(rows[:, types], users) for made, types, users in self._in_strata(counts)]
         return np.sum(parts, axis=0)
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
@@ -247,58 +249,38 @@ class StratifiedMechanism(Mechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + k) one report per user: the stratum in the clear, a report of its mechanism, and zeros. Simulation only."""
         values = check_values(values, self.n)
-        return self._parts.privatize(self.stratum[values], lambda z, own: self.secret[values[own]], rng)
-
-    @property
-    def width(self) -> int:
-        """Numbers in a report after that of its stratum."""
-        return self._parts.width
-
-    @property
-    def outcomes(self) -> float:
-        return self._parts.outcomes
-
-    def possible(self, rows: np.ndarray) -> np.ndarray:
-        return self._parts.possible(rows)
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        """What the collector keeps: the reports of each stratum."""
-        return self._parts.joined(self.digest, self._parts.aggregate(raw))
+        return self.parts.privatize(self.stratum[values], lambda z, people: self.secret[values[people]], rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """The reports of a collection. Simulation only."""
         whole = check_counts(counts, self.n)
         reports = [made.simulate(users, rng) for made, _, users in self._in_strata(whole)]
-        return self._parts.joined(self.digest, reports)
+        return self.parts.joined(self.digest, reports)
 
     def reports_of(self, reports: Reports) -> list[Reports]:
         """(K,) the reports of each stratum."""
-        return self._parts.apart(self.digest, reports)
-
-    def tally(self, reports: Reports) -> np.ndarray:
-        parts = zip(self.strata, self.reports_of(reports), strict=True)
-        return np.concatenate([made.tally(own) for made, own in parts])
+        return self.parts.apart(self.digest, reports)
 
     def estimate(self, reports: Reports) -> Estimate:
         parts = zip(self.strata, self.reports_of(reports), strict=True)
-        return StratifiedEstimate.of([made.estimate(own) for made, own in parts], self, reports.arrays[0])
+        return StratifiedEstimate.of([made.estimate(sent) for made, sent in parts], self, reports.arrays[0])
 
     def audit(self) -> Audit:
         """The largest of the strata: two types of one stratum, since the stratum itself is no secret."""
-        z, worst = self._parts.audit()
+        z, worst = self.parts.audit()
         one, other = (int(self.types[z, k]) for k in worst.worst_pair)
         method = f"{worst.method}, within each group that the collector knows"
         return replace(worst, method=method, worst_pair=(one, other))
 
     def explain(self) -> str:
-        own = (
+        others = (
             ""
             if len(self.drawn_by_design) == 1
             else f" This is the first of {len(self.drawn_by_design):,} designs for them."
         )
         return (
             f"{self.drawn_by_design[0].explain()} The collector knows which of {len(self.types):,} groups each person is in; reports are "
-            f"about the rest.{own}"
+            f"about the rest.{others}"
         )
 
 
@@ -313,8 +295,8 @@ class StratifiedEstimate(Estimate):
     @classmethod
     def of(cls, parts: Sequence[Estimate], mechanism: StratifiedMechanism, people: np.ndarray) -> StratifiedEstimate:
         counts = np.empty(mechanism.n)
-        for part, own in zip(parts, mechanism.types, strict=True):
-            counts[own] = part.estimated_counts
+        for part, types in zip(parts, mechanism.types, strict=True):
+            counts[types] = part.estimated_counts
         identified = all(part.identified for part in parts)
         return cls(counts, all(part.unbiased for part in parts), tuple(parts), mechanism, people, identified=identified)
 
@@ -343,8 +325,8 @@ class StratifiedEstimate(Estimate):
         """(n,) counts that answer ``workload`` as the estimate does, or as closely as counts can."""
         counts = np.empty(self.mechanism.n)
         parts = self._each(workload, lambda part, own: part.fitted(own))
-        for part, own in zip(parts, self.mechanism.types, strict=True):
-            counts[own] = part
+        for part, types in zip(parts, self.mechanism.types, strict=True):
+            counts[types] = part
         return counts
 
     def consistent(self, users: float) -> Estimate:

@@ -106,6 +106,7 @@ class SubsetSelection(ExchangeableMechanism):
 
     @property
     def outcomes(self) -> float:
+        """Sets, each in all orders that it may be written in."""
         return float(math.perm(self.n, self.size)) if self.n < 64 else math.inf
 
     def possible(self, rows: np.ndarray) -> np.ndarray:

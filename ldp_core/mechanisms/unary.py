@@ -217,8 +217,10 @@ class UnaryMechanism(ExchangeableMechanism):
             data += self._tally(self._draw_bits(values, rng))
         return Reports(self.digest, users, data)
 
-    def _outputs(self) -> int:
-        return 2**self.n if self.n < 64 else 2**63
+    @property
+    def outcomes(self) -> float:
+        """Vectors of bits, up to 2^63 of them."""
+        return 2 ** min(self.n, 63)
 
     def written_out(self) -> np.ndarray:
         """(2^n, n) probabilities of every bit vector, in the order of `_all_bits`."""
@@ -293,10 +295,6 @@ class UnaryEncoding(UnaryMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits. Simulation only: a client needs a secure random source."""
         return self._draw_bits(check_values(values, self.n), rng)
-
-    @property
-    def outcomes(self) -> float:
-        return 2.0**self.n if self.n < 64 else math.inf
 
     def possible(self, rows: np.ndarray) -> np.ndarray:
         return below(rows, 2)

@@ -1,30 +1,42 @@
-"""Cormode, Kulkarni and Srivastava 2019: ranges, prefixes and quantiles by trees and wavelets, exactly where that takes seconds."""
+"""Cormode, Kulkarni and Srivastava 2019: ranges, prefixes and quantiles by trees and wavelets, exactly where that takes seconds.
+
+As they measured them (their Section 5): N = 2^26 users spread like a Cauchy distribution with centre P n and scale n/10 over n types, cut
+at the ends; trees of OUE with consistency (HH2, HH4, HH16) and HaarHRR. The paper's "mean squared errors", times 1000, are **roots** of
+mean squared errors of shares, times 1000: that is the unit here too, "thousandths".
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
+from scipy import linalg
 
 from ldp_core import workloads
 from ldp_core.data.population import expected_counts
 from ldp_core.data.tables import NumericRecipe, build_domain
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.mechanisms.trees import hierarchical
+from ldp_core.mechanisms.trees.haar import Haar
+from ldp_core.mechanisms.trees.hierarchical import ConsistentTree
+from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.papers import cormode_theorems
-from ldp_core.papers.centralized import tree_error, wavelet_error
+from ldp_core.papers.cormode_theorems import BRANCHINGS, EPSILON
 from ldp_core.papers.panel import Panel, Paper, Row, frame_of
-from ldp_core.papers.range_errors import CENTRE, EPSILON, EPSILONS, USERS, exact, mechanism, printed, thousandths
+from ldp_core.papers.stored import FOLDER
 from ldp_core.workloads import PrefixPart, RangesPart, Workload
 
-SERIES = ("HH2", "HH4", "HH16", "HaarHRR")
+USERS = 2**26
+CENTRE = 0.4
+EPSILONS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.1, 1.2, 1.4)
+TREES = {"HH2": 2, "HH4": 4, "HH16": 16}
+SERIES = (*TREES, "HaarHRR")
 SPACINGS = {16: 2**8, 20: 2**15, 22: 2**16}
 """By log2 of the number of types, how far apart the ranges begin that are evaluated; those at 2^16 are not in the paper."""
 DECILES = tuple(tenths / 10 for tenths in range(1, 10))
-BRANCHINGS = (2, 4, 8, 16)
 LENGTHS = {
     8: (1, 16, 128, 240),
     16: (1, 64, 4096, 61440),
@@ -76,6 +88,33 @@ UNIT = "Error of a query (root mean square, thousandths of all users)"
 EXPECTED = "2^26 users spread like a Cauchy distribution, epsilon 1.1"
 
 
+def mechanism(series: str, n: int, epsilon: float) -> ConsistentTree | Haar:
+    """The collection that the paper calls HH2, HH4, HH16 (each with a superscript c) or HaarHRR."""
+    return Haar(n, epsilon) if series == "HaarHRR" else ConsistentTree(Tree(n, TREES[series]), epsilon, "oue")
+
+
+@cache
+def printed() -> Mapping[tuple[int, int, str, float], float]:
+    """Every number of Figures 5 and 6, by figure, log2 of the number of types, series and epsilon; NaN where none is printed."""
+    table = pd.read_csv(FOLDER / "cormode_printed.csv").set_index(["figure", "log2_types", "epsilon"])
+    return {
+        (figure, size, series, epsilon): value
+        for (figure, size, epsilon), row in table.iterrows()
+        for series, value in row.items()
+    }
+
+
+def thousandths(mean_squared_error: float) -> float:
+    """The root of a mean squared error of shares, times 1000."""
+    return 1000 * math.sqrt(mean_squared_error)
+
+
+def exact(collection: ConsistentTree | Haar, workload: Workload, counts: np.ndarray) -> float:
+    """The exact error of a query of ``workload``, in thousandths."""
+    total = float(counts @ collection.variance_profile(workload))
+    return thousandths(total / workload.num_queries / float(counts.sum()) ** 2)
+
+
 def error_of(series: str, epsilon: float, workload: Workload, centre: float = CENTRE) -> float:
     """The exact error of a query about few types, in thousandths."""
     counts = expected_counts("cauchy", workload.n, USERS, centre=centre, spread=False)
@@ -120,6 +159,32 @@ def of_length(length: int) -> pd.DataFrame:
         variances = collection.query_variances(workload, counts, queries)
         rows.append((series, float(B), thousandths(float(variances.mean()) / USERS**2)))
     return frame_of(rows)
+
+
+def tree_error(n: int, epsilon: float, branching: int) -> float:
+    """Mean variance of a range, in squared people, where a trusted curator adds Laplace noise to a tree of counts and makes it consistent
+    (Hay et al. 2010), for databases that differ by one person (Qardaji, Yang and Li 2013, their Table 3).
+
+    Each of the h levels below the root has Laplace noise of scale h/epsilon. The root has no noisy
+    count. With M = A'A, A the
+    nodes as sums of types, least squares have the covariance 2 (h/epsilon)^2 M^-1.
+    """
+    tree, types = Tree(n, branching), np.arange(n)
+    M = sum(np.equal.outer(types // width, types // width).astype(float) for width in tree.widths)
+    workload = workloads.all_range(n)
+    spread = np.trace(linalg.solve(M, workload.gram_dense(), assume_a="pos"))
+    return 2 * (tree.height / epsilon) ** 2 * float(spread) / workload.num_queries
+
+
+def wavelet_error(n: int, epsilon: float) -> float:
+    """The error of Haar coefficients (Xiao et al. 2010), n a power of two. A person changes one
+    coefficient of each of log2(n) levels, and the sum of all, by 1; each has Laplace noise of scale
+    (log2(n) + 1)/epsilon."""
+    haar, workload = Haar(n, 1.0), workloads.all_range(n)
+    levels = len(haar.blocks)
+    spread = workload.quadratic(np.full(n, 1 / n)).sum()
+    spread += sum(workload.quadratic(haar.wavelets(level)).sum() for level in range(levels))
+    return 2 * ((levels + 1) / epsilon) ** 2 * float(spread) / workload.num_queries
 
 
 def centralized() -> pd.DataFrame:

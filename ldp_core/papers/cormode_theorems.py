@@ -13,8 +13,8 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.trees import haar, hierarchical
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.papers.panel import Panel, Row, frame_of
-from ldp_core.papers.range_errors import EPSILON
 
+EPSILON = 1.1
 TYPES = 256
 BRANCHING = 4
 BRANCHINGS = (2, 4, 8, 16)

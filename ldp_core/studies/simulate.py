@@ -114,15 +114,10 @@ def collect(
         for name in estimators:
             kept[name].add(estimation.apply(name, reports, mechanism, workload, unbiased, **options[name]))
         budget.tell()
-    collected = {name: kept_errors.finish() for name, kept_errors in kept.items()}
-    errors, errors_told = (
-        {name: errors for name, (_, errors) in collected.items()},
-        {name: kept[name].told for name in collected},
-    )
-    frame = _frame(mechanism.name, users, workload.squared_weights, errors, errors_told)
-    answers = {name: parts[0] for name, (parts, _) in collected.items()}
-    seen = {view: {name: parts[i] for name, (parts, _) in collected.items()} for i, view in enumerate(views, start=1)}
-    return Trials(counts, queries, answers, frame, seen, new_people)
+    parts = {name: one.finish() for name, one in kept.items()}
+    answers, *seen = ({name: own[i] for name, own in parts.items()} for i in range(len(wanted)))
+    frame = _frame(mechanism.name, users, workload.squared_weights, kept)
+    return Trials(counts, queries, answers, frame, dict(zip(views, seen, strict=True)), new_people)
 
 
 def one_collection(
@@ -181,28 +176,26 @@ class _Kept:
         self.errors.extend(self.workload.quadratic(self.waiting - dense(self.counts))[: self.filled])
         self.filled = 0
 
-    def finish(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """(trials, k) of each view, and (trials,) squared errors."""
+    def finish(self) -> list[np.ndarray]:
+        """(trials, k) of each view."""
         if self.filled:
             self._flush()
-        return [np.concatenate(parts) for parts in self.parts], np.array(self.errors)
+        return [np.concatenate(parts) for parts in self.parts]
 
 
-def _frame(
-    mechanism: str, users: int, squared_weights: float, errors: dict[str, np.ndarray], figures: dict[str, list[float]]
-) -> pd.DataFrame:
+def _frame(mechanism: str, users: int, squared_weights: float, kept: Mapping[str, _Kept]) -> pd.DataFrame:
     """The tidy frame: trials in order, and within each the estimators."""
-    total = np.array(list(errors.values())).T.ravel()
-    trials = len(total) // len(errors)
+    total = np.array([one.errors for one in kept.values()]).T.ravel()
+    trials = len(total) // len(kept)
     return pd.DataFrame(
         {
             "mechanism": mechanism,
-            "estimator": list(errors) * trials,
-            "trial": np.repeat(np.arange(trials), len(errors)),
+            "estimator": list(kept) * trials,
+            "trial": np.repeat(np.arange(trials), len(kept)),
             "users": users,
             "total_squared_error": total,
             "root_mean_squared_error": np.sqrt(total / squared_weights) / users,
-            "estimated_users": np.array(list(figures.values())).T.ravel(),
+            "estimated_users": np.array([one.told for one in kept.values()]).T.ravel(),
         }
     )
 

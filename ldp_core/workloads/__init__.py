@@ -67,10 +67,8 @@ from ldp_core.workloads.spanned import spans as spans
 from ldp_core.workloads.spanned import tells_everybody as tells_everybody
 from ldp_core.workloads.strata import Strata as Strata
 from ldp_core.workloads.strata import Stratified as Stratified
-from ldp_core.workloads.surveys import Components as Components
 from ldp_core.workloads.surveys import Group as Group
 from ldp_core.workloads.surveys import Survey as Survey
-from ldp_core.workloads.surveys import marginal as marginal
 from ldp_core.workloads.surveys import survey as survey
 from ldp_core.workloads.symmetry import walsh_hadamard as walsh_hadamard
 from ldp_core.workloads.types_part import ON_TYPES as ON_TYPES
@@ -79,7 +77,6 @@ from ldp_core.workloads.types_part import TypesPart as TypesPart
 from ldp_core.workloads.types_part import kinds_for as kinds_for
 from ldp_core.workloads.types_part import on_types as on_types
 from ldp_core.workloads.types_part import parameter as parameter
-from ldp_core.workloads.workload_size import WorkloadSize as WorkloadSize
 from ldp_core.workloads.workload_size import example_queries as example_queries
 from ldp_core.workloads.workload_size import joint_domain_fits as joint_domain_fits
 from ldp_core.workloads.workload_size import tables_asked as tables_asked

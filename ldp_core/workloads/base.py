@@ -239,10 +239,6 @@ class Workload(ABC):
             return self.apply_gram(np.eye(self.n))
         return known.dense(self._columns_of(known.fixing()))
 
-    def _fixing_columns(self) -> np.ndarray:
-        """(m, n) the columns of G that fix it, see `SymmetryGroup`."""
-        return self._columns_of(self.symmetry_group.fixing())
-
     def _columns_of(self, types: np.ndarray) -> np.ndarray:
         """(m, n) the columns of G of ``types`` (m,): the first type alone, all of them, or some."""
         if len(types) in (1, self.n):
@@ -272,7 +268,7 @@ class Workload(ABC):
                 f"The singular values of the {self.title} workload on {self.n:,} types take {m:,} columns of its Gram matrix, "
                 f"too many. Use coarser bins, or fewer attributes with ranges."
             )
-        values = self.symmetry_group.eigenvalues(self._fixing_columns())
+        values = self.symmetry_group.eigenvalues(self._columns_of(self.symmetry_group.fixing()))
         return np.sqrt(np.sort(values)[::-1][: min(self.n, self.num_queries)])
 
     @property
@@ -338,16 +334,6 @@ class Workload(ABC):
     def radius(self) -> float:
         """The largest length of a column of W."""
         return math.sqrt(float(self.gram_diag.max()))
-
-    @cached_property
-    def largest_entry(self) -> float:
-        """The largest entry of W, without its sign. ValueError past `MOST_WORKLOAD_ENTRIES` entries."""
-        if self.num_queries * self.n > MOST_WORKLOAD_ENTRIES:
-            raise ValueError(
-                f"The largest entry of a query is looked for among at most {MOST_WORKLOAD_ENTRIES:,} entries of the workload; there are "
-                f"{self.num_queries * self.n:,}. Ask fewer queries, or use coarser bins."
-            )
-        return float(np.abs(self.matrix).max())
 
     @property
     def matrix(self) -> np.ndarray:

@@ -95,6 +95,10 @@ class _Marginals(Workload):
         return table.ravel()
 
     @property
+    def gram_diag(self) -> np.ndarray:
+        return np.full(self.n, self.gram_column[0])
+
+    @property
     @abstractmethod
     def sizes(self) -> range:
         """Sizes of the attribute subsets asked for."""
@@ -207,10 +211,6 @@ class AllMarginals(_Marginals):
     def gram_column(self) -> np.ndarray:
         return np.ldexp(1.0, self._agreeing)
 
-    @property
-    def gram_diag(self) -> np.ndarray:
-        return np.full(self.n, 2.0 ** len(self.shape))
-
     def _eigenvalue(self, varying: tuple[int, ...]) -> float:
         return math.prod(1.0 + size for i, size in enumerate(self.shape) if i not in varying)
 
@@ -251,10 +251,6 @@ class KWayMarginals(_Marginals):
     def gram_column(self) -> np.ndarray:
         groups = [float(math.comb(agreeing, self.k)) for agreeing in range(len(self.shape) + 1)]
         return np.array(groups)[self._agreeing]
-
-    @property
-    def gram_diag(self) -> np.ndarray:
-        return np.full(self.n, float(math.comb(len(self.shape), self.k)))
 
     def _eigenvalue(self, varying: tuple[int, ...]) -> float:
         # Sum over the groups S that contain T: the product of the sizes outside S, a coefficient of prod (s_i + z).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeGuard
+from itertools import islice
 
 import numpy as np
 
@@ -65,7 +65,13 @@ def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] 
 
 def by_tables(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey:
     """The same questions on the tables of the attributes that each is about. ValueError where these are too many or too large."""
-    return Survey(shape, _merged(groups(workload, shape, axes)), axes)
+    asked = list(islice(groups(workload, shape, axes), MOST_SETS + 1))
+    if len(asked) > MOST_SETS:
+        raise ValueError(
+            f"The questions are about more than {MOST_SETS:,} sets of attributes: choose the sets that matter, or fewer "
+            "attributes at a time."
+        )
+    return Survey(shape, asked, axes)
 
 
 def of_bits(workload: Workload) -> Survey:
@@ -98,7 +104,7 @@ def groups(
             yield from groups(part, shape, axes, weight * scale)
     elif isinstance(workload, OnAttributes):
         yield from _placed(workload, shape, axes, weight)
-    elif _tables(workload):
+    elif isinstance(workload, KWayMarginals | AllMarginals):
         for members in workload.subsets:
             yield marginal(shape, members, weight, axes) if members else _everybody(shape, weight)
     elif isinstance(workload, Parity):
@@ -107,10 +113,6 @@ def groups(
         yield from _conditions(workload, shape, weight)
     else:
         yield Group(tuple(range(len(shape))), workload, weight)
-
-
-def _tables(workload: Workload) -> TypeGuard[KWayMarginals | AllMarginals]:
-    return isinstance(workload, (KWayMarginals, AllMarginals))
 
 
 def _placed(
@@ -162,16 +164,3 @@ def _conditions(workload: Predicates, shape: Sequence[int], weight: float) -> It
         moved = [[(tuple(places.index(i) for i in on), table) for on, table in workload.predicates[k]] for k in chosen]
         names = None if workload.names is None else [workload.names[k] for k in chosen]
         yield Group(places, Predicates([shape[i] for i in places], moved, names), weight)
-
-
-def _merged(group_given: Iterator[Group]) -> list[Group]:
-    """The groups, if there are not too many. ValueError, one sentence, if there are."""
-    kept = []
-    for group in group_given:
-        kept.append(group)
-        if len(kept) > MOST_SETS:
-            raise ValueError(
-                f"The questions are about more than {MOST_SETS:,} sets of attributes: choose the sets that matter, or fewer "
-                "attributes at a time."
-            )
-    return kept

@@ -191,7 +191,7 @@ class Survey(Together):
 
     # --- queries ------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def members(self) -> Sequence[Workload]:
         return [group.base for group in self.groups]
 
@@ -205,10 +205,10 @@ class Survey(Together):
         return tuple(OnAttributes(self.shape, group.attributes, group.base) for group in self.groups)
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        ((k, _, (own,)),) = self.located(np.array([query]))
+        k, own = self._own(query)
         group = self.groups[k]
         if self.axes is not None or not isinstance(group.base, Histogram):
-            return group.base.query_name(int(own))
+            return group.base.query_name(own)
         values = np.unravel_index(own, [self.shape[i] for i in group.attributes])
         return ", ".join(f"x{i + 1} = {value}" for i, value in zip(group.attributes, values, strict=True))
 
@@ -323,22 +323,15 @@ def _shifted(base: Workload, sizes: Sequence[int]) -> bool:
 
 def averages(base: Workload, sizes: Sequence[int]) -> dict[Set, float]:
     """{A: tr(P_A G) / dim_A} of any workload on a table of these ``sizes``. ValueError where its Gram matrix is too large."""
-    rows = base.gram_root.reshape(-1, *sizes)
-    places = tuple(i for i, size in enumerate(sizes) if size > 1)
-    traces = dict[Set, float]()
-    for members in anova.subsets(places):  # of the functions of these attributes: a sum over the components within
-        others = tuple(i + 1 for i in range(len(sizes)) if i not in members)
-        left = math.prod(sizes[i - 1] for i in others)
-        traces[members] = float((rows.sum(axis=others) ** 2).sum()) / left
-    averages = dict[Set, float]()
-    for members in traces:
-        averages[members] = traces[members] - math.fsum(
-            averages[inner] for inner in anova.subsets(members) if inner != members
-        )
-    most = max(averages.values())
+    squares = anova.squared_norms(base.gram_root.reshape(-1, *sizes)).sum(axis=0).reshape((2,) * len(sizes))
+    found = {
+        members: float(squares[tuple(int(i in members) for i in range(len(sizes)))])
+        for members in anova.subsets(i for i, size in enumerate(sizes) if size > 1)
+    }
+    most = max(found.values())
     return {
         members: value / anova.dimensions(sizes, members) if value > 1e-12 * most else 0.0
-        for members, value in averages.items()
+        for members, value in found.items()
     }
 
 
@@ -376,10 +369,8 @@ def marginal(
     """The joint counts of some attributes: a query for each combination of their values."""
     places = tuple(sorted(attributes))
     chosen = None if axes is None else [axes[i] for i in places]
-    cells = math.prod(shape[i] for i in places)
-    if cells > MOST_TABLE_CELLS:
-        check_cells(shape, places, None if axes is None else [axis.name for axis in axes])
-    return Group(places, Histogram(cells, chosen), weight)
+    check_cells(shape, places, None if axes is None else [axis.name for axis in axes])
+    return Group(places, Histogram(math.prod(shape[i] for i in places), chosen), weight)
 
 
 def survey(
@@ -401,17 +392,15 @@ def survey(
     shape = _checked_sizes(sizes)
     sets = _every(len(shape), ways) if isinstance(ways, (int, np.integer)) else _named(shape, ways)
     scales = [1.0] * len(sets) if weights is None else _scales(weights, len(sets))
-    # A set in "every k attributes" leaves nothing to count if all its attributes have one value.
+    # A set whose attributes have one value only leaves nothing to count.
     kept = [
         (members, scale)
         for members, scale in zip(sets, scales, strict=True)
         if scale != 0 and any(shape[i] > 1 for i in members)
     ]
-    if not any(shape[i] > 1 for members in sets for i in members):
-        raise ValueError("Every attribute has one value only, so there is nothing to ask: add an attribute.")
     if not kept:
         raise ValueError(
-            "All weights are 0, so nothing is asked: give one set of attributes a positive weight at least."
+            "All weights are 0, or every attribute has one value only, so nothing is asked: add an attribute, or give a set a positive weight."
         )
     given = None if axes is None else axes_of(axes)
     return Survey(shape, [marginal(shape, members, scale, given) for members, scale in kept], given)
@@ -445,10 +434,6 @@ def _named(shape: tuple[int, ...], ways: Any) -> list[Set]:
         raise ValueError("Each set of attributes must have a member, and be there once.")
     if any(len(set(members)) < len(members) or members[0] < 0 or members[-1] > last for members in sets):
         raise ValueError(f"The sets must name different attributes, from 0 to {last}.")
-    if constant := [members for members in sets if all(shape[i] == 1 for i in members)]:
-        raise ValueError(
-            f"Attributes {list(constant[0])} have one value only, so there is nothing to count: leave them out."
-        )
     return sets
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from ldp_core import library
 from ldp_core.designs import choices
-from pages.ui.controls import change, pick, several
+from pages.ui.controls import button, change, pick, several
 from pages.ui.design.settings import parameter_control
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
@@ -23,13 +23,8 @@ def compared_control(state: Session) -> None:
     mechanisms_control(state, "compared", state.setting.in_comparison, change(state, "compared"))
     runs = tuple(name for name in choices.offered(state.configuration) if name not in state.setting.unsuitable)
     every = tuple(dict.fromkeys((*state.setting.in_comparison, *runs)))
-    st.button(
-        f"All that run here ({len(every)})",
-        key="compare-all",
-        on_click=lambda: state.change(compared=every),
-        disabled=set(every) == set(state.setting.in_comparison),
-        icon=":material/select_all:",
-    )
+    label, there = f"All that run here ({len(every)})", set(every) == set(state.setting.in_comparison)
+    button(label, "compare-all", "select_all", lambda: state.change(compared=every), disabled=there)
 
 
 def mechanisms_control(
@@ -78,14 +73,8 @@ def _variant_controls(state: Session, key: str, shown: Sequence[str], add: Calla
     # Without parameters, its name alone would mean the chosen mechanism if that is another variant.
     variant = library.variants.variant(spec, words).name if words or state.setting.named(name) != name else name
     there = state.setting.named(variant) in shown
-    st.button(
-        f"{library.spec(variant).title} is there already" if there else f"Add {library.spec(variant).title}",
-        key=f"add-{key}",
-        on_click=add,
-        args=(variant,),
-        disabled=there,
-        icon=":material/add:",
-    )
+    title = library.spec(variant).title
+    button(f"{title} is there already" if there else f"Add {title}", f"add-{key}", "add", add, variant, disabled=there)
 
 
 def offer_fits(
@@ -101,15 +90,9 @@ def offer_fits(
     fits, titles = [work.fit(state, name) for name in names], [library.spec(name).title for name in names]
     running = start is None and any(fit.running is not None for fit in fits)
     what = " and ".join(titles) if len(titles) <= 2 else f"{len(titles)} mechanisms"
-    st.button(
-        "Fitting" if running else f"Fit and include {what}",
-        key=key,
-        type="primary" if first else "secondary",
-        disabled=running,
-        on_click=start or partial(work.start_fit, state, *names),
-        icon=":material/play_arrow:",
-        help=about,
-    )
+    looks = {"type": "primary" if first else "secondary", "disabled": running, "help": about}
+    label, action = "Fitting" if running else f"Fit and include {what}", start or partial(work.start_fit, state, *names)
+    button(label, key, "play_arrow", action, **looks)
     for fit in fits:
         if fit.error:
             st.error(plain(fit.error))
@@ -122,13 +105,7 @@ def use_control(state: Session, names: Iterable[str]) -> None:
         return
     with st.popover("Choose this mechanism", icon=":material/check:"):
         for name in others:
-            st.button(
-                f"Choose {library.spec(name).title}",
-                key=f"use-{name}",
-                on_click=use,
-                args=(state, name),
-                width="stretch",
-            )
+            button(f"Choose {library.spec(name).title}", f"use-{name}", "", use, state, name, width="stretch")
 
 
 def use(state: Session, name: str) -> None:

@@ -427,7 +427,7 @@ def fold(title: str, key: str, icon: str | None = None) -> DeltaGenerator | None
 def show_held(state: Session) -> None:
     """Its choices in a table: there is nothing yet that they could be computed for."""
     c = state.configuration
-    questions = [part.summary for part in c.workload.parts] if c.workload is not None else []
+    questions = [part.summary for part in c.parts]
     choices = [
         *(("Questions" if i == 0 else "", summary) for i, summary in enumerate(questions)),
         ("Epsilon of a report", c.epsilon),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,6 @@ from ldp_core.studies import curves, outcomes
 from pages.ui import layout
 from pages.ui.controls import control, pick
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import ask
 from pages.ui.words import plain
 
 QUICK_TYPES = 32
@@ -76,15 +73,6 @@ def show(state: Session, mechanism: Mechanism | None) -> None:
     layout.how_computed(SOURCES)
 
 
-@contextmanager
-def _said() -> Iterator[None]:
-    """A missing part is named in its place, and the rest is shown."""
-    try:
-        yield
-    except ValueError as error:
-        st.caption(plain(str(error)))
-
-
 def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> None:
     c, exposure, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.delta, c.reports_per_user)
@@ -92,34 +80,25 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> No
         places, what = _columns_control(state, design)
         prior = design.people.table(places) / design.users
         if mechanism is not None:
-            with _said():
-                exposure = ask(
-                    state,
-                    ("told", mechanism.digest, design.people_digest, places),
-                    "drawing reports, to see what they tell",
-                    False,
-                    lambda cancel: beliefs.exposure_of_columns(mechanism, design.people, places, cancel),
-                )
+            exposure = layout.once_known(
+                state,
+                ("told", mechanism.digest, design.people_digest, places),
+                "drawing reports, to see what they tell",
+                False,
+                lambda cancel: beliefs.exposure_of_columns(mechanism, design.people, places, cancel),
+                small=True,
+            )
         draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about, what=what)
-        st.caption(
-            ABOUT_COLUMNS
-            + (
-                DRAWN
-                if exposure is not None and exposure.guess is not None and beliefs.drawn_at_random(mechanism)
-                else ""
-            )
-        )
+        drawn = exposure is not None and exposure.guess is not None and beliefs.drawn_at_random(mechanism)
+        st.caption(f"{ABOUT_COLUMNS}{DRAWN if drawn else ''}")
         return
-    prior = dense(design.counts) / design.users
+    people = prior = dense(design.counts) / design.users
     if mechanism is not None:
-        key = ("told", mechanism.digest, design.people_digest)
-        quick = design.domain.size <= QUICK_TYPES
-        with _said():
-            exposure = ask(
-                state, key, "reading what reports can tell", quick, lambda cancel: beliefs.exposure(mechanism, prior)
-            )
+        key, quick = ("told", mechanism.digest, design.people_digest), design.domain.size <= QUICK_TYPES
+        tells = lambda cancel: beliefs.exposure(mechanism, people)  # noqa: E731
+        exposure = layout.once_known(state, key, "reading what reports can tell", quick, tells, small=True)
     if (strata := design.workload.strata) is not None:
-        prior, what = prior[strata.types], "secret value"
+        prior, what = people[strata.types], "secret value"
     draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about, what=what)
 
 
@@ -171,22 +150,25 @@ def draw_beliefs(
 def _mixed(state: Session, mechanism: Mechanism) -> None:
     """The central epsilon of these people's reports, and over their number."""
     users = state.setting.users
-    with _said():
-        of = shuffled.blanket_of(mechanism, state.configuration.reports_per_user)
-        found = ask(
-            state,
-            ("mixed", mechanism.digest, users),
-            "working out what mixing gives",
-            False,
-            lambda cancel: (shuffled.in_words(of, users), shuffled.over_users(of, users, cancel)),
+    if (of := _blanket(state, mechanism)) is None:
+        return
+    mix = lambda cancel: (shuffled.in_words(of, users), shuffled.over_users(of, users, cancel))  # noqa: E731
+    key, waiting = ("mixed", mechanism.digest, users), "What mixing gives is being worked out."
+    found = layout.once_known(state, key, "working out what mixing gives", False, mix, waiting, small=True)
+    if found is not None:
+        said, central = found
+        layout.chart(
+            lambda look: charts.mixed(central, users, look), plain(f"{said} {shuffled.TRUST}"), "mixed", central
         )
-        if found is None:
-            st.caption("What mixing gives is being worked out.")
-        else:
-            said, central = found
-            layout.chart(
-                lambda look: charts.mixed(central, users, look), plain(f"{said} {shuffled.TRUST}"), "mixed", central
-            )
+
+
+def _blanket(state: Session, mechanism: Mechanism) -> shuffled.Blanket | None:
+    """What mixing rests on; None, and a sentence, where nothing is known of it."""
+    try:
+        return shuffled.blanket_of(mechanism, state.configuration.reports_per_user)
+    except ValueError as error:
+        st.caption(plain(str(error)))
+        return None
 
 
 def tells_mixing(state: Session) -> bool:
@@ -208,30 +190,25 @@ def of_mixing(state: Session, mechanism: Mechanism) -> str:
     if not told:
         return ""
     users = state.setting.users
-    with _said():
-        key = ("mixing", mechanism.digest, users)
-        of = shuffled.blanket_of(mechanism, state.configuration.reports_per_user)
-        found = ask(state, key, "working out what mixing gives", False, lambda cancel: shuffled.promised(of, users))
-        return found or ""
-    return ""
+    if (of := _blanket(state, mechanism)) is None:
+        return ""
+    key, promise = ("mixing", mechanism.digest, users), lambda cancel: shuffled.promised(of, users)
+    return layout.once_known(state, key, "working out what mixing gives", False, promise, small=True) or ""
 
 
 def _releases(state: Session, design: Setting, mechanism: Mechanism) -> None:
     workload, name = design.workload, state.chosen
     key = ("releases", mechanism.digest, design.naming, design.people_digest)
-    try:
-        released = ask(
-            state,
-            key,
-            "simulating three collections",
-            design.working_types <= QUICK_TYPES,
-            lambda cancel: outcomes.releases(mechanism, workload, design.counts, design.labels),
-        )
-    except ValueError as error:
-        st.caption(plain(str(error)))
-        return
+    released = layout.once_known(
+        state,
+        key,
+        "simulating three collections",
+        design.working_types <= QUICK_TYPES,
+        lambda cancel: outcomes.releases(mechanism, workload, design.counts, design.labels),
+        "Three collections are being simulated.",
+        small=True,
+    )
     if released is None:
-        st.caption("Three collections are being simulated.")
         return
     layout.chart(
         lambda look: charts.releases(

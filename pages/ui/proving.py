@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ldp_core import wording
+from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.words import plain
@@ -16,18 +17,10 @@ def controls(state: Session, case: str) -> None:
     if (job := proving.running) is not None:
         with st.container(horizontal=True, vertical_alignment="center", key="proving"):
             st.caption("A tighter bound is being proved.")
-            st.button(
-                "Stop, and keep what is proved", on_click=job.stop, key="cancel-proof", icon=":material/stop_circle:"
-            )
+            button("Stop, and keep what is proved", "cancel-proof", "stop_circle", job.stop)
     elif proof is None or not proof.finished:
-        st.button(
-            "Prove a tighter bound",
-            on_click=work.start_certificate,
-            args=(state, case),
-            key="prove",
-            icon=":material/verified:",
-            help="Searches in the background for a certificate of what no mechanism can beat, for up to "
-            f"{wording.duration(state.setting.search_seconds)}.",
-        )
+        seconds = wording.duration(state.setting.search_seconds)
+        help = f"Searches in the background for a certificate of what no mechanism can beat, for up to {seconds}."
+        button("Prove a tighter bound", "prove", "verified", work.start_certificate, state, case, help=help)
     if proving.error:
         st.error(plain(proving.error))

@@ -80,7 +80,7 @@ class File:
         return Source(table, self._id("local", [str(path), state.st_size, state.st_mtime_ns]), self, table.options)
 
     def _queried(self) -> Source:
-        loaded = tables.query(self.path, self.query or "", options=self.options)
+        loaded = tables.query(self.path, self.query or "", self.options)
         rows = pd.util.hash_pandas_object(loaded.table.astype(str), index=False).to_numpy()
         return self._loaded(loaded, "query", [self.path, self.query, hashlib.sha256(rows).hexdigest()])
 

@@ -111,16 +111,3 @@ def test_durations_are_seconds(way, tmp_path):
     frame = way(pa.Table.from_pandas(pd.DataFrame({"length": lengths})), tmp_path)
     found = counted(frame, tables.CategoricalRecipe(column="length"))
     assert found == {"1.5": 1, "7200": 1, "86400": 1}
-
-
-def test_what_is_shown_in_another_way_than_it_is_stored_is_noted(tmp_path):
-    days = pd.to_datetime(["2026-01-01 00:30"]).tz_localize("Europe/Paris")
-    frame = pd.DataFrame({"when": days, "length": pd.to_timedelta(["1 days"]), "city": [b"Paris"]})
-    local = by_path(pa.Table.from_pandas(frame), tmp_path)
-    notes = tables.load((tmp_path / "x.parquet").read_bytes(), "x.parquet").notes
-    assert notes == local.notes
-    assert [words for words in ("seconds", "UTF-8", "Europe/Paris") if words in " ".join(notes)] == [
-        "seconds",
-        "UTF-8",
-        "Europe/Paris",
-    ]

@@ -72,24 +72,6 @@ def test_order_of_categories(values, expected, ordered):
     assert tables.tally(pd.Series(values), attribute).users == sum(value not in (None, "?") for value in values)
 
 
-def test_rare_values_are_merged_and_nothing_else():
-    series = pd.Series(["a"] * 5 + ["b"] * 3 + ["c"] * 2 + ["d", None], name="x")
-    attribute = categorical(series, rare_below=3, missing="category")
-    assert attribute.labels == ("a", "b", "(other)", "(missing)")
-    tally = tables.tally(series, attribute)
-    assert tally.counts.tolist() == [5, 3, 3, 1]
-    assert (tally.users, tally.dropped, tally.outside) == (12, 0, 3)
-
-
-def test_declared_values_keep_their_order():
-    series = pd.Series(["low", "high", "odd"], name="x")
-    attribute = categorical(series, categories=["high", "low"], outside="other")
-    assert attribute.labels == ("high", "low", "(other)")
-    assert (attribute.origin, attribute.ordered) == ("declared", False)
-    assert categorical(series, categories=["1", "2", "10"]).ordered
-    assert not categorical(series, categories=["2", "1", "10"]).ordered
-
-
 SPREAD = pd.Series([*range(5000), *range(1500)], name="id")
 
 
@@ -156,12 +138,6 @@ def test_equal_widths_read_well(values, bins, labels):
         assert attribute.labels[:2] == ("4100-10299", "10300-16499")
     else:
         assert list(attribute.labels) == labels
-
-
-def test_equal_count_on_distinct_values_is_exact():
-    series = pd.Series(np.random.default_rng(0).permutation(1000) / 7)
-    attribute = numeric(series, method="equal_count", bins=8)
-    assert tables.tally(series, attribute).counts.tolist() == [125] * 8
 
 
 @pytest.mark.parametrize(

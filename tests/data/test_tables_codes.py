@@ -93,12 +93,3 @@ def test_of_all_columns_at_once_codes_are_missing_and_it_is_said():
     suggestion = tables.suggest_for_survey(parse(series))
     assert (suggestion.recipe.no_answer, suggestion.recipe.missing) == ((999,), "category")
     assert "999 in age counts as missing." in suggestion.note
-
-
-def test_codes_of_a_table_of_counts_are_shared_by_people():
-    numbers, users = np.unique([*ages(300), *[999] * 6], return_counts=True)
-    series = pd.Series(numbers, name="age")
-    assert [r.said for r in tables.doubts_of(NumericRecipe(column="age"), parse(series, users))] == [
-        "999 in age (6 users): a number so far from all others may be a code for no answer."
-    ]
-    assert tables.doubts_of(NumericRecipe(column="age"), parse(series)) == ()  # of one row each

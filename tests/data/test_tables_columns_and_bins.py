@@ -30,23 +30,6 @@ def test_columns_that_tell_people_apart(name, values, apart):
 
 
 @pytest.mark.parametrize(
-    ("values", "counts"),
-    [
-        ([0, 3, 10], True),
-        ([1, -1], False),
-        ([0.5, 1], False),
-        ([1, None], False),
-        (["red", "blue"], False),
-        ([], False),
-    ],
-)
-def test_columns_that_can_count_people(values, counts):
-    assert tables.can_count(parse(pd.Series(values))) is counts
-    if counts:
-        tables.checked_weights(pd.DataFrame({"many": values}), "many")
-
-
-@pytest.mark.parametrize(
     ("low", "high", "bins", "used"),
     [
         (18, 90, 32, 24),

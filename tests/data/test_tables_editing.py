@@ -38,7 +38,7 @@ TEXTS = st.one_of(
 
 def table_of(recipe, series=None):
     attribute = build_attribute(recipe, parse(series))
-    return attribute, tables.category_table(recipe, attribute, parse(series))
+    return attribute, tables.category_table(attribute, parse(series))
 
 
 def reread(recipe, series, frame):
@@ -96,7 +96,7 @@ def columns_and_recipes(draw):
 def test_a_table_that_nobody_edited_is_the_same_attribute(drawn, with_data, through_the_editor):
     recipe, series = drawn
     attribute = build_attribute(recipe, parse(series))
-    frame = tables.category_table(recipe, attribute, parse(series) if with_data else None)
+    frame = tables.category_table(attribute, parse(series) if with_data else None)
     if through_the_editor:
         frame = tables.apply_edits(frame, {"edited_rows": {}, "added_rows": [], "deleted_rows": []})
     edited = tables.recipe_of_categories(recipe, attribute, frame)
@@ -106,7 +106,7 @@ def test_a_table_that_nobody_edited_is_the_same_attribute(drawn, with_data, thro
     assert dict(again.merged) == dict(attribute.merged)
     texts = [*series.dropna(), *attribute.values, *dict(attribute.merged), "never seen", "(other)", "(missing)"]
     assert labels(again, texts) == labels(attribute, texts)
-    assert tables.recipe_of_categories(edited, again, tables.category_table(edited, again, parse(series))) == edited
+    assert tables.recipe_of_categories(edited, again, tables.category_table(again, parse(series))) == edited
 
 
 @given(columns_and_recipes())
@@ -208,7 +208,7 @@ def test_merging_renaming_and_taking_apart():
     )
     apart = reread(school, SCHOOL, edited(frame, {"7th": "7th", "MA": "MA"}))
     assert apart.values == ("7th", "school", "BA", "MA")
-    assert tables.category_table(school, merged)["value"].tolist() == ["school", "7th", "8th", "BA"]
+    assert tables.category_table(merged)["value"].tolist() == ["school", "7th", "8th", "BA"]
 
 
 def test_a_number_moves_a_category_to_the_place_of_another():

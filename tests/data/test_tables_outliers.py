@@ -84,11 +84,6 @@ def test_other_columns_are_left_as_they_are(series):
     assert crowd(series) is None
 
 
-@pytest.mark.parametrize("said", [{"method": "equal_count"}, {"method": "own_edges", "edges": (0.0, 9.0)}, {"bins": 4}])
-def test_bins_of_another_kind_are_left_as_they_are(said):
-    assert crowd(with_one(10**9), **said) is None
-
-
 def test_given_ends_stay():
     assert crowd(with_one(10**9), method="range") is not None
     assert crowd(with_one(10**9), method="range", high=2e9) is None

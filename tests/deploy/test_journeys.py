@@ -26,6 +26,7 @@ from ldp_core.optimize.closed_form import candidates
 from ldp_core.people import Records
 from ldp_core.workloads import (
     AllMarginalsPart,
+    DifferencePart,
     HistogramPart,
     JointHistogramPart,
     KWayMarginalsPart,
@@ -42,6 +43,7 @@ from ldp_core.workloads import (
     TypesPart,
 )
 from pages.ui.session import exchange
+from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
 from tests.deploy.kit.javascript import by_node, needs_node
 from tests.deploy.kit.kits import members, packed
@@ -58,6 +60,7 @@ def bins(name, size):
 
 
 PAIR, GRID, BITS = (labels("a", 5), labels("b", 4)), (bins("x", 4), bins("y", 4)), tuple(labels(k, 2) for k in "pqrs")
+KNOWN = labels("arm", 2).model_copy(update={"known": True})
 MANY = tuple(labels(f"q{k}", 8) for k in range(7))  # more combinations than a vector is kept over
 QUESTIONS = {
     "two types": ((labels("a", 2),), HistogramPart(attribute="a")),
@@ -87,6 +90,13 @@ QUESTIONS = {
         TotalPart(attribute="x", weight=2.0),
         HistogramPart(attribute="b"),
     ),
+    "differences by a known column": (
+        (KNOWN, bins("x", 6), labels("b", 3)),
+        DifferencePart(of=PrefixPart(attribute="x"), attribute="arm", first="arm 0", second="arm 1"),
+        HistogramPart(attribute="b"),
+    ),
+    "rectangles by a known column": ((KNOWN, *GRID), RectanglesPart(attributes=("x", "y"), by=("arm",))),
+    "totals by a known column": ((KNOWN, bins("x", 8)), TotalPart(attribute="x", by=("arm",))),
     "ranges of types": (PAIR, TypesPart(family="all_range")),
     "pairs of many columns": (MANY, KWayMarginalsPart(k=2)),
     "pairs and totals of many": ((bins("x", 12), *MANY), KWayMarginalsPart(k=2), PrefixPart(attribute="x", weight=9.0)),
@@ -198,7 +208,7 @@ def collected(setting, folder, node=False, seed=0):
     made, domain, workload = setting.chosen_mechanism, setting.domain, setting.workload
     zipped, opened = open_kit(content), open_kit(kit_folder)
     assert zipped.mechanism.digest == opened.mechanism.digest
-    session = Session.of("journeys", Configuration())
+    session = Session("journeys", SavedDesigns(History(Configuration())))
     exchange.load(session, content)
     assert session.setting.mechanism(setting.chosen).digest == opened.mechanism.digest
     assert not [text for kind, text in session.notices if kind == "warning" and "lacks" in text]

@@ -73,20 +73,11 @@ def test_risk_is_rounded_up_to_three_digits(epsilon, factor):
     assert risk_in_words(epsilon) == f"a report can change anyone's odds by at most a factor {factor}"
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "reports", "factor"),
-    [
-        (20.0, 1, "4.86 × 10^8"),
-        (1.0, 1000, "1.98 × 10^434"),
-    ],
-)
-def test_a_factor_that_limits_nothing_is_called_so(epsilon, reports, factor):
-    words = risk_in_words(epsilon, reports=reports)
-    whose = "a report" if reports == 1 else "1,000 reports together"
-    assert words == (
-        f"{whose} can change anyone's odds by at most a factor {factor}, more than a million and so no limit in practice"
-    )
-    assert "no limit" in risk_in_words(epsilon, 1e-6, reports)
+@pytest.mark.parametrize(("epsilon", "factor"), [(20.0, "4.86 × 10^8"), (1000.0, "1.98 × 10^434")])
+def test_a_factor_that_limits_nothing_is_called_so(epsilon, factor):
+    words = risk_in_words(epsilon)
+    assert words.startswith(f"a report can change anyone's odds by at most a factor {factor}, more than a million")
+    assert "no limit" in risk_in_words(epsilon, 1e-6)
 
 
 @given(st.floats(0.001, 20_000))
@@ -105,7 +96,6 @@ def test_a_mechanism_with_delta_promises_no_factor_for_every_report():
         "with another true value, the chance of any conclusion from a report is at most 2.72 times as large plus delta = 0.000001"
     )
     assert "odds" not in words
-    assert "plus delta = 0.003" in risk_in_words(epsilon, delta, 3000)
     scale = calibrated_scale(epsilon, delta, 1.0)
     assert norm.logpdf(30, 1, scale) - norm.logpdf(30, 0, scale) > epsilon  # such a report changes the odds by more
     ends = np.linspace(-40, 40, 20_001)  # the likeliest conclusions under type 1 are those from reports above an end
@@ -166,7 +156,7 @@ def edited_categories(changes: dict, **settings):
     """The recipe after categories were taken from TABLE and edited in the table."""
     recipe = CategoricalRecipe(column="school", **settings)
     (attribute,) = build_domain(recipe, TABLE).attributes
-    frame = tables.category_table(recipe, attribute, columns.parse(TABLE["school"]))
+    frame = tables.category_table(attribute, columns.parse(TABLE["school"]))
     frame["category"] = [
         changes.get(value, name) for value, name in zip(frame["value"], frame["category"], strict=True)
     ]

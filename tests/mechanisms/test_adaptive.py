@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from written_out import within
 
 from ldp_core import analysis, mechanisms, workloads
 from ldp_core.mechanisms.noise import adaptive
@@ -18,11 +19,6 @@ C = (math.e + 1) / (math.e - 1)
 
 def session(rng, groups=1, counts=COUNTS, bound=1.0):
     return AdaptiveSession(4, EPSILON, groups, SimulatedUsers(counts, EPSILON, groups, rng, bound), bound)
-
-
-def within(samples, expected, errors=5.0):
-    samples = np.asarray(samples)
-    return abs(samples.mean() - expected) <= errors * samples.std(ddof=1) / math.sqrt(len(samples))
 
 
 @pytest.mark.parametrize(("groups", "bound"), [(1, 1.0), (3, 2.5)])

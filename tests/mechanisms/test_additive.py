@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from written_out import within
 
 from ldp_core import workloads
 from ldp_core.library.matrix import build_l1, build_l2
@@ -20,11 +21,6 @@ NOISES = {"laplace": LaplaceNoise(1.3), "gaussian": GaussianNoise(1.3)}
 def mechanism(noise, k=6, n=5, seed=1, **options):
     vectors = np.random.default_rng(seed).normal(size=(k, n))
     return AdditiveMechanism("trial", vectors, NOISES[noise], 1.0, **options)
-
-
-def within(samples, expected, errors=5.0):
-    error = samples.std(axis=0, ddof=1) / math.sqrt(len(samples))
-    return np.all(np.abs(samples.mean(axis=0) - expected) <= errors * error + 1e-9)
 
 
 @pytest.mark.parametrize("noise", NOISES)

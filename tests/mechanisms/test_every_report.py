@@ -20,8 +20,7 @@ def with_prior():
 
 MADE = [
     ("randomized_response", 5, {}),
-    ("subset_selection", 6, {"size": 1}),
-    ("subset_selection", 6, {"size": 3}),
+    *(("subset_selection", n, {"size": size}) for n in (2, 3, 6) for size in range(1, n)),
     ("hadamard", 5, {}),
     ("square_wave", 5, {}),
     ("haar", 5, {}),
@@ -102,6 +101,8 @@ def test_operators_and_matrices_are_those_of_all_reports(every):
     close(mechanism.linear_variances(rows, counts), np.einsum("qi,ij,qj->q", rows, covariance, rows), scale)
     if isinstance(mechanism, FiniteOutput):
         close(mechanism.information(), (Q.T / Q.sum(axis=1)) @ Q)
+    if mechanism.strategy is not None:
+        close(mechanism.strategy, Q)
     if mechanism.channel is not None:
         expected = np.array([mechanism.tally(one) for one in every.collected]).T @ Q
         y = rng.normal(size=len(expected))

@@ -11,43 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ldp_core import analysis, workloads
-from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection, best_subset_size
-
-MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
-EVERY_SUBSET = [(n, k) for n in range(2, 7) for k in range(1, n)]
-
-
-def subset_strategy(n, k, epsilon):
-    """Rows 1 + (E - 1) 1_S over all sets S of k types, columns normalised."""
-    rows = [[math.exp(epsilon) if u in S else 1.0 for u in range(n)] for S in combinations(range(n), k)]
-    return np.array(rows) / np.sum(rows, axis=0)
-
-
-@pytest.mark.parametrize(("n", "k"), EVERY_SUBSET)
-def test_subset_selection_equals_its_enumeration(n, k):
-    epsilon = 0.3 + 0.4 * k
-    closed = SubsetSelection(n, epsilon, k)
-    explicit = ExplicitMechanism("enumerated", subset_strategy(n, k, epsilon), epsilon)
-    members = np.array([[u in S for u in range(n)] for S in combinations(range(n), k)], dtype=float)
-    Q = explicit.strategy
-    assert closed.strategy == pytest.approx(Q, rel=1e-12)
-    assert closed.p == pytest.approx(members[:, 0] @ Q[:, 0])
-    assert closed.q == pytest.approx(members[:, 1] @ Q[:, 0])
-    assert closed.both_own == pytest.approx((members[:, 0] * members[:, 1]) @ Q[:, 0])
-    if n > 2:
-        assert closed.both_other == pytest.approx((members[:, 1] * members[:, 2]) @ Q[:, 0])
-    assert closed.information() == pytest.approx(explicit.information())
-    counts = np.arange(n) * 7 + 1
-    assert closed.covariance(counts) == pytest.approx(explicit.covariance(counts), rel=1e-6, abs=1e-6)
-    for maker in MAKERS:
-        assert closed.variance_profile(maker(n)) == pytest.approx(explicit.variance_profile(maker(n)), rel=1e-7)
-    # The same tally of sets gives the same estimate: the closed form is the optimal reconstruction.
-    tally = np.random.default_rng(n).multinomial(100, np.full(len(Q), 1 / len(Q)))
-    sets = np.array(list(combinations(range(n), k)))
-    estimate = closed.estimate(closed.aggregate(np.repeat(sets, tally, axis=0))).counts()
-    assert estimate == pytest.approx(explicit.reconstruction @ tally, abs=1e-6 * np.abs(estimate).max())
 
 
 @pytest.mark.parametrize("size", [1, 1199])

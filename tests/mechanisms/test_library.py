@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from written_out import EveryReport, check_errors, check_guarantee
+from written_out import EveryReport, check_errors, check_guarantee, same, within
 
 from ldp_core import library, mechanisms, workloads
 from ldp_core.library.entries import FIT
@@ -41,25 +41,6 @@ def answerable(mechanism):
     found = [maker(mechanism.n) for maker in MAKERS if mechanism.supports(maker(mechanism.n)) is None]
     assert found
     return found
-
-
-def within(samples, expected, scale=0.0, errors=5.0):
-    """True if means over the first axis are within ``errors`` of their standard errors of the
-    expected values.
-
-    ``scale`` is the size of what was added up: where a figure is known exactly only rounding is left.
-    """
-    error = samples.std(axis=0, ddof=1) / math.sqrt(len(samples))
-    return np.all(np.abs(samples.mean(axis=0) - expected) <= errors * error + 1e-9 * scale)
-
-
-def arrays(reports):
-    """The data of reports as a tuple of arrays, whatever the family."""
-    return reports.data if isinstance(reports.data, tuple) else (reports.data,)
-
-
-def same(one, other):
-    return all(np.array_equal(a, b) for a, b in zip(arrays(one), arrays(other), strict=True))
 
 
 def collected(mechanism, rng, trials, per_user):
@@ -156,7 +137,7 @@ def test_merging_reports_equals_collecting_together(name):
     both = some + more
     assert both.users == some.users + more.users == 21 * N
     assert both.mechanism_digest == mechanism.digest
-    for total, a, b in zip(arrays(both), arrays(some), arrays(more), strict=True):
+    for total, a, b in zip(both.arrays, some.arrays, more.arrays, strict=True):
         assert np.array_equal(total, a + b)
     assert same(both, more + some)
     # Unbiased estimates are linear in the reports.

@@ -8,7 +8,7 @@ import pytest
 
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.deploy.collector.manipulated_reports import manipulation
-from ldp_core.estimators import apply, intervals
+from ldp_core.estimators import intervals
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.workloads import OnAttributes
@@ -100,17 +100,6 @@ def test_intervals_and_forged_reports_are_those_of_the_mechanism_for_classes(nam
     forged, own = manipulation(made, AGE), manipulation(made.drawn, few)
     assert forged.reach == pytest.approx(own.reach)
     assert forged.deviation == pytest.approx(own.deviation)
-
-
-def test_estimators_that_fit_counts_answer_as_well():
-    made, counts = built("optimized", AGE), COUNTS[24]
-    reports = made.simulate(counts, np.random.default_rng(2))
-    for name in ("wnnls", "wnnls_total", "mle", "polytope"):
-        estimate = apply(name, reports, made, AGE)
-        assert estimate.counts() is None
-        assert np.isfinite(estimate.answers(AGE)).all()
-    with pytest.raises(ValueError, match="only give the answers"):
-        apply("norm_sub", reports, made, AGE)
 
 
 def test_raw_trees_answer_from_their_nodes():

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import ldp_core as ldp
-from ldp_core.library import spec
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.people import Records
-from ldp_core.workloads import Group, KWayMarginals, Prefix, Survey, survey
+from ldp_core.workloads import KWayMarginals, survey
 
 ADULT = [16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2]
 FIT = {"time_limit": None, "seed": 0}
@@ -82,15 +81,3 @@ def test_simulations_take_records_and_every_target_is_the_same(adult, records):
     small = survey([2, 3, 4], 2)
     for how in ({"target": "worst_case"}, {"prior": np.arange(1, 25) / 300}):
         ldp.mechanisms.create("optimized", workload=small, epsilon=1.0, max_rounds=2, **FIT, **how)
-
-
-def test_what_cannot_be_fitted_is_refused_in_a_sentence():
-    entry = spec("optimized")
-    assert entry.unsuitable(math.prod(ADULT), 1.0, survey(ADULT, 3)) is None
-    ordered = Survey(ADULT, [Group((0, 1), Prefix(144))])
-    assert entry.unsuitable(math.prod(ADULT), 1.0, ordered) is None
-    small = Survey((2, 3, 4), [Group((2,), Prefix(4))])
-    assert entry.unsuitable(24, 1.0, small) is None
-    found = ldp.mechanisms.create("optimized", workload=small, epsilon=1.0, max_rounds=10, **FIT)
-    assert found.n == 24
-    assert found.supports(small) is None

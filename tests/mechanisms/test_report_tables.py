@@ -1,6 +1,5 @@
 """What pictures of mechanisms show, against closed forms and the reports that people really send."""
 
-import itertools
 import math
 
 import numpy as np
@@ -106,26 +105,6 @@ def test_bits_of_a_tree_are_those_of_its_nodes(oracle):
             expected = part[:, own]
             error = np.sqrt(expected * (1 - expected) / len(reports))
             assert np.all(np.abs(bits - expected) <= 5 * error)
-
-
-@pytest.mark.parametrize("oracle", ["oue", "subset_selection"])
-def test_a_small_tree_writes_out_its_reports(oracle):
-    """Its strategy gives the same chances of bits as the bits themselves, each level being drawn with probability 1/3."""
-    mechanism = made("hierarchical", 6, **TREE, oracle=oracle)
-    Q, start, found = mechanism.strategy, 0, []
-    assert np.allclose(Q.sum(axis=0), 1)
-    assert np.all(Q.max(axis=1) <= math.e * Q.min(axis=1) * (1 + 1e-9))
-    for size, one in zip((6, 3, 2), mechanism.oracles, strict=True):
-        if oracle == "oue":
-            outputs = np.array(list(itertools.product((0, 1), repeat=size)))
-        else:
-            sets = itertools.combinations(range(size), one.size)
-            outputs = np.array([[node in members for node in range(size)] for members in sets])
-        found.append(3 * outputs.T @ Q[start : start + len(outputs)])
-        start += len(outputs)
-    assert start == len(Q)
-    assert np.allclose(np.concatenate(found), mechanism.report_table().entries)
-    assert made("hierarchical", 64, **TREE, oracle=oracle).strategy is None
 
 
 @pytest.mark.parametrize("name", ["matrix_l1", "matrix_l2", "gaussian", "ball_sampling", "rejection_gaussian"])

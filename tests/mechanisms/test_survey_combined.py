@@ -142,7 +142,7 @@ def test_shares_are_improved_until_no_design_gains_more_than_another():
     given = TableQuestions(asked, ((0, 1), (1, 2)))
     own, costs = [strategy(6, 1), strategy(12, 2)], np.array([1.0, 50.0, 30.0])
     (tables,) = given.together
-    gram = tables.gram(asked, given.survey.spectra)
+    gram = tables.gram(asked)
 
     def cost(shares):
         return Combined(Strategies(tables, own), shares[:2]).cost(gram) + costs[2] / shares[2]

@@ -201,6 +201,21 @@ def close(found, expected, scale=0.0):
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9 * max(1.0, float(scale)))
 
 
+def within(samples, expected, scale=0.0, errors=5.0):
+    """True if means over the first axis are within ``errors`` of their standard errors of the expected values.
+
+    ``scale`` is the size of what was added up: where a figure is known exactly only rounding is left.
+    """
+    samples = np.asarray(samples)
+    error = samples.std(axis=0, ddof=1) / math.sqrt(len(samples))
+    return np.all(np.abs(samples.mean(axis=0) - expected) <= errors * error + 1e-9 * max(1.0, scale))
+
+
+def same(one, other):
+    """True if two collections keep the same numbers."""
+    return all(np.array_equal(a, b) for a, b in zip(one.arrays, other.arrays, strict=True))
+
+
 class EveryReport:
     """All reports of a mechanism: ``raw``, their probabilities ``Q``, and each collected alone."""
 

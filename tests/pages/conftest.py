@@ -7,10 +7,8 @@ import threading
 import time
 import uuid
 from pathlib import Path
-from typing import get_type_hints
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
@@ -18,20 +16,17 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.testing.v1.element_tree import Widget
 
-from ldp_core import bounds, charts, verdicts
+from ldp_core import verdicts
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
 from ldp_core.limits import MOST_JOBS_AT_ONCE
 from ldp_core.workloads import RangesPart, TypesPart
-from pages.ui import layout
 from pages.ui.controls import whole_number
 from pages.ui.data import actions, background_read
 from pages.ui.session import browser
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Jobs, jobs
-from tests.pages.drawn import drawn_once
-from tests.pages.proofs import found_once
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE = 3600  # seconds for a run of a page; only one that hangs takes this long
@@ -41,12 +36,6 @@ for module in (APP.parent / "pages" / "ui").rglob("*.py"):
     importlib.import_module(".".join(module.relative_to(APP.parent).with_suffix("").parts))
 WANTED = threading.Event()
 """Whether the test has begun to wait for what goes on in the background."""
-PROOFS = {name: found_once(getattr(bounds, name)) for name in ("certificate", "worst_case")}
-CHARTS = {
-    name: drawn_once(draw)
-    for name, draw in vars(charts).items()
-    if callable(draw) and get_type_hints(draw).get("return") is go.Figure
-}
 
 
 class NavigationAsServed(PagesManager):
@@ -287,20 +276,6 @@ def plain(text):
     return text.replace("\\", "").replace("\N{NO-BREAK SPACE}", " ").replace("\N{WORD JOINER}", "")
 
 
-PANES = layout.panes
-
-
-def _panes(state, key, titles, draws):
-    opened = state.view.get(key) or st.session_state.get(key)
-    if key not in ("design-tabs", "workload-tabs") or opened not in (None, titles[0]):
-        PANES(state, key, titles, draws)
-        return
-    for title, tab, draw in zip(titles, st.tabs(titles, key=key, on_change="rerun"), draws, strict=True):
-        if title != "Solve for":
-            with tab:
-                draw()
-
-
 @pytest.fixture
 def offered(monkeypatch):
     """What the buttons on the pages visited would download, by the name of the file."""
@@ -321,8 +296,6 @@ def _served(monkeypatch):
     # Designs wait for the button, for tests of what is on a page until then; see the fixture `unasked`.
     monkeypatch.setattr(choices, "OPTIMIZED_UNASKED", 0)
     monkeypatch.setattr(choices, "SIMULATED_UNASKED", 0)
-    # What stands behind tabs of the Design and Workload pages is read as well, but for the one that begins work of its own.
-    monkeypatch.setattr(layout, "panes", _panes)
     # AppTest has no browser that could come back.
     monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
@@ -333,10 +306,6 @@ def _served(monkeypatch):
         monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)
     # AppTest looks a thousand times a second whether the page has been drawn, which takes from the page what it computes with.
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", lambda runner, timeout: runner.join())
-    for name, search in PROOFS.items():
-        monkeypatch.setattr(bounds, name, search)
-    for name, draw in CHARTS.items():
-        monkeypatch.setattr(charts, name, draw)
     # Every AppTest searches all installed packages for components, a quarter of a second; the app uses none.
     monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
 

@@ -8,11 +8,7 @@ from pages.ui.data import actions
 
 
 def asked(app):
-    return [
-        answered
-        for _, session in app.session.view.get("ask", {}).get("begun", {}).values()
-        for answered in session.asked
-    ]
+    return [answered for _, session in app.session.view.get("ask_begun", {}).values() for answered in session.asked]
 
 
 def rounds_left(app):
@@ -161,7 +157,7 @@ def test_the_people_of_a_file_are_the_same_however_it_is_read(app):
     app.upload("ages.csv", b"age\n" + b"\n".join(b"%d" % (20 + k % 50) for k in range(600)))
     to_ask(app).enter("text_input", "ask-rounds", "1")
     ask(app, "age >= 30")
-    actions.rename_columns(app.session, app.session.source.id, "years")
+    actions.read_again(app.session, app.session.source.id, names=("years",))
     to_ask(app)
     assert app.session.source.columns == ["years"]
     assert rounds_left(app) == "0 of 1"

@@ -13,7 +13,7 @@ from pages.ui import layout
 from pages.ui.session import exchange
 
 PAGES = ("data", "workload", "design", "compare", "bounds", "simulate", "ask", "export", "collect")
-TABS = {"compare-tabs": "compare", "outcome-tabs": "simulate"}
+TABS = {"workload-tabs": "workload", "design-tabs": "design", "compare-tabs": "compare", "outcome-tabs": "simulate"}
 # Three counts each, of the same values and as many people.
 ONE, OTHER = (400, 350, 250), (20, 30, 950)
 SUFFIX = "-with-data"

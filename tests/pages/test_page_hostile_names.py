@@ -59,9 +59,11 @@ def visited(app, seen, monkeypatch):
     app.enter("selectbox", "group-0-questions", "prefix")
     app.enter("selectbox", "adding", "predicates").press("add")
     app.enter("text_area", "group-1-conditions", hostile.condition())
-    app.enter("selectbox", "adding", "marginals").press("add").finish()
+    app.enter("selectbox", "adding", "marginals").press("add").finish().open("workload-tabs", "Singular values")
     app.session.change(optimizer=Optimizer(max_rounds=20))
     app.go("design").press("optimise").finish()
+    for tab in ("Progress", "Proof", "Patterns"):
+        app.open("design-tabs", tab)
     app.unfold("groups").go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
     for tab in ("Recommendation", "Patterns", "Error of each query", "Over epsilon"):
         app.open("compare-tabs", tab).finish()

@@ -97,7 +97,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     arms.go("workload").add("difference")
     assert arms.parts[1].summary == "Histogram of score: arm a less b"
     assert KINDS["difference"].title in arms.at.selectbox(key="group-1-questions").options
-    arms.go("design").press("optimise").finish()
+    arms.go("design").press("optimise").finish().open("design-tabs", "Patterns")
     assert "The collector knows which of 2 groups each person is in" in arms.words
     setting = arms.session.setting
     made = arms.session.setting.mechanism("optimized")

@@ -61,7 +61,7 @@ def test_nothing_is_worked_out_twice_on_return(ages, counted):
         ages.go(page).finish()
     for tab in TABS:
         ages.go("compare").open("compare-tabs", tab).finish()
-    ages.go("design").unfold("groups").finish()
+    ages.go("design").open("design-tabs", "Patterns").unfold("groups").finish()
     first = dict(counted)
     assert {"reports", "query_errors", "users_bounds", "report_table", "summarise", "create"} <= set(first)
     for page in pages:

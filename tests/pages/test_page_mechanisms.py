@@ -37,14 +37,14 @@ def test_a_mechanism_of_each_family_opens_on_the_design_page_with_all_its_choice
     declared.go("design").enter("selectbox", "mechanism", name)
     summary = app.session.setting.summary(app.session.setting.mechanism(name))
     assert summary.users_needed > 0
-    assert "privacy unit" in app.words
+    assert "People needed" in app.words
     for parameter, values in library.spec(name).choices.items():
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
             assert app.at.selectbox(key=f"choice-{parameter}").value == value
             assert app.session.setting.parameters_for(name).get(parameter, values[0]) == value
             # What cannot be had, or must not be deployed, is said in a sentence.
-            assert app.errors or "privacy unit" in app.words
+            assert app.errors or "People needed" in app.words
         app.enter("selectbox", f"choice-{parameter}", values[0])
 
 

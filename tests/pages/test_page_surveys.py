@@ -55,7 +55,7 @@ def test_every_page_opens_for_a_survey(app):
 
 
 def test_users_needed_and_the_bound_are_those_of_the_core(lives):
-    lives.go("design")
+    lives.go("design").open("design-tabs", "Patterns")
     workload, alpha = lives.workload, lives.session.setting.alpha
     mechanism = library.create("sampled_sets", epsilon=1.0, workload=workload)
     needed = analysis.sample_complexity(mechanism, workload, alpha)
@@ -64,12 +64,12 @@ def test_users_needed_and_the_bound_are_those_of_the_core(lives):
     read = lambda text: int(text.replace(",", ""))  # noqa: E731
     assert read(lives.metric("Proved minimum")) >= read(wording.minimum(bound))
     assert "Each person draws one of 55 sets of columns" in lives.words
-    assert lives.words.count(ALIKE) == 1
     drawn = next(
         one for one in lives.charts if "information" in one["layout"]["xaxis"].get("title", {}).get("text", "")
     )
     assert "What reports tell, by the columns that it is about" in lives.words
     assert sum(drawn["data"][0]["x"]) <= 100
+    assert lives.open("design-tabs", "Proof").words.count(ALIKE) == 1
     lives.go("export")
     assert "All queries in the order of their numbers" in lives.words
 
@@ -86,7 +86,7 @@ def test_what_a_survey_cannot_have_is_said_in_a_sentence(lives):
 
 
 def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, another):
-    load(app, [13, 14, 15], mechanism="optimized").go("design").finish()
+    load(app, [13, 14, 15], mechanism="optimized").go("design").finish().open("design-tabs", "Patterns")
     said, state = app.words, app.session
     mechanism, workload = state.setting.mechanism("optimized"), app.workload
     needed = analysis.sample_complexity(mechanism, workload, state.setting.alpha)
@@ -118,7 +118,7 @@ def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkey
     load(app, [40, 2, 3, 4, 5, 6, 7, 8, 9], parts=parts, mechanism="optimized")
     state = app.session
     state.change(optimizer=state.configuration.optimizer.model_copy(update={"max_rounds": 2}))
-    app.go("design").press("optimise").finish()
+    app.go("design").press("optimise").finish().open("design-tabs", "Patterns")
     mechanism, said = state.setting.mechanism("optimized"), app.words
     assert isinstance(mechanism, SplitSurvey)
     assert not app.errors

@@ -9,7 +9,7 @@ from ldp_core import workloads
 from ldp_core.data.population import expected_counts
 from ldp_core.mechanisms.trees import haar, hierarchical
 from ldp_core.papers import cormode, stored
-from ldp_core.papers.range_errors import USERS, printed
+from ldp_core.papers.cormode import USERS, printed
 
 PANELS = {panel.key.removeprefix("cormode-figure-"): panel for panel in cormode.PAPER.panels}
 

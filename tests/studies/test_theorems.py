@@ -62,14 +62,6 @@ def test_large_samples_and_how_loose_they_are():
         assert found[name].ratio == pytest.approx((17.50704 if "distribution" in name else 16.70704) / value, rel=1e-5)
 
 
-def test_a_mechanism_with_a_delta_is_not_bound():
-    workload = workloads.prefix(16)
-    found = read(workload, created("gaussian", workload))
-    for name in ("svd", "centred_svd", "certificate"):
-        assert "this mechanism has a delta" in found[name].reason
-    assert found["gaussian_projected_sharp"].ratio == pytest.approx(1, rel=0.1)
-
-
 @pytest.mark.parametrize(
     ("branching", "formula", "exact"), [(2, 410.80, 149.76), (4, 308.10, 106.93), (16, 385.13, 113.93)]
 )

@@ -125,17 +125,6 @@ def test_marginals_are_the_tables_of_every_subset(shape):
         )
 
 
-@given(st.integers(2, 30), st.data())
-@settings(max_examples=40)
-def test_width_ranges_are_the_short_intervals(n, data):
-    width = data.draw(st.integers(1, n))
-    w = workloads.width_range(n, width)
-    expected = [(low, high) for low in range(n) for high in range(low, min(n, low + width))]
-    assert list(zip(*(ends.tolist() for ends in w.ends(np.arange(w.num_queries))), strict=True)) == expected
-    if width == n:
-        np.testing.assert_allclose(w.gram_dense(), workloads.all_range(n).gram_dense())
-
-
 @pytest.mark.parametrize("w", CASES, ids=repr)
 def test_shifts_and_symmetries_that_are_declared_hold(w):
     G, sizes = w.gram_dense(), [size for size, _ in w.symmetry_group.shifts]
@@ -187,15 +176,6 @@ def test_names_say_what_is_asked():
         workloads.product([workloads.histogram(2), workloads.prefix(2)]).query_name(3)
         == "x1: type 2 and x2: types 1 to 2"
     )
-
-
-def test_many_attributes_stay_structured():
-    w = workloads.all_marginals(16)
-    x = np.random.default_rng(1).normal(size=w.n)
-    assert w.quadratic(x) > 0
-    assert w.singular_values().size == w.n
-    with pytest.raises(ValueError, match="65,536 types"):
-        w.gram_dense()
 
 
 @pytest.mark.parametrize(

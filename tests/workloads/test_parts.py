@@ -428,25 +428,6 @@ def test_attributes_of_one_type_are_left_out_or_refused():
         over_attributes([], axes)
 
 
-def test_boxes_of_three_orders_have_grams_in_closed_form():
-    """W'W of all intervals has min(i, j) (n + 1 - max(i, j)), and the boxes of three orders the Kronecker product; the fourth
-    attribute, of two values, is summed over."""
-    axes = [
-        Axis(name, tuple(map(str, range(size))), size, True) for name, size in zip("abcd", (4, 2, 3, 5), strict=True)
-    ]
-    workload = RectanglesPart(attributes=("d", "a", "c")).build(axes)
-    i, j = (np.arange(1, 6)[:, None], np.arange(1, 6))
-    gram = {n: (np.minimum(i, j) * (n + 1 - np.maximum(i, j)))[:n, :n] for n in (3, 4, 5)}
-    expected = np.kron(np.kron(np.kron(gram[4], np.ones((2, 2))), gram[3]), gram[5])
-    assert workload.num_queries == 10 * 6 * 15
-    assert workload.gram_dense() == pytest.approx(expected)
-    x = np.random.default_rng(0).normal(size=workload.n)
-    assert workload.quadratic(x) == pytest.approx(x @ expected @ x)
-    spectrum = np.sqrt(np.maximum(np.linalg.eigvalsh(expected)[::-1], 0.0))
-    assert workload.singular_values() == pytest.approx(spectrum[: len(workload.singular_values())], abs=1e-5)
-    assert "d" in workload.query_name(899)
-
-
 @pytest.mark.parametrize("names", [("a",), ("a", "b", "c", "d"), ()])
 def test_boxes_are_of_two_or_three_orders(names):
     with pytest.raises(ValueError, match="attributes"):

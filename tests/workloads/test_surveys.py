@@ -31,7 +31,7 @@ from ldp_core.workloads import (
     tables_asked,
 )
 from ldp_core.workloads.pricing import price
-from ldp_core.workloads.surveyed import TOGETHER, as_tables, groups
+from ldp_core.workloads.surveyed import as_tables, groups
 
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
@@ -165,24 +165,6 @@ def test_many_columns_become_a_survey_of_the_tables_that_are_asked():
         (a - 1) * (b - 1) for i, a in enumerate(ADULT) for b in ADULT[i + 1 :]
     ) + sum(size - 1 for size in ADULT)
     assert pairs.rank == sum(pairs.components.dims) + 1
-
-
-@pytest.mark.parametrize(
-    ("parts", "degree"),
-    [
-        ([KWayMarginalsPart(k=3)], 3),
-        ([ParityPart(max_weight=2)], 2),
-        ([AllMarginalsPart()], 12),
-        ([KWayMarginalsPart(k=6)], 6),
-    ],
-)
-def test_binary_columns_become_a_survey_where_few_are_asked_together(parts, degree):
-    """On one and the same domain: the survey asks for the same, and patterns need fewer people than rows over all types."""
-    made = over_attributes(parts, axes_of((2,) * 12))
-    assert isinstance(made, Survey) == (degree <= TOGETHER)
-    if degree == 3:
-        whole = ldp.workloads.k_way_marginals(12, 3)
-        assert ldp.bounds.centred_svd(made, 3.0) == pytest.approx(ldp.bounds.centred_svd(whole, 3.0))
 
 
 @pytest.mark.parametrize(

@@ -238,7 +238,8 @@ def few(algorithm: str, form: str = "paper") -> Callable[[Setting], float]:
         workload, largest = setting.workload, algorithm == "adaptive"
         if algorithm == "histogram" and histogram_of(workload) != (workload.n, 1.0):
             raise ValueError("It is about the histogram, one query for each type; this workload asks something else.")
-        d, N, r = workload.num_queries, setting.users, workload.largest_entry if largest else workload.radius
+        d, N = workload.num_queries, setting.users
+        r = float(np.abs(workload.matrix).max()) if largest else workload.radius
         if form == "order":
             error = few_users.lower_order(algorithm, d, workload.n, N, setting.epsilon, r)
         elif largest:

@@ -5,7 +5,6 @@ It runs in a process of its own, within the limits `limits.READ_QUERY`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -28,17 +27,10 @@ def database_tables(path: str) -> tuple[str, ...]:
     Raises:
         UnreadableTable: no such file, or neither SQLite nor DuckDB.
     """
-    return tuple(map(str, _run(path, "", limits.READ_QUERY)[0].iloc[:, 0]))
+    return tuple(map(str, _run(path, "")[0].iloc[:, 0]))
 
 
-def query(
-    path: str,
-    sql: str,
-    *,
-    names: tuple[str, ...] = (),
-    options: ReadOptions | None = None,
-    time_limit: float | None = None,
-) -> Loaded:
+def query(path: str, sql: str, options: ReadOptions | None = None) -> Loaded:
     """The result of one SELECT over a database file.
 
     SQLite files are opened read-only and an authoriser allows reading alone; DuckDB runs with external access off and
@@ -47,9 +39,7 @@ def query(
     Args:
         path: of the file, on the machine this runs on.
         sql: one statement.
-        names: names for all the columns, instead of the query's.
-        options: how numbers in columns of text are written, and what becomes of a line of totals.
-        time_limit: seconds, instead of those of `limits.READ_QUERY`.
+        options: the names of the columns, how numbers in columns of text are written, and what becomes of a line of totals.
 
     Raises:
         UnreadableTable: no such file, or a query that fails, is not one SELECT, takes too long, or returns too much or
@@ -57,12 +47,11 @@ def query(
     """
     if not sql.strip():
         raise UnreadableTable("The query is empty: write one such as SELECT age, sex FROM people.")
-    allowed = limits.READ_QUERY if time_limit is None else replace(limits.READ_QUERY, seconds=time_limit)
-    table, notes = _run(path, sql, allowed)
-    table.columns = column_names([str(name) for name in table.columns], names or (options.names if options else ()))
+    options = options or ReadOptions()
+    table, notes = _run(path, sql)
+    table.columns = column_names([str(name) for name in table.columns], options.names)
     if len(table) == 0:
         raise UnreadableTable("This query returns no rows: loosen its conditions.")
-    options = (options or ReadOptions()).model_copy(update={"names": names} if names else {})
     return without_extra(plain_numbers(Loaded(table, options, notes)))
 
 
@@ -80,17 +69,17 @@ def checked_path(path: str) -> Path:
         raise UnreadableTable(f'The file "{path.strip()[-80:]}" cannot be opened: {first_line(error)}.') from error
 
 
-def _run(path: str, sql: str, allowed: limits.Limits) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _run(path: str, sql: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The result of a query, with notes; for an empty one, the names of the tables."""
     file = checked_path(path)
     with file.open("rb") as opened:
         start = opened.read(16)
     task = {"path": str(file), "sql": sql}
     if start == _SQLITE_MAGIC:
-        written, answer = run("sqlite", task, allowed, b"", MEND)
+        written, answer = run("sqlite", task, limits.READ_QUERY, b"", MEND)
         return frame_of_rows(rows_of(written), answer["names"]), ()
     if start[8:12] == _DUCKDB_MAGIC:
-        written, _ = run("duck", task, allowed, b"", MEND)
+        written, _ = run("duck", task, limits.READ_QUERY, b"", MEND)
         table = table_of(written)
         return frame_of(with_ordered_enums(table)), tuple(type_notes(table.schema))
     raise UnreadableTable("This file is neither an SQLite nor a DuckDB database: choose one, or load it as a table.")

@@ -29,7 +29,7 @@ from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.parquet import ParquetTable
 from ldp_core.data.reading.stored import frame_of, type_notes
 from ldp_core.data.reading.text import TextTable, without_blank_rows
-from ldp_core.data.reading.totals import extra_lines
+from ldp_core.data.reading.totals import left_out
 from ldp_core.limits import MOST_DISTINCT_ROWS, MOST_TOTALLED_COLUMNS, MOST_TOTALLED_ROWS
 from ldp_core.wording import quoted
 
@@ -91,12 +91,8 @@ class LocalTable:
         if not ended:
             return
         self._learnt.update(self.columns)
-        if 2 <= len(self.columns) <= MOST_TOTALLED_COLUMNS and first.num_rows:
-            lines = extra_lines(self._frame(first, list(self.columns)), self.options.total)
-            self._last_notes = tuple(line.note for line in lines)
-            gone = [line.place for line in lines if line.left_out]
-            if lines:
-                self.options = self.options.model_copy(update={"total": bool(gone)})
+        if len(self.columns) <= MOST_TOTALLED_COLUMNS:
+            gone, self.options, self._last_notes = left_out(self._frame(first), self.options)
             first = first.filter(pa.array(np.isin(np.arange(first.num_rows), gone, invert=True)))
         self._whole = first
 
@@ -180,7 +176,7 @@ class LocalTable:
                 self._numerals.add(name, cells, users)
                 self._learnt.add(name)
         self._settle(columns)
-        return self._frame(counted.rows.select(columns), columns), users
+        return self._frame(counted.rows.select(columns)), users
 
     def _known(self, columns: list[str]) -> tuple[pd.DataFrame, np.ndarray] | None:
         """The known counts of these columns, or of more, which are then added up."""
@@ -203,7 +199,7 @@ class LocalTable:
 
     def first(self, rows: int) -> pd.DataFrame:
         """The first rows."""
-        return self._frame(self._beginning(rows)[0], list(self.columns))
+        return self._frame(self._beginning(rows)[0])
 
     def _beginning(self, most: int) -> tuple[pa.Table, bool]:
         """The first rows with a value, and whether these are all."""
@@ -219,16 +215,16 @@ class LocalTable:
         empty = pa.table([pa.array([], pa.string())] * len(self.columns), list(self.columns))
         return pa.concat_tables(parts) if parts else empty, True
 
-    def batches(self, columns: list[str], rows: int = _ROWS) -> Iterator[pd.DataFrame]:
+    def batches(self, columns: list[str]) -> Iterator[pd.DataFrame]:
         """All rows of some columns, a few at a time."""
         self._scan(columns)
         self._settle(columns)
         needed = list(self.columns) if self._find_blank().people else columns
         for part in self._parts(needed):
             part = without_blank_rows(part)[0] if self._blank and self._blank.people else part
-            for start in range(0, part.num_rows, rows):
+            for start in range(0, part.num_rows, _ROWS):
                 watch().check()
-                yield self._frame(_plain(part.select(columns).slice(start, rows)), columns)
+                yield self._frame(_plain(part.select(columns).slice(start, _ROWS)))
 
     def _settle(self, columns: list[str]) -> None:
         """Where other columns decide how one of these is read, judge them by all their cells, too."""
@@ -247,7 +243,7 @@ class LocalTable:
         known.update(found)
         self._learnt.update(left)
 
-    def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
+    def _frame(self, table: pa.Table) -> pd.DataFrame:
         orders = self._file.orders if isinstance(self._file, ParquetTable) else {}
         return frame_of(self._numerals.rewritten(table), orders)
 

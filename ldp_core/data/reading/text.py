@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,6 @@ from ldp_core.data.reading.common import (
     UnreadableTable,
     blank_note,
     check_cells,
-    check_columns,
     column_names,
     numbered,
     watch,
@@ -81,10 +80,19 @@ class TextTable:
         if not content:
             raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")
         text, encoding, notes = decode(content, options.encoding, size <= most)
-        start = beginning(text, options)
-        check_columns(start.names)
-        used = options.model_copy(update={"encoding": encoding, **start.options})
-        return cls(opened, size, start.names, used, [*notes, *start.notes], start.lines, start.characters)
+        rest, told = without_hint(text)
+        sample, hint = _whole_lines(rest), text[: len(text) - len(rest)]
+        delimiter, width, rows = sniff(sample, options.delimiter or told)
+        layout = layout_of([row for _, row in rows], width, options.above, options.header, options.below)
+        if len(rows[layout.above][1]) != width:
+            raise UnreadableTable(ragged(io.StringIO(text, newline=""), delimiter, width))
+        names = column_names(layout.called if layout.header else numbered(width), options.names)
+        lines = rows[layout.lines - 1][0] if layout.lines else rows[0][0] - 1
+        before = sum(len(line) for line in itertools.islice(io.StringIO(sample, newline=""), lines))
+        found = {"delimiter": delimiter, "above": layout.above, "header": layout.header, "below": layout.below}
+        used = options.model_copy(update={"encoding": encoding, **found})
+        lines += len(hint.splitlines())
+        return cls(opened, size, names, used, [*notes, *layout.notes], lines, before + len(hint))
 
     def tables(self, columns: list[str]) -> Iterator[tuple[pa.Table, float]]:
         """All lines, as cells of text of some columns, and the share of the file that has been read by then."""
@@ -245,38 +253,14 @@ def other_encoding(encoding: str, byte: int, line: int) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Beginning:
-    """The first lines of a text table: the ``names`` of its columns; how many ``lines`` and
-    ``characters`` come before its values; the ``options`` and ``notes`` on what was found out."""
-
-    names: list[str]
-    lines: int
-    characters: int
-    options: dict[str, Any]
-    notes: list[str]
-
-
-def beginning(text: str, options: ReadOptions) -> Beginning:
-    """The evidence of the first 65,536 characters, or of fewer where they end in the middle of a line."""
-    rest, told = without_hint(text)
-    sample = rest[:_SAMPLE]
-    if len(sample) == _SAMPLE:
-        end = max(sample.rfind("\n"), sample.rfind("\r"))
-        if end < 0:
-            raise UnreadableTable("The first line of this file is too long for a table: check that it is a CSV file.")
-        sample = sample[: end + 1]
-    delimiter, width, rows = sniff(sample, options.delimiter or told)
-    layout = layout_of([row for _, row in rows], width, options.above, options.header, options.below)
-    if len(rows[layout.above][1]) != width:
-        raise UnreadableTable(ragged(io.StringIO(text, newline=""), delimiter, width))
-    names = column_names(layout.called if layout.header else numbered(width), options.names)
-    lines = rows[layout.lines - 1][0] if layout.lines else rows[0][0] - 1
-    before = sum(len(line) for line in itertools.islice(io.StringIO(sample, newline=""), lines))
-    hint = text[: len(text) - len(rest)]
-    used = {"delimiter": delimiter, "above": layout.above, "header": layout.header, "below": layout.below}
-    lines += len(hint.splitlines())
-    return Beginning(names, lines, before + len(hint), used, layout.notes)
+def _whole_lines(text: str) -> str:
+    """The first 65,536 characters, or fewer where they end in the middle of a line."""
+    if len(text) < _SAMPLE:
+        return text
+    end = max(text.rfind("\n", 0, _SAMPLE), text.rfind("\r", 0, _SAMPLE))
+    if end < 0:
+        raise UnreadableTable("The first line of this file is too long for a table: check that it is a CSV file.")
+    return text[: end + 1]
 
 
 def sniff(sample: str, delimiter: str | None) -> tuple[str, int, list[tuple[int, list[str]]]]:

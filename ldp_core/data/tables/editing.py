@@ -33,11 +33,7 @@ from ldp_core.wording import quote_examples, quoted
 _LARGEST_EDGE = 1e300
 
 
-def category_table(
-    recipe: CategoricalRecipe,
-    attribute: CategoricalAttribute,
-    column: columns.Column | None = None,
-) -> pd.DataFrame:
+def category_table(attribute: CategoricalAttribute, column: columns.Column | None = None) -> pd.DataFrame:
     """The categories of a column with the texts that count in each, to be edited for `recipe_of_categories`.
 
     A row is a distinct text of the column that is not missing, or a category or merged text that no one has. Rows
@@ -45,7 +41,6 @@ def category_table(
     that is only a name for merged texts of the data has no row of its own: it is there as long as a text is in it.
 
     Args:
-        recipe: what `attribute` was built from.
         column: without it only what the attribute says is listed.
 
     Returns:
@@ -98,7 +93,7 @@ def merge_spellings(
 ) -> CategoricalRecipe:
     """The recipe with the values of each of `spellings` merged under the most common one; ``counts`` (size,) are users by
     type. ValueError where fewer than two types would be left."""
-    frame = category_table(recipe, attribute)
+    frame = category_table(attribute)
     users = dict(zip(attribute.values, counts, strict=False))
     common = {value: max(group, key=users.__getitem__) for group in spellings(attribute) for value in group}
     frame["category"] = [common.get(category, category) for category in frame["category"]]

@@ -20,6 +20,9 @@ from ldp_core.data.tables.summary import ColumnSummary, called_id, identifies, s
 from ldp_core.limits import MOST_COMBINATIONS, MOST_KEPT_CATEGORIES
 from ldp_core.wording import listed
 
+_SHOWN = 6
+"""Most notes that are told one by one."""
+
 
 @dataclass(frozen=True)
 class Suggestion:
@@ -104,7 +107,7 @@ def _categories(recipe: CategoricalRecipe, column: columns.Column, gaps: bool) -
     return kept.model_copy(update={"rare_below": least}), note
 
 
-def told_of(suggestions: dict[str, Suggestion], shown: int = 6) -> list[str]:
+def told_of(suggestions: dict[str, Suggestion]) -> list[str]:
     """The notes after all columns have been looked at: how many are chosen, and a sentence for each
     special one."""
     chosen = [name for name, suggestion in suggestions.items() if suggestion.recipe is not None]
@@ -114,9 +117,9 @@ def told_of(suggestions: dict[str, Suggestion], shown: int = 6) -> list[str]:
     ]
     said = [f"{len(chosen):,} of {len(suggestions):,} columns {'is' if len(chosen) == 1 else 'are'} chosen."]
     if left:
-        said.append(f"Left out (choose them by hand if you need them): {' '.join(left[:shown])}{_more(left, shown)}")
+        said.append(f"Left out (choose them by hand if you need them): {_first(left)}")
     if changed:
-        said.append(f"{' '.join(changed[:shown])}{_more(changed, shown)}")
+        said.append(_first(changed))
     return said
 
 
@@ -132,8 +135,9 @@ def fitting(types: Sequence[int]) -> int:
     return max(1, kept)
 
 
-def _more(notes: list[str], shown: int) -> str:
-    return f" And {len(notes) - shown:,} more columns likewise." if len(notes) > shown else ""
+def _first(notes: list[str]) -> str:
+    more = f" And {len(notes) - _SHOWN:,} more columns likewise." if len(notes) > _SHOWN else ""
+    return " ".join(notes[:_SHOWN]) + more
 
 
 def too_different(name: str) -> Suggestion:

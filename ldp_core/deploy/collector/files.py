@@ -28,6 +28,7 @@ PARQUET_ENDINGS = (".parquet", ".pq")
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 _COUNT_LIKE = re.compile(r"(^|[^a-z])(counts?|cnt|reports|number|num|times|freq|frequency|total)([^a-z]|$)|^n$|^#$")
 """The usual names of columns of counts, as databases write them: `COUNT(*)`, `count_star()`, `n`."""
+_HELD = {REPORT: "texts or whole numbers", ID: "texts or UUIDs", DESIGN: "texts", REPORTS: "whole numbers"}
 _HEADER = 2**16
 _CHUNK = 2**22
 _NUMBERED = "file_row_number"
@@ -141,27 +142,16 @@ def _parquet(path: Path, version: tuple[int, int]) -> Source:
             f"The Parquet file {quoted(path.name)} is damaged or was cut off: copy or export it again. No report in it was counted."
         ) from error
     columns = _columns(schema.names, path)
-    report = schema.field(columns[REPORT]).type
-    whole = pa.types.is_integer(report)
-    if not whole and not _is_text(report):
-        raise UnreadableReports(
-            f"The column report of {quoted(path.name)} holds {report} where texts or whole numbers are needed: export it as text."
-        )
-    ids = ""
-    if ID in columns:
-        kind = schema.field(columns[ID]).type
-        logical = about.schema.column(schema.names.index(columns[ID])).logical_type.type
-        ids = "uuid" if logical == "UUID" else "text"
-        if ids == "text" and not _is_text(kind):
+    kinds = {name: schema.field(stored).type for name, stored in columns.items()}
+    whole, ids = pa.types.is_integer(kinds[REPORT]), "text" if ID in columns else ""
+    if ids and about.schema.column(schema.names.index(columns[ID])).logical_type.type == "UUID":
+        ids = "uuid"
+    for name, kind in kinds.items():
+        integer, uuid = name in (REPORT, REPORTS) and pa.types.is_integer(kind), name == ID and ids == "uuid"
+        if not (integer or uuid or (name != REPORTS and _is_text(kind))):
             raise UnreadableReports(
-                f"The column id of {quoted(path.name)} holds {kind} where texts or UUIDs are needed: export it as text."
+                f"The column {name} of {quoted(path.name)} holds {kind} where {_HELD[name]} are needed: export it so. No report in it was counted."
             )
-    if DESIGN in columns and not _is_text(schema.field(columns[DESIGN]).type):
-        raise UnreadableReports(f"The column design of {quoted(path.name)} holds no texts: export it as text.")
-    if REPORTS in columns and not pa.types.is_integer(schema.field(columns[REPORTS]).type):
-        raise UnreadableReports(
-            f"The column reports of {quoted(path.name)} holds no whole numbers: export it as whole numbers."
-        )
     others = {name: name for name in schema.names if name not in columns.values()}
     table, row = f"read_parquet({literal(path)}, file_row_number=true)", _NUMBERED
     if _NUMBERED in schema.names:  # a column of the file has the name of the database's own

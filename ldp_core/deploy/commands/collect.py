@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ldp_core import estimators, frames, verdicts, wording, workloads
+from ldp_core import estimators, frames, verdicts, wording
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Read
 from ldp_core.deploy.commands import files, terminal
@@ -81,7 +81,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
             terminal.say(_said(file))
     if unlike := collector.unlike_in_words(collection, kit.mechanism):
         terminal.say(unlike)
-    options: dict[str, Any] = {"labels": kit.domain.type_labels, "occasions": occasions, "drawn": given.drawn}
+    options: dict[str, Any] = {"labels": kit.labels, "occasions": occasions, "drawn": given.drawn}
     kind, sizes, reported = "any_time" if given.any_time else "fixed", None, collection.users / occasions
     if given.population:
         sizes = collector.sizes_of(given.population, collector.group_names(kit.domain))
@@ -90,9 +90,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     )
     users = reported if sizes is None else float(sizes.sum())
     told = collector.in_units(answers, kit.workload, users)
-    recipe = kit.configuration.workload
-    asked = workloads.ratios_of([] if recipe is None else recipe.parts, kit.domain, kit.workload)
-    about = (collection, kit.mechanism, kit.workload, asked, given.estimator, given.level, kind)
+    about = (collection, kit.mechanism, kit.workload, kit.ratios, given.estimator, given.level, kind)
     ratios = collector.within_groups(*about, drawn=given.drawn)
     if given.output:
         files.write(given.output, frames.as_csv(collector.with_groups(told, ratios)).encode())
@@ -109,13 +107,12 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         if given.output:
             yield f"Answers written to {given.output}."
             return
-        target = kit.configuration.target_alpha**0.5
-        yield from ("", *_table(told.assign(verdict=collector.judged(answers, users, target, kit.workload))), "")
+        yield from ("", *_table(told.assign(verdict=collector.judged(answers, users, kit.target, kit.workload))), "")
         if len(ratios):
             yield from (*_table(ratios), "")
             yield from filter(None, [estimators.unbounded_in_words(ratios, kind)])
         yield whose
-        yield f"Target error: {verdicts.error_in_words(kit.workload, target, users)}. {verdicts.RULE}"
+        yield f"Target error: {verdicts.error_in_words(kit.workload, kit.target, users)}. {verdicts.RULE}"
         missed = estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), reported, given.estimator)
         yield from filter(None, (missed, estimators.contradicted_in_words(answers, given.estimator)))
 

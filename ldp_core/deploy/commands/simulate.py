@@ -6,11 +6,9 @@ import argparse
 import threading
 from collections.abc import Iterator
 
-from ldp_core import estimators, library, studies, wording, workloads
+from ldp_core import estimators, library, studies, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.designs import Setting
-from ldp_core.mechanisms.base import Mechanism
-from ldp_core.workloads.axes import axes_of
 
 WITHIN_GROUPS = {"name": ("Within groups", str), "unit": ("Unit", str)} | {
     name: (title, lambda value: "none" if value != value else wording.significant(value, 4))
@@ -42,7 +40,8 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         estimators.spec(name)
     names = working.asked_for(setting, given.mechanisms or [setting.chosen])
     mechanisms, _ = working.several(setting, names, stop, bundle)
-    result = _simulated(setting, mechanisms, stop)
+    terminal.begin("Simulating")
+    result = setting.simulated(mechanisms, cancel=stop)
     for mechanism, estimator, reason in result.skipped:
         title = estimators.spec(estimator).title
         terminal.say(f"{title} is left out for {library.spec(mechanism).title}. {reason}")
@@ -74,23 +73,4 @@ def _text(setting: Setting, result: studies.outcomes.Outcomes) -> Iterator[str]:
         f"{wording.plural(result.trials, 'collection')} from {wording.count(setting.users)} people; the error of a typical answer "
         f"{'in percentage points (pp) of all people' if scale == wording.POINTS else scale.unit}. Exact predictions exist for unbiased "
         "estimates only."
-    )
-
-
-def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threading.Event) -> studies.outcomes.Outcomes:
-    c, simulated = setting.configuration, setting.configuration.simulation
-    parts = () if c.workload is None else c.workload.parts
-    terminal.begin("Simulating")
-    return studies.outcomes.compare(
-        mechanisms,
-        setting.workload,
-        setting.counts,
-        setting.labels,
-        simulated.trials,
-        simulated.seed,
-        simulated.estimators,
-        studies.outcomes.scales_of(setting.workload, axes_of(setting.domain)),
-        cancel=stop,
-        parts=[part.summary for part in parts] if len(parts) > 1 else None,
-        ratios=workloads.ratios_of(parts, setting.domain, setting.workload),
     )

@@ -32,7 +32,6 @@ from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
@@ -280,20 +279,20 @@ def _sampled_sets(mechanism: SampledSets) -> Sampler:
 
 @sampler.register
 def _scrambled_patterns(mechanism: ScrambledPatterns) -> Sampler:
-    _check_cells(sum({id(sent_pattern.cells): sent_pattern.cells.size for sent_pattern in mechanism.patterns}.values()))
+    cells = sum({id(sent.cells): sent.cells.size for sent in mechanism.patterns}.values())
+    if cells > MOST_ROW_CELLS:
+        raise NoDevice(
+            f"The patterns of this mechanism have {cells:,} cells, more than the {MOST_ROW_CELLS:,} that fit into a device: use coarser bins."
+        )
     known: dict[tuple[int, float], Sampler] = {}
     parts = []
-    for pattern, p in zip(mechanism.patterns, mechanism.true_probability.tolist(), strict=True):
-        key = id(pattern.cells), p  # patterns of many sets share their cells
+    for sent, p in zip(mechanism.patterns, mechanism.true_probability.tolist(), strict=True):
+        key = id(sent.cells), p  # patterns of many sets share their cells
         if key not in known:
-            known[key] = _pattern(pattern, p)
-        parts.append((_table_of(mechanism, pattern.attributes), known[key]))
+            digits = "".join(np.where(sent.cells.ravel(), "1", "0").tolist())
+            known[key] = {"kind": "pattern", "sizes": list(sent.cells.shape), "cells": digits, "inside": _steps(p)}
+        parts.append((_table_of(mechanism, sent.attributes), known[key]))
     return _one_of(parts, width=1 + mechanism.width, shares=mechanism.shares, fill=-1)
-
-
-def _pattern(pattern: Pattern, inside: float) -> Sampler:
-    sizes = list(pattern.cells.shape)
-    return {"kind": "pattern", "sizes": sizes, "cells": _digits(pattern.cells), "inside": _steps(inside)}
 
 
 @sampler.register
@@ -315,17 +314,6 @@ def _steps(probability: float) -> int:
     if steps.denominator != 1:
         raise ValueError(f"The probability {probability!r} is no whole number of 2^-53.")
     return steps.numerator
-
-
-def _check_cells(cells: int) -> None:
-    if cells > MOST_ROW_CELLS:
-        raise NoDevice(
-            f"The patterns of this mechanism have {cells:,} cells, more than the {MOST_ROW_CELLS:,} that fit into a device: use coarser bins."
-        )
-
-
-def _digits(cells: np.ndarray) -> str:
-    return "".join(np.where(cells.ravel(), "1", "0").tolist())
 
 
 def _table_of(mechanism: SurveyMechanism, attributes: Sequence[int]) -> Terms:

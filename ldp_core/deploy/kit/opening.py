@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
-import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_STORED
 
 from ldp_core import limits
 from ldp_core.data.domain import Domain
@@ -19,6 +18,7 @@ from ldp_core.deploy.kit.client import Device
 from ldp_core.designs import Configuration, Setting, bundle
 from ldp_core.designs.disclosure import PEOPLE
 from ldp_core.designs.standalone import realise
+from ldp_core.designs.zips import zipped
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Ratios, Workload, ratios_of
 
@@ -53,8 +53,7 @@ class Kit:
     @cached_property
     def ratios(self) -> list[Ratios]:
         """The shares and averages within groups that are asked for."""
-        recipe = self.configuration.workload
-        return [] if recipe is None else ratios_of(recipe.parts, self.domain, self.workload)
+        return ratios_of(self.configuration.parts, self.domain, self.workload)
 
 
 def kit_of(made: Setting) -> Kit:
@@ -112,12 +111,7 @@ def _content(place: Path) -> bytes:
     try:
         if not place.is_dir():
             return _limited(place)
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            for name in _READ:
-                if (place / name).is_file():
-                    archive.writestr(name, _limited(place / name))
-        return packed.getvalue()
+        return zipped({name: _limited(place / name) for name in _READ if (place / name).is_file()}, ZIP_STORED)
     except OSError as error:
         raise ValueError(f"{place.name} cannot be read ({error.strerror}): name the kit's zip or its folder.") from None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -117,7 +118,7 @@ def kit(
         bundle.DEVICE: strict_json.write(description) + b"\n",
         **{name: (_HERE / name).read_bytes() for name in COPIED},
         "count.sql": readme.count_sql(device.design).encode(),
-        "vectors.json": vectors.text(vectors.vectors(description)).encode(),
+        "vectors.json": json.dumps(vectors.vectors(description), indent=1).encode(),
         "README.md": readme.readme(
             configuration, audit, device.design, device.sizes, certificate is not None, private_key is not None
         ).encode(),

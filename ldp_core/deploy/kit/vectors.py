@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import partial, reduce
 from random import Random
 from typing import Any
@@ -18,7 +18,7 @@ SUMMED = ("columns", "rest", "shares")
 ALONE = ("truth", "inside", "own", "keep", "flip")
 
 
-def vectors(description: Mapping[str, Any], seed: int = 0, reports: int = REPORTS) -> dict[str, object]:
+def vectors(description: Mapping[str, Any], reports: int = REPORTS) -> dict[str, object]:
     """The vectors of a device, a JSON object:
 
     * "design": the device they are for;
@@ -27,12 +27,13 @@ def vectors(description: Mapping[str, Any], seed: int = 0, reports: int = REPORT
     * "refused_devices": {"path", "add", "design", "why"}: the number at ``path`` of the description is raised by ``add``, and the design id
       replaced where "design" is not null. A client must refuse to load it.
     """
-    device, random, cases = Device(description), Random(f"{description['design']} {seed}"), []
-    for value in _values(description, random, reports):
+    device, random, cases = Device(description), Random(description["design"]), []
+    for value in _values(device, random, reports):
         taken: list[bytes] = []
-        report = device.report(value, partial(_drawn, random, taken))
-        cases.append({"value": value, "bytes": b"".join(taken).hex(), "report": report})
-    refused = {"refused_values": _refused_values(description), "refused_devices": _refused_devices(description)}
+        with suppress(ValueError):  # a code for no answer, for which there may be no report
+            report = device.report(value, partial(_drawn, random, taken))
+            cases.append({"value": value, "bytes": b"".join(taken).hex(), "report": report})
+    refused = {"refused_values": _refused_values(device), "refused_devices": _refused_devices(description)}
     return {"design": description["design"], "reports": cases} | refused
 
 
@@ -42,22 +43,14 @@ def _drawn(random: Random, taken: list[bytes], many: int) -> bytes:
     return taken[-1]
 
 
-def _values(description: Mapping[str, Any], random: Random, many: int) -> list[Value]:
+def _values(device: Device, random: Random, many: int) -> list[Value]:
     """The first value, the last one and others, as numbers and as people say them."""
-    sizes = Device(description).sizes
+    sizes = device.sizes
     records = [[0] * len(sizes), [size - 1 for size in sizes]]
     records += [[random.randrange(size) for size in sizes] for _ in range(max(0, many - 2))]
     values: list[Value] = [record[0] if len(sizes) == 1 else record for record in records]
-    if description["domain"] is not None:
-        attributes = description["domain"]["attributes"]
-        said = [{attribute["name"]: _said(attribute, random) for attribute in attributes} for _ in range(many)]
-        values += [one for one in said if not any(_code(attribute, one[attribute["name"]]) for attribute in attributes)]
-    return values
-
-
-def _code(attribute: Mapping[str, Any], said: object) -> bool:
-    """Whether what a person said is a code for no answer, for which there may be no report."""
-    return str(said) in {str(part) for code in attribute.get("no_answer", ()) for part in (code, f"{code:.15g}")}
+    said = many if device.attributes else 0
+    return values + [{one["name"]: _said(one, random) for one in device.attributes} for _ in range(said)]
 
 
 def _said(attribute: Mapping[str, Any], random: Random) -> object:
@@ -65,18 +58,14 @@ def _said(attribute: Mapping[str, Any], random: Random) -> object:
     words = list(attribute["words"])
     if attribute["kind"] == "categories" or (words and random.random() < 0.3):
         return random.choice(words)
-    if attribute["kind"] == "numbers":
-        return random.choice(
-            [random.choice(attribute["edges"]), random.uniform(attribute["edges"][0], attribute["edges"][-1])]
-        )
-    if attribute["kind"] == "range":
-        return random.choice([attribute["low"], attribute["high"], random.uniform(attribute["low"], attribute["high"])])
-    period = attribute["first"] + random.randrange(attribute["ordinary"])
-    return label_of_period(period, attribute["unit"])
+    if attribute["kind"] == "dates":
+        return label_of_period(attribute["first"] + random.randrange(attribute["ordinary"]), attribute["unit"])
+    edges = attribute["edges"] if attribute["kind"] == "numbers" else [attribute["low"], attribute["high"]]
+    return random.choice([random.choice(edges), random.uniform(edges[0], edges[-1])])
 
 
-def _refused_values(description: Mapping[str, Any]) -> list[dict[str, object]]:
-    sizes = Device(description).sizes
+def _refused_values(device: Device) -> list[dict[str, object]]:
+    sizes = device.sizes
     past = [size - 1 for size in sizes[:-1]] + [sizes[-1]]
     refused: list[dict[str, object]] = [
         {"value": past[0] if len(sizes) == 1 else past, "why": "a number past the last value"},
@@ -84,9 +73,8 @@ def _refused_values(description: Mapping[str, Any]) -> list[dict[str, object]]:
         {"value": [0] * (len(sizes) + 17), "why": "more numbers than there are attributes"},
         {"value": {}, "why": "no value of any attribute"},
     ]
-    attributes = [] if description["domain"] is None else description["domain"]["attributes"]
-    usual = {attribute["name"]: next(iter(attribute["words"]), None) for attribute in attributes}
-    for attribute in attributes:
+    usual = {attribute["name"]: next(iter(attribute["words"]), None) for attribute in device.attributes}
+    for attribute in device.attributes:
         name, codes = attribute["name"], attribute.get("no_answer", ())
         if attribute["missing"] is None:
             refused.append({"value": usual | {name: None}, "why": f"no value of {name}"})
@@ -133,8 +121,3 @@ def _altered(description: Mapping[str, Any], path: list[Any], add: int, why: str
 def _at(description: Mapping[str, Any], path: list[Any]) -> Any:
     """The list or object that holds the number at ``path``."""
     return reduce(lambda place, step: place[step], path[:-1], description)
-
-
-def text(document: Mapping[str, object]) -> str:
-    """Vectors as the text of a file."""
-    return json.dumps(document, indent=1)

@@ -25,7 +25,7 @@ answers the components that none before it holds. Source: this project.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -82,23 +82,22 @@ class Tables:
     def seen(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
         """(c,) places in U and (q, c) coordinates there of what is answered of ``rows`` (q, cells) on the table of ``attributes``."""
         places = self.places(attributes)
-        kept = self.asked[places] & (places >= 0)
+        kept = self.answerable[places] & (places >= 0)
         coordinates = anova.coordinates(rows.reshape(-1, *(self.sizes[i] for i in attributes)))
         return places[kept], coordinates.reshape(len(rows), -1)[:, kept] / math.sqrt(len(places))
 
     @cached_property
-    def asked(self) -> np.ndarray:
+    def answerable(self) -> np.ndarray:
         """(dimensions,) which coordinates belong to components that are answered."""
-        asked = np.zeros(self.dimensions, dtype=bool)
+        answerable = np.zeros(self.dimensions, dtype=bool)
         for members in self.answered:
-            asked[self.at[members]] = True
-        return asked
+            answerable[self.at[members]] = True
+        return answerable
 
-    def gram(self, survey: Survey, spectra: Iterable[Mapping[Set, float] | None]) -> np.ndarray:
-        """(dimensions, dimensions) the sum of r r' over the answered parts of all queries; ``spectra`` has for each group the eigenvalues of
-        its own Gram matrix by component, None where it has none."""
+    def gram(self, survey: Survey) -> np.ndarray:
+        """(dimensions, dimensions) the sum of r r' over the answered parts of all queries."""
         gram, diagonal = np.zeros((self.dimensions, self.dimensions)), np.zeros(self.dimensions)
-        for group, values in zip(survey.groups, spectra, strict=True):
+        for group, values in zip(survey.groups, survey.spectra, strict=True):
             if values is not None:
                 for members in self.answered & values.keys():
                     diagonal[self.at[members]] += group.weight**2 * values[members] / group.base.n
@@ -114,18 +113,18 @@ def together(sizes: Sequence[int], sets: Sequence[Set]) -> list[Tables]:
     `_MOST_DIMENSIONS` allow, and those that are left the same way; these answer the components that none before them holds."""
     tables, several = list[Tables](), [tuple(i for i in members if sizes[i] > 1) for members in sets]
     for group in tied_together(several):
-        left = [k for k, members in enumerate(several) if set(members) <= set(group)]
-        known = frozenset[Set]()
-        while left:
-            numbers = left[:1]
-            for k in left[1:]:
+        remaining = [k for k, members in enumerate(several) if set(members) <= set(group)]
+        answered = frozenset[Set]()
+        while remaining:
+            numbers = remaining[:1]
+            for k in remaining[1:]:
                 more = _components(sizes, [sets[j] for j in (*numbers, k)])
                 if math.fsum(anova.dimensions(sizes, members) for members in more) <= _MOST_DIMENSIONS:
                     numbers.append(k)
             held = frozenset(_components(sizes, [sets[k] for k in numbers]))
-            tables.append(Tables(tuple(sizes), tuple(numbers), tuple(sets[k] for k in numbers), held - known))
-            known |= held
-            left = [k for k in left if k not in numbers]
+            tables.append(Tables(tuple(sizes), tuple(numbers), tuple(sets[k] for k in numbers), held - answered))
+            answered |= held
+            remaining = [k for k in remaining if k not in numbers]
     return tables
 
 
@@ -168,8 +167,8 @@ class Combined:
     def _inverse(self) -> tuple[np.ndarray, np.ndarray | None]:
         """M^-1 and, when the reports do not tell all of U, M^+ and the projector on what they do tell."""
         M = np.zeros((self.tables.dimensions, self.tables.dimensions))
-        for share, (places, _), own in zip(self.shares, self.by.readings, self.by.information, strict=True):
-            M[np.ix_(places, places)] += share * own
+        for share, (places, _), information in zip(self.shares, self.by.readings, self.by.information, strict=True):
+            M[np.ix_(places, places)] += share * information
         return pseudo_inverse(M, 1e-13)
 
     @cached_property
@@ -189,15 +188,15 @@ class Combined:
         table of ``attributes``."""
         places, coordinates = self.tables.seen(rows, attributes)
         solved = coordinates @ self._inverse[0][places]
-        for own, read in self.by.readings:
-            yield solved[:, own] @ read.T
+        for places, read in self.by.readings:
+            yield solved[:, places] @ read.T
 
     def squares(self, gram: np.ndarray) -> Iterator[np.ndarray]:
         """The sum (m_k,) of the squared contributions of a report about each table to queries with
         the ``gram`` of `Tables`."""
         spread = self._spread(gram)
-        for own, read in self.by.readings:
-            yield ((read @ spread[np.ix_(own, own)]) * read).sum(axis=1)
+        for places, read in self.by.readings:
+            yield ((read @ spread[np.ix_(places, places)]) * read).sum(axis=1)
 
     def cost(self, gram: np.ndarray) -> float:
         """tr(M^-1 G): the sum of r' M^-1 r over the queries with the ``gram`` of `Tables`, on average over the types."""
@@ -208,8 +207,8 @@ class Combined:
         spread = self._spread(gram)
         return np.array(
             [
-                np.vdot(own, spread[np.ix_(places, places)])
-                for own, (places, _) in zip(self.by.information, self.by.readings, strict=True)
+                np.vdot(information, spread[np.ix_(places, places)])
+                for information, (places, _) in zip(self.by.information, self.by.readings, strict=True)
             ]
         )
 
@@ -219,12 +218,14 @@ class Combined:
         comes from the table with most information about it. The second is the cost of that part
         with the strategy that the table has."""
         spread = self._spread(gram)
-        for members, own, (places, _) in zip(self.tables.sets, self.by.information, self.by.readings, strict=True):
+        for members, information, (places, _) in zip(
+            self.tables.sets, self.by.information, self.by.readings, strict=True
+        ):
             sizes = [self.tables.sizes[i] for i in members]
             basis = anova.coordinates(np.eye(math.prod(sizes)).reshape(-1, *sizes)).reshape(math.prod(sizes), -1)
             basis = basis[:, self.tables.places(members) >= 0] * math.sqrt(len(basis))
             here = spread[np.ix_(places, places)]
-            yield basis @ (own @ here @ own) @ basis.T, float(np.vdot(own, here))
+            yield basis @ (information @ here @ information) @ basis.T, float(np.vdot(information, here))
 
     def _spread(self, gram: np.ndarray) -> np.ndarray:
         """M^-1 G M^-1."""
@@ -234,8 +235,8 @@ class Combined:
     def components(self, tallies: Sequence[np.ndarray]) -> dict[Set, np.ndarray]:
         """{A: component A, in users} from how often each report was sent about each table (m_k,)."""
         sums = np.zeros(self.tables.dimensions)
-        for (own, read), tally in zip(self.by.readings, tallies, strict=True):
-            np.add.at(sums, own, tally @ read)
+        for (places, read), tally in zip(self.by.readings, tallies, strict=True):
+            np.add.at(sums, places, tally @ read)
         sums, components = self._inverse[0] @ sums, {}
         for members in self.inflation:
             sizes = [self.tables.sizes[i] for i in members]

@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,35 +35,27 @@ from ldp_core.anova import Set
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.privacy import exp_epsilon
 
+if TYPE_CHECKING:
+    from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+
 FIRST, SECOND, SUMMED, OWN = range(4)
 """The role of an attribute of K: in A only, in A' only, or in both, as alpha or as beta."""
 
 
 class Moments:
-    """Second moments of the reports of ``patterns`` over attributes of ``sizes``, sent with the probabilities ``shares``.
+    """Second moments of the reports of a ``mechanism``."""
 
-    ``information`` is {A: m_A} of the sets A that the reports tell something about.
-    """
-
-    def __init__(
-        self,
-        sizes: Sequence[int],
-        patterns: Sequence[Pattern],
-        shares: np.ndarray,
-        epsilon: float,
-        information: dict[Set, float],
-    ):
-        self.sizes, self.patterns, self.information = tuple(sizes), patterns, information
-        difference = exp_epsilon(epsilon) - 1
-        self._difference = difference
-        self._weights = np.array([difference / (1 + difference * sent_pattern.share) for sent_pattern in patterns])
-        """(r,) w of each pattern."""
-        self._scales = (
-            shares * self._weights**2 / (1 + difference * np.array([sent_pattern.share for sent_pattern in patterns]))
+    def __init__(self, mechanism: ScrambledPatterns):
+        self.sizes, self.patterns, self.information = (
+            mechanism.sizes,
+            mechanism.patterns,
+            mechanism.component_information,
         )
+        self._difference, self._weights = exp_epsilon(mechanism.epsilon) - 1, mechanism.weights
+        self._scales = mechanism.shares * self._weights**3 / self._difference
         """(r,) what multiplies the mean over images of (w/n_B . . .)^2 (1 + D 1_T), but for n_B."""
         self._holding: dict[Set, list[int]] = {}
-        for number, pattern in enumerate(patterns):
+        for number, pattern in enumerate(self.patterns):
             for members in anova.subsets(i for i in pattern.attributes if self.sizes[i] > 1):
                 self._holding.setdefault(members, []).append(number)
         self._known: dict[Set, np.ndarray] = {}

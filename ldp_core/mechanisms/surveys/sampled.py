@@ -26,7 +26,7 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_counts, check_reports
-from ldp_core.mechanisms.parts import Parts, drawn
+from ldp_core.mechanisms.parts import InParts, Parts, drawn
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.covering import best_sets
@@ -49,7 +49,7 @@ SHARES = ("even", "fitted")
 """Fewer people than this report one by one in simulations, which is then quicker."""
 
 
-class SampledSets(SurveyMechanism):
+class SampledSets(InParts, SurveyMechanism):
     """``oracle`` reports the joint value of one of ``sets`` (None: those asked about), drawn with probabilities ``shares``: "even",
     "fitted" to make the total variance least, or a number for each of them. Raises ValueError for anything else.
     """
@@ -80,8 +80,8 @@ class SampledSets(SurveyMechanism):
             self.shares = shares_of_all(survey, self.sets, self.information_of_sets)
         else:
             self.shares = given_shares([1.0] * len(self.sets) if isinstance(stated, str) else stated, len(self.sets))
-        self._parts = Parts(tuple(map(self.oracle, range(len(self.sets)))), "a set")
-        kept = [one.n if one.channel is None else one.channel.shape[0] for one in self._parts.mechanisms]
+        self.parts = Parts(tuple(map(self.oracle, range(len(self.sets)))), "a set")
+        kept = [one.n if one.channel is None else one.channel.shape[0] for one in self.parts.mechanisms]
         self.starts = np.concatenate([[0], np.cumsum(kept)])
 
     def _identity(self) -> dict[str, Any]:
@@ -117,12 +117,8 @@ class SampledSets(SurveyMechanism):
         alpha, beta = known or ORACLES[self.parameters["oracle"]][1](cells, self.epsilon).centred_moments()
         return 1 / (alpha * cells + beta)
 
-    @property
-    def component_information(self) -> Mapping[Set, float]:
-        return self.information
-
     @cached_property
-    def information(self) -> dict[Set, float]:
+    def component_information(self) -> dict[Set, float]:
         """{A: m_A} of the non-empty sets inside those that are drawn."""
         information: dict[Set, float] = {}
         for members, weight in zip(self.sets, (self.shares * self.information_of_sets).tolist(), strict=True):
@@ -155,15 +151,15 @@ class SampledSets(SurveyMechanism):
         total = np.zeros(1)
         for within in anova.subsets(shared):
             if within:
-                total = total + parts[within] / self.information[tuple(attributes[i] for i in within)]
+                total = total + parts[within] / self.component_information[tuple(attributes[i] for i in within)]
         return total
 
-    def _parts_of(self, rows: np.ndarray, attributes: Set) -> dict[Set, np.ndarray]:
+    def _components(self, rows: np.ndarray, attributes: Set) -> dict[Set, np.ndarray]:
         return anova.components(np.asarray(rows, dtype=float).reshape(-1, *[self.sizes[i] for i in attributes]))
 
     def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
         attributes = self._several(attributes)
-        parts = self._parts_of(rows, attributes)
+        parts = self._components(rows, attributes)
         moments = np.zeros((len(rows), *[self.sizes[i] for i in attributes]))
         for shared, sets in self.sources(attributes):
             squares, cells = self._weighed(parts, shared, attributes) ** 2, self._cells[sets]
@@ -182,7 +178,7 @@ class SampledSets(SurveyMechanism):
 
     def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
         attributes = self._several(attributes)
-        parts, sources = self._parts_of(rows, attributes), self.sources(attributes)
+        parts, sources = self._components(rows, attributes), self.sources(attributes)
         some_say_nothing = sum(len(sets) for _, sets in sources) < len(self.sets)
         low, high = (np.full(len(rows), 0.0 if some_say_nothing else end) for end in (math.inf, -math.inf))
         for shared, sets in sources:
@@ -205,25 +201,17 @@ class SampledSets(SurveyMechanism):
         """Whole bits for the number of the set, and for the longest report on a set."""
         return math.ceil(math.log2(len(self.sets))) + max(oracle.bits_per_report for oracle in self.oracles.values())
 
-    @property
-    def width(self) -> int:
-        """Numbers in a report after that of its set."""
-        return self._parts.width
-
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) for records ``values`` (users, d): the number of the set each has drawn, and the report on it, filled up
         with -1. Simulation only: a client needs a secure random source."""
         records = records_of(values, self.sizes)
         numbers = drawn(len(records), self.shares, rng)
-        return self._parts.privatize(numbers, lambda k, people: self._cells_of(records[people], self.sets[k]), rng)
-
-    def possible(self, rows: np.ndarray) -> np.ndarray:
-        return self._parts.possible(rows)
+        return self.parts.privatize(numbers, lambda k, people: self._cells_of(records[people], self.sets[k]), rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """How many reported on each set (K,), and what their reports add up to, one set after the other."""
         users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self.starts[-1], dtype=np.int64)
-        for k, sent in self._parts.sorted(raw):
+        for k, sent in self.parts.sorted(raw):
             users[k] = len(sent)
             sums[self.starts[k] : self.starts[k + 1]] = self.oracle(k).aggregate(sent).arrays[0]
         return Reports(self.digest, len(raw), (users, sums))
@@ -283,13 +271,13 @@ class SampledSets(SurveyMechanism):
                     part *= weight * (shaped.size // part.size)  # a sum over the others, where it was a mean
                     own = tuple(members[i] for i in within)
                     sums[own] = sums[own] + part if own in sums else part
-        return {members: part / self.information[members] for members, part in sums.items()}
+        return {members: part / self.component_information[members] for members, part in sums.items()}
 
     # --- what is said of it -------------------------------------------------------------------------------------
 
     def audit(self) -> Audit:
         """That of the report on the set where it is largest: which set is drawn does not depend on the person's value."""
-        k, worst = self._parts.audit()
+        k, worst = self.parts.audit()
         step = math.prod(self.sizes[self.sets[k][-1] + 1 :])  # two values of one attribute are two cells of the table
         return replace(worst, method=f"{worst.method}; the set is drawn whatever the value", worst_pair=(0, step))
 

@@ -82,16 +82,13 @@ class ScrambledPatterns(SurveyMechanism):
         self._ratio = exp_epsilon(self.epsilon)
         self._inside = np.array([np.count_nonzero(sent_pattern.cells) for sent_pattern in self.patterns])
         self._cells = np.array([sent_pattern.cells.size for sent_pattern in self.patterns])
-        self._weights = (self._ratio - 1) / (1 + (self._ratio - 1) * self._inside / self._cells)
+        self.weights = (self._ratio - 1) / (1 + (self._ratio - 1) * self._inside / self._cells)
+        """(r,) w of each pattern."""
         self._starts = np.concatenate([[0], np.cumsum(self._cells)])
 
     @property
     def scrambled(self) -> ScrambledPatterns:
         return self
-
-    @property
-    def component_information(self) -> Mapping[Set, float]:
-        return self.information
 
     @property
     def bytes_held(self) -> int:
@@ -137,15 +134,15 @@ class ScrambledPatterns(SurveyMechanism):
     # --- what reports tell --------------------------------------------------------------------------------------
 
     @cached_property
-    def information(self) -> dict[Set, float]:
+    def component_information(self) -> dict[Set, float]:
         """{A: m_A} of the non-empty sets A that reports tell something about."""
         fourier_weight: dict[Set, float] = {}
-        known: dict[int, dict[Set, float]] = {}
+        weights_of: dict[int, dict[Set, float]] = {}
         for pattern, share in zip(self.patterns, self.shares.tolist(), strict=True):
-            if id(pattern.cells) not in known:  # patterns of many sets share their cells
+            if id(pattern.cells) not in weights_of:  # patterns of many sets share their cells
                 plain = Pattern(tuple(range(pattern.cells.ndim)), pattern.cells)
-                known[id(pattern.cells)] = plain.fourier_weights(self.epsilon)
-            for places, value in known[id(pattern.cells)].items():
+                weights_of[id(pattern.cells)] = plain.fourier_weights(self.epsilon)
+            for places, value in weights_of[id(pattern.cells)].items():
                 members = tuple(pattern.attributes[k] for k in places)
                 fourier_weight[members] = fourier_weight.get(members, 0.0) + share * value
         least = 1e-12 * math.fsum(fourier_weight.values())
@@ -157,7 +154,7 @@ class ScrambledPatterns(SurveyMechanism):
 
     @cached_property
     def _moments(self) -> Moments:
-        return Moments(self.sizes, self.patterns, self.shares, self.epsilon, self.information)
+        return Moments(self)
 
     def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
         return [(attributes, self._moments.squares(attributes, rows))]
@@ -174,12 +171,12 @@ class ScrambledPatterns(SurveyMechanism):
     @cached_property
     def true_probability(self) -> np.ndarray:
         """(r,) probability that an image of a pattern holds the person's cell."""
-        known: dict[tuple[int, int], float] = {}
+        chances: dict[tuple[int, int], float] = {}
         for size, cells in zip(self._inside.tolist(), self._cells.tolist(), strict=True):
-            if (size, cells) not in known:
+            if (size, cells) not in chances:
                 wanted = self._ratio * size / (self._ratio * size + cells - size)
-                known[size, cells] = self._within(wanted, size, cells)
-        return np.array([known[key] for key in zip(self._inside.tolist(), self._cells.tolist(), strict=True)])
+                chances[size, cells] = self._within(wanted, size, cells)
+        return np.array([chances[key] for key in zip(self._inside.tolist(), self._cells.tolist(), strict=True)])
 
     def _within(self, wanted: float, size: int, cells: int) -> float:
         return probability_within(wanted, lambda p: p * (cells - size) / ((1 - p) * size), self._ratio)
@@ -274,8 +271,8 @@ class ScrambledPatterns(SurveyMechanism):
         pattern, size = self.patterns[number], int(self._inside[number])
         if pattern.cells.ndim == 1:  # sets of values, whose sums need no loop over people
             values = np.bincount(records[:, pattern.attributes[0]], minlength=pattern.cells.size)
-            own = SubsetSelection(pattern.cells.size, self.epsilon, size)
-            return own.simulate(values, rng).arrays[0]
+            sets = SubsetSelection(pattern.cells.size, self.epsilon, size)
+            return sets.simulate(values, rng).arrays[0]
         places_covered, step = np.zeros(pattern.cells.size, dtype=np.int64), self._step(number)
         for start in range(0, len(records), step):
             places_covered += covered(pattern.cells, self._scrambled(number, records[start : start + step], rng))
@@ -289,16 +286,16 @@ class ScrambledPatterns(SurveyMechanism):
         for number, pattern in enumerate(self.patterns):
             own = (
                 cover[self._starts[number] : self._starts[number + 1]].reshape(pattern.cells.shape)
-                * self._weights[number]
+                * self.weights[number]
             )
             tables[pattern.attributes] = tables.get(pattern.attributes, 0) + own
         parts: dict[Set, np.ndarray] = {}
         for attributes, table in tables.items():
             for axes in anova.subsets(range(table.ndim)):
                 members = tuple(attributes[axis] for axis in axes)
-                if members in self.information:
+                if members in self.component_information:
                     part = anova.component(table, axes)
-                    parts[members] = parts.get(members, 0) + part / (part.size * self.information[members])
+                    parts[members] = parts.get(members, 0) + part / (part.size * self.component_information[members])
         return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=parts)
 
     # --- what is said of it -------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ldp_core.mechanisms.base import (
     Audit,
@@ -110,29 +111,14 @@ class Haar(Mechanism):
     @property
     def channel(self) -> LinearOperator:
         """(outputs of all levels, n) the strategy, by fast transforms."""
-        padded = channel(self.tree, [self._level_channel(m) for m in self.blocks])
-
-        def forward(x: np.ndarray) -> np.ndarray:
-            return padded @ np.pad(np.ravel(x), (0, self.tree.n - self.n))
-
-        def adjoint(y: np.ndarray) -> np.ndarray:
-            return (padded.T @ np.ravel(y))[: self.n]
-
-        return LinearOperator((padded.shape[0], self.n), matvec=forward, rmatvec=adjoint, dtype=float)
+        padding = aslinearoperator(sparse.eye_array(self.tree.n, self.n))
+        return channel(self.tree, [self._level_channel(m) for m in self.blocks]) @ padding
 
     def _level_channel(self, blocks: int) -> LinearOperator:
         """Q of one level on its half blocks."""
-        signs = sign_channel(2 * blocks, range(blocks, 2 * blocks), self.epsilon)
-        order = self._signed(np.arange(2 * blocks), blocks)
-
-        def forward(halves: np.ndarray) -> np.ndarray:
-            types = np.empty(2 * blocks)
-            types[order] = np.ravel(halves)
-            return signs @ types
-
-        return LinearOperator(
-            signs.shape, matvec=forward, rmatvec=lambda y: (signs.T @ np.ravel(y))[order], dtype=float
-        )
+        halves = np.arange(2 * blocks)
+        order = sparse.csr_array((np.ones(2 * blocks), (self._signed(halves, blocks), halves)))
+        return sign_channel(2 * blocks, range(blocks, 2 * blocks), self.epsilon) @ aslinearoperator(order)
 
     # --- estimates and their variance ---------------------------------------------------------------------------
 

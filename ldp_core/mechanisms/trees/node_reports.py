@@ -23,7 +23,6 @@ from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
     Estimate,
-    Mechanism,
     QuadraticForm,
     Reports,
     check_counts,
@@ -32,7 +31,7 @@ from ldp_core.mechanisms.base import (
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
-from ldp_core.mechanisms.parts import Parts
+from ldp_core.mechanisms.parts import InParts, Parts
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.levels import Tree, check_dense
@@ -104,7 +103,7 @@ class Weighed:
     root: np.ndarray
 
 
-class HierarchicalTree(Mechanism):
+class HierarchicalTree(InParts):
     """HH_B with the node estimates of every level available: common part of the consistent and raw reconstructions."""
 
     name = "hierarchical"
@@ -119,7 +118,7 @@ class HierarchicalTree(Mechanism):
         self.levels = len(tree.sizes)
         self.gains = tree.gains.tolist()
         self.oracles = oracles or tuple(NODE_ORACLES[oracle](size, self.epsilon) for size in tree.sizes)
-        self._parts = Parts(self.oracles, "a level", filler=0)
+        self.parts = Parts(self.oracles, "a level", filler=0)
 
     @property
     def bits_per_report(self) -> float:
@@ -129,33 +128,18 @@ class HierarchicalTree(Mechanism):
 
     # --- reports: the users of each level, then the oracle's statistics on each level -------------------------------
 
-    @property
-    def width(self) -> int:
-        """Numbers in a report after that of its level."""
-        return self._parts.width
-
-    @property
-    def outcomes(self) -> float:
-        return self._parts.outcomes
-
-    def possible(self, rows: np.ndarray) -> np.ndarray:
-        return self._parts.possible(rows)
-
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there,
         then zeros. Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
         picked = self.tree.picks(values.size, rng)
-        return self._parts.privatize(picked, lambda level, own: self.tree.nodes_of(level, values[own]), rng)
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        return self._parts.joined(self.digest, self._parts.aggregate(raw))
+        return self.parts.privatize(picked, lambda level, own: self.tree.nodes_of(level, values[own]), rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own. Simulation only."""
         thinned = self.tree.thin(check_counts(counts, self.n), rng)
         reports = [oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)]
-        return self._parts.joined(self.digest, reports)
+        return self.parts.joined(self.digest, reports)
 
     @property
     def channel(self) -> LinearOperator | None:
@@ -181,13 +165,9 @@ class HierarchicalTree(Mechanism):
         known = [Q for Q in levels if Q is not None]
         return channel(self.tree, known) if len(known) == self.levels else None
 
-    def tally(self, reports: Reports) -> np.ndarray:
-        """(outputs of all levels,) how often each output was sent."""
-        return np.concatenate(reports.arrays[1:])
-
     def _node_estimates(self, reports: Reports) -> list[np.ndarray]:
         """Unbiased counts of all N users at the nodes of each level."""
-        each = zip(self.oracles, self.gains, self._parts.apart(self.digest, reports), strict=True)
+        each = zip(self.oracles, self.gains, self.parts.apart(self.digest, reports), strict=True)
         return [gain * oracle.estimate(own).estimated_counts for oracle, gain, own in each]
 
     @abstractmethod
@@ -275,7 +255,7 @@ class HierarchicalTree(Mechanism):
 
     def audit(self) -> Audit:
         """The level is drawn whatever the type, so the worst level's oracle decides."""
-        level, worst = self._parts.audit()
+        level, worst = self.parts.audit()
         nodes = self.tree.nodes_of(level, np.arange(self.n))
         one, other = (int(np.argmax(nodes == node)) for node in worst.worst_pair)
         method = f"worst of {self.levels} levels, the level being independent of the type; {worst.method}"

@@ -149,7 +149,7 @@ class TableQuestions:
     @cached_property
     def grams(self) -> list[np.ndarray]:
         """The Gram matrices of all questions on the tables put together (`Tables.gram`)."""
-        return [tables.gram(self.survey, self.survey.spectra) for tables in self.together]
+        return [tables.gram(self.survey) for tables in self.together]
 
     def parts(self, shared: Shared) -> Iterator[tuple[int, np.ndarray, float]]:
         """(number of a table, Gram matrix of its questions, their cost) for each table put together

@@ -72,7 +72,6 @@ def recommend(
     alpha: float = analysis.DEFAULT_ALPHA,
     candidates: Sequence[str] | None = None,
     fitted: Mapping[str, Mechanism] | None = None,
-    delta: bool = False,
     floor: float | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     results: Cache | None = None,
@@ -83,8 +82,7 @@ def recommend(
     mechanisms that need a fit take part when they are in ``fitted``, for this number of types and
     epsilon.
 
-    **The rule.** Those whose privacy is pure (or all, with ``delta``) and that can answer the workload are compared by
-    the users they need in the worst case. Among all within 5 % of the fewest users, a closed form
+    **The rule.** Those whose privacy is pure and that can answer the workload are compared by the users they need in the worst case. Among all within 5 % of the fewest users, a closed form
     is preferred, then the shortest reports, then the fewest users.
 
     ``floor`` is a worst-case variance per user that no unbiased epsilon-LDP mechanism goes below; by default a bound that
@@ -102,7 +100,7 @@ def recommend(
         outcome = given(fitted.get(name), point) or _computed(point, results, cancel)
         if outcome is None:
             break
-        rows.append(_row(library.spec(name), outcome, workload, alpha, users, floor, delta))
+        rows.append(_row(library.spec(name), outcome, workload, alpha, users, floor))
     ranking = pd.DataFrame(rows, columns=COLUMNS).sort_values("users_needed", ignore_index=True, kind="stable")
     eligible = ranking[ranking["note"] == ""]
     if not len(eligible):
@@ -110,7 +108,7 @@ def recommend(
     best = eligible.iloc[0]
     near = eligible[eligible["users_needed"] <= best["users_needed"] * (1 + TOLERANCE)]
     chosen = near.sort_values(["fitted", "bits", "users_needed"], kind="stable").iloc[0]
-    unfitted = [row["name"] for row in rows if row["note"] == NOT_FITTED and (row["pure"] or delta)]
+    unfitted = [row["name"] for row in rows if row["note"] == NOT_FITTED and row["pure"]]
     name, answers = chosen["name"], None
     if users and not asked(cancel)():
         built = fitted[name] if chosen["fitted"] else None
@@ -145,12 +143,12 @@ def _computed(point: SweepPoint, results: Cache | None, cancel: Cancel | None) -
 
 
 def _row(
-    spec: Spec, outcome: Outcome, workload: Workload, alpha: float, users: float | None, floor: float, delta: bool
+    spec: Spec, outcome: Outcome, workload: Workload, alpha: float, users: float | None, floor: float
 ) -> dict[str, Any]:
     needed, least = (analysis.users_for(v, workload.squared_weights, alpha) for v in (outcome.worst_case, floor))
     known = not outcome.reason
     error = math.sqrt(needed * alpha / users) if users and known else math.nan
-    passed_over = "" if delta or not spec.delta else "Its privacy is (epsilon, delta), weaker than the others'."
+    passed_over = "" if not spec.delta else "Its privacy is (epsilon, delta), weaker than the others'."
     gap = frames.gap(needed, least) if known and floor > 0 else math.nan
     typical = str(verdicts.judge(np.array([error]), math.sqrt(alpha))[0])
     figures = (spec.name, needed, outcome.bits, gap, spec.fitted, not spec.delta, spec.user_cost, spec.collector_cost)
@@ -195,9 +193,7 @@ def _sentences(
         f"{chosen['collector_cost']}."
     )
     gap = chosen["gap"]
-    if not chosen["pure"]:
-        yield "Its privacy is (epsilon, delta), which the bound for unbiased epsilon-LDP mechanisms does not cover."
-    elif gap <= NEGLIGIBLE:
+    if gap <= NEGLIGIBLE:
         yield "No unbiased epsilon-LDP mechanism needs fewer users: this is the best possible."
     elif math.isfinite(gap):
         yield f"It needs at most {wording.more_users(gap)} the best possible unbiased epsilon-LDP mechanism."

@@ -9,7 +9,7 @@ import streamlit as st
 from ldp_core import charts, limits, wording
 from pages.ui import layout, listing
 from pages.ui.ask import questions
-from pages.ui.controls import control, guarded, whole_number
+from pages.ui.controls import button, control, whole_number
 from pages.ui.session.state import Session
 from pages.ui.words import people, plain
 
@@ -47,24 +47,12 @@ def draw(state: Session, controls: DeltaGenerator) -> None:
         )
         question = questions.question(state, domain)
         with layout.actions():
-            st.button(
-                "Ask",
-                on_click=guarded,
-                args=(state, questions.put, state, design, question),
-                key="ask-put",
-                type="primary",
-                icon=":material/send:",
-                disabled=question is None or not session.remaining,
-                help=NO_UNDO,
-            )
+            first = {"type": "primary", "disabled": question is None or not session.remaining, "help": NO_UNDO}
+            button("Ask", "ask-put", "send", questions.put, state, design, question, **first)
             if session.asked:
-                st.button(
-                    "New session, new people",
-                    on_click=questions.restart,
-                    args=(state, design),
-                    key="ask-restart",
-                    icon=":material/restart_alt:",
-                    help="Others are simulated. The answers of these people go.",
+                help = "Others are simulated. The answers of these people go."
+                button(
+                    "New session, new people", "ask-restart", "restart_alt", questions.restart, state, design, help=help
                 )
     row = layout.metrics("ask")
     row.metric("Rounds left", f"{session.remaining:,} of {session.rounds:,}")

@@ -14,6 +14,7 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from pages.ui import layout, listing, proving
 from pages.ui.bounds import subject as page
+from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Task
@@ -156,11 +157,9 @@ def populations(state: Session, mechanism: Mechanism | None, about: Setting) -> 
     running = task.running
     if running is not None:
         with st.container(horizontal=True, vertical_alignment="center", key="running-populations"):
-            st.button("Cancel", on_click=running.cancel, key="cancel-populations", icon=":material/stop_circle:")
+            button("Cancel", "cancel-populations", "stop_circle", running.cancel)
             layout.live(running, layout.counted)
     elif task.result is None or task.cut_short:
         if task.error:
             st.error(plain(task.error))
-        st.button(
-            "Average over populations", on_click=task.start, key="start-populations", icon=":material/play_arrow:"
-        )
+        button("Average over populations", "start-populations", "play_arrow", task.start)

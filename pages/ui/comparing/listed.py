@@ -13,8 +13,9 @@ from ldp_core import frames, library, mechanisms, shuffled, wording
 from ldp_core.papers import league
 from ldp_core.run import Cancel, asked
 from pages.ui import layout, listing
+from pages.ui.controls import button
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job, Task, ask
+from pages.ui.tasks.jobs import Job, Task
 from pages.ui.words import cells, gap_in_words, people, plain, weighting
 
 
@@ -96,11 +97,7 @@ def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: 
                 found[name] = math.nan if asked(cancel)() else shuffled.shuffled(mechanism, users)
         return found
 
-    found: dict[str, float] = {}
-    try:
-        found = ask(state, key, "working out what mixing gives", False, each) or found
-    except ValueError as error:
-        layout.instead(error, mild=True)
+    found = layout.once_known(state, key, "working out what mixing gives", False, each, small=True) or {}
     return [found.get(name, math.nan) for name in names]
 
 
@@ -153,15 +150,10 @@ def show_league(state: Session) -> None:
     running, table = long.running, long.result
     with layout.actions("league"):
         if running is not None:
-            st.button("Cancel", on_click=running.cancel, key="league-cancel", icon=":material/stop_circle:")
+            button("Cancel", "league-cancel", "stop_circle", running.cancel)
         else:
-            st.button(
-                "Work it out again",
-                on_click=long.start,
-                key="league-compute",
-                icon=":material/play_arrow:",
-                help=f"About {wording.duration(league.SECONDS)}, in the background. The page goes on meanwhile.",
-            )
+            help = f"About {wording.duration(league.SECONDS)}, in the background. The page goes on meanwhile."
+            button("Work it out again", "league-compute", "play_arrow", long.start, help=help)
     if long.error:
         st.error(plain(long.error))
     if running is not None:

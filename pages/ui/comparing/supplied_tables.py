@@ -15,7 +15,7 @@ from ldp_core.library.table_strategies import find
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_BYTES, MOST_SUPPLIED_CHARACTERS, MOST_SUPPLIED_ENTRIES
 from ldp_core.mechanisms import Mechanism
 from pages.ui import layout, listing
-from pages.ui.controls import UNCHANGED, control, take_file
+from pages.ui.controls import UNCHANGED, button, control, take_file
 from pages.ui.session.state import Session
 from pages.ui.words import gap_in_words, plain
 
@@ -42,14 +42,8 @@ def supplied_tables(
         listing.show_words(pd.DataFrame(rows), "Your own mechanisms, audited in exact arithmetic.")
         with layout.actions("own"):
             for supplied in held:
-                st.button(
-                    f"Remove {plain(supplied.name)}",
-                    key=f"remove-own-{supplied.look}",
-                    on_click=_remove,
-                    args=(state, supplied),
-                    type="tertiary",
-                    icon=":material/delete:",
-                )
+                label, key = f"Remove {plain(supplied.name)}", f"remove-own-{supplied.look}"
+                button(label, key, "delete", _remove, state, supplied, type="tertiary")
 
 
 def _row(

@@ -14,7 +14,7 @@ from ldp_core import charts, library, limits
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import layout
-from pages.ui.controls import control
+from pages.ui.controls import button, control
 from pages.ui.design import trade_off
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -27,9 +27,7 @@ def tab(state: Session, over: str, case: str) -> None:
     task, column = work.sweep(state, over), "epsilon" if over == "epsilon" else "n"
     running, done = task.running, task.result
     if running is not None:
-        st.button(
-            "Cancel and keep these points", on_click=running.cancel, key=f"cancel-{over}", icon=":material/stop_circle:"
-        )
+        button("Cancel and keep these points", f"cancel-{over}", "stop_circle", running.cancel)
         layout.live(running, partial(_filling, state, over))
         return
     known = pd.DataFrame()
@@ -67,11 +65,11 @@ def tab(state: Session, over: str, case: str) -> None:
 
 def _start(state: Session, over: str, places: str) -> None:
     """The button that starts a sweep, and where it is computed."""
-    st.button(
+    button(
         "Fit every mechanism over epsilon" if over == "epsilon" else "Compute over the domain size",
-        on_click=lambda: work.sweep(state, over).start(),
-        key=f"sweep-{over}",
-        icon=":material/play_arrow:",
+        f"sweep-{over}",
+        "play_arrow",
+        lambda: work.sweep(state, over).start(),
         help=f"Users needed in the worst case at {places}, for the compared mechanisms and all bounds; fitted ones are fitted at "
         f"each point. It takes {limits.MOST_SWEEP_SECONDS / 60:g} minutes at most; press again to go on.",
     )

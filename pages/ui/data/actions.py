@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, U
 from ldp_core.limits import MOST_ATTRIBUTES
 from pages.ui import sources
 from pages.ui.controls import guarded
-from pages.ui.data.background_read import column_of, look, looking
+from pages.ui.data.background_read import column_of, do, looking
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import File, Source
 from pages.ui.words import plain
@@ -110,15 +109,7 @@ def read(state: Session, given: File) -> None:
         adopt(state, given.read())
         state.view.pop(PENDING_FILE, None)
 
-    _done(state, given.slow, "running the query" if given.query else "reading the file", act)
-
-
-def _done(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -> None:
-    """``act(state)``, in the background where that is slow."""
-    if slow:
-        look(state, title, act)
-    else:
-        act(state)
+    do(state, given.slow, "running the query" if given.query else "reading the file", act)
 
 
 def read_otherwise(state: Session, **said: Any) -> None:
@@ -143,18 +134,13 @@ def run_query(state: Session, path: str, query: str) -> None:
     read(state, File("query", Path(path).name, path=path, query=query))
 
 
-def rename_columns(state: Session, table: str, typed: str) -> None:
-    """Other names for all columns, from a text with commas."""
-    read_again(state, table, {"names": listed_names(typed)})
-
-
 def listed_names(typed: str) -> tuple[str, ...]:
     """Names of columns from a text with commas."""
     names = next(csv.reader([" ".join(typed.splitlines())], skipinitialspace=True), [])
     return tuple(name.strip() for name in names)
 
 
-def read_again(state: Session, table: str, said: dict[str, Any]) -> None:
+def read_again(state: Session, table: str, **said: Any) -> None:
     """The file available under other options; its columns may get other names, which the attributes follow."""
     choice, source = state.choice, state.source_shown
     if not isinstance(choice, UploadedData) or source is None or source.id != table:
@@ -171,7 +157,7 @@ def read_again(state: Session, table: str, said: dict[str, Any]) -> None:
         counts = choice.counts and now.get(choice.counts)
         _choose(state, choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), found)
 
-    _done(state, given.slow or source.slow, "reading the file again", act)
+    do(state, given.slow or source.slow, "reading the file again", act)
 
 
 @looking

@@ -16,11 +16,11 @@ from typing import Any, TypeVarTuple
 
 import pandas as pd
 import streamlit as st
-from pydantic import BaseModel
 
 from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.data.columns import Column, parse
+from ldp_core.data.domain import Attribute
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import DataChoice
 from ldp_core.limits import MOST_SHOWN_CHARACTERS
@@ -49,9 +49,11 @@ class Pending:
     asked_of: tuple[Any, ...]
 
 
-def look(state: Session, title: str, act: Callable[[Session], None]) -> None:
-    """``act(copy)`` in the background; the design becomes that of the copy once it is done, here where that is quick.
-    ValueError with a sentence when it is not available; then nothing has changed."""
+def do(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -> None:
+    """``act(state)``. Where that is slow, it is done to a copy in the background, and the design becomes that of the copy once it is
+    done, here where that was quick after all. ValueError with a sentence when it is not available; then nothing has changed."""
+    if not slow:
+        return act(state)
     forget(state)
     done = state.copy()
 
@@ -68,10 +70,10 @@ def look(state: Session, title: str, act: Callable[[Session], None]) -> None:
     until = time.monotonic() + WAITED
     while job.active and time.monotonic() < until:
         time.sleep(0.02)
-    if job.active:
-        state.view[_PENDING] = pending
-    else:
-        _end(state, pending)
+    if not job.active:
+        return _end(state, pending)
+    state.view[_PENDING] = pending
+    return None
 
 
 def _look_ahead(state: Session) -> None:
@@ -98,12 +100,8 @@ def looking(
     @wraps(action)
     def wrapped(state: Session, table: str, *arguments: *Ts) -> None:
         choice, source = state.choice, state.source_shown
-        if choice is None or source is None or source.id != table:
-            return
-        if source.slow:
-            look(state, "counting in the table", lambda done: action(done, choice, source, *arguments))
-        else:
-            action(state, choice, source, *arguments)
+        if choice is not None and source is not None and source.id == table:
+            do(state, source.slow, "counting in the table", lambda done: action(done, choice, source, *arguments))
 
     return wrapped
 
@@ -175,12 +173,12 @@ def beginning(state: Session, source: Source) -> pd.DataFrame:
 
 
 def edit_table(
-    state: Session, source: Source, column: str, make: Callable[..., pd.DataFrame], *about: BaseModel
+    state: Session, source: Source, column: str, make: Callable[..., pd.DataFrame], attribute: Attribute
 ) -> pd.DataFrame:
-    """The table that a column of the choice on screen is edited in, ``make(*about, column)``: kept, as it is small."""
+    """The table that a column of the choice on screen is edited in, ``make(attribute, column)``: kept, as it is small."""
     counts = counts_column(state.choice)
-    key = ("edit table", source.id, column, make.__name__, [part.model_dump_json() for part in about], counts)
-    return state.results.cached(key, lambda: make(*about, column_of(state, source, column, counts)))
+    key = ("edit table", source.id, column, make.__name__, attribute.model_dump_json(), counts)
+    return state.results.cached(key, lambda: make(attribute, column_of(state, source, column, counts)))
 
 
 def doubts(state: Session, source: Source, recipe: AttributeRecipe) -> tuple[tables.Doubt, ...]:

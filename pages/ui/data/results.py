@@ -61,7 +61,7 @@ def facts(state: Session, design: Setting) -> None:
             else " More types than people: ask about a few columns at a time, or choose fewer."
         )
         st.caption(f"{wording.magnitude(domain.size)} types = {' × '.join(parts[:NAMED])}{more}.{few}")
-    for sentence in _warnings(state, design):
+    for sentence in _warnings(design):
         st.warning(plain(sentence))
     if tally is not None and tally.notes:
         st.caption(plain(" ".join(tally.notes)))
@@ -88,7 +88,7 @@ def _per_cell(row: DeltaGenerator, design: Setting) -> None:
     )
 
 
-def _warnings(state: Session, design: Setting) -> list[str]:
+def _warnings(design: Setting) -> list[str]:
     """Warnings about choices that are impossible or work badly."""
     if design.asked is None and design.misfit:
         return [f"The questions cannot be asked: {design.misfit}"]
@@ -97,10 +97,10 @@ def _warnings(state: Session, design: Setting) -> list[str]:
         return tables.table_warnings(design.domain, design.users, largest)
     if design.people.by_type is None:
         return []
-    return tables.size_warnings(design.domain, design.people, *_within_reach(state, design))
+    return tables.size_warnings(design.domain, design.people, *_within_reach(design))
 
 
-def _within_reach(state: Session, design: Setting) -> tuple[int, str]:
+def _within_reach(design: Setting) -> tuple[int, str]:
     """Most types that the chosen mechanisms can be fitted to, and which these are."""
     chosen = [library.spec(name) for name in design.side_by_side]
     out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.asked)]
@@ -272,8 +272,7 @@ def editor(state: Session, design: Setting) -> None:
                 "Give several values the same category to merge them, change a category's name to rename it, or its place to move "
                 "it; a value without a category counts as (other)."
             )
-            about = (base.recipe, base.attribute)
-            table = background_read.edit_table(state, source, recipe.column, tables.category_table, *about)
+            table = background_read.edit_table(state, source, recipe.column, tables.category_table, base.attribute)
             _table(state, base, table, partial(tables.recipe_of_categories, base.recipe, base.attribute))
         elif base.recipe.kind == "numeric" and base.attribute.kind in ("numeric", "range"):
             st.caption(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -126,26 +126,15 @@ def _reading(state: Session, kind: str) -> None:
     kinds = (kind, "query") if kind == "local" else (kind,)
     if source is None or source.file.kind not in kinds or choice is None or choice.source != "upload":
         return
-    text, table = source.file.ending in TEXT_ENDINGS, source.id
-
-    def again(**said: Any) -> None:
-        data_actions.read_again(state, table, said)
-
+    again = partial(data_actions.read_again, state, source.id)
     with st.expander(f"How {plain(source.file.name[-40:])} was read"):
-        st.caption(plain(_as_found(source, text)))
+        st.caption(plain(_as_found(source)))
         if source.sheets:
             sheets = {name: name for name in source.sheets}
             first = source.options.sheet or source.sheets[0]
             pick("Sheet", "read-sheet", first, lambda name: again(sheet=name), sheets)
-        _options(choice.reading, text, bool(source.sheets), "read", again)
-        control(
-            st.text_area,
-            "Names of the columns, separated by commas",
-            "read-names",
-            ", ".join(source.columns),
-            lambda typed: data_actions.rename_columns(state, table, typed),
-            help="Queries and answers are shown under these names.",
-        )
+        names = {"help": "Queries and answers are shown under these names."}
+        _options(source.file, choice.reading, source.columns, "read", again, **names)
 
 
 def _otherwise(state: Session, given: File) -> None:
@@ -165,15 +154,7 @@ def _otherwise(state: Session, given: File) -> None:
                 lambda name: change(sheet=name.strip() or None),
                 placeholder="the first one",
             )
-        _options(given.options, given.ending in TEXT_ENDINGS, given.ending in EXCEL_ENDINGS, "given", change)
-        control(
-            st.text_area,
-            "Names of the columns, separated by commas",
-            "given-names",
-            ", ".join(given.options.names),
-            lambda typed: change(names=data_actions.listed_names(typed)),
-            placeholder="as in the file",
-        )
+        _options(given, given.options, given.options.names, "given", change, placeholder="as in the file")
         with st.container(horizontal=True, key="given-actions"):
             st.button("Read it again", key="given-again", icon=":material/refresh:", on_click=change)
             st.button(
@@ -181,14 +162,17 @@ def _otherwise(state: Session, given: File) -> None:
             )
 
 
-def _options(reading: ReadOptions, text: bool, sheets: bool, key: str, change: Callable[..., None]) -> None:
+def _options(
+    file: File, reading: ReadOptions, names: Sequence[str], key: str, change: Callable[..., None], **about_names: str
+) -> None:
     """Controls for the options that a kind of file has; ``change(option=value)`` is called when a person changes one."""
+    text = file.ending in TEXT_ENDINGS
 
     def option(label: str, name: str, shown: dict[Any, str]) -> None:
         pick(label, f"{key}-{name}", getattr(reading, name), lambda value: change(**{name: value}), shown)
 
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}-options"):
-        if text or sheets:
+        if text or file.ending in EXCEL_ENDINGS:
             option("The first row holds the column names", "header", HEADERS)
             option("Lines above the names", "above", LINES)
             option("Lines below the names", "below", LINES)
@@ -198,10 +182,18 @@ def _options(reading: ReadOptions, text: bool, sheets: bool, key: str, change: C
         option("Decimal sign", "decimal", DECIMALS)
         option("Thousands sign", "thousands", THOUSANDS)
         option("Lines of totals and remarks", "total", TOTALS)
+    control(
+        st.text_area,
+        "Names of the columns, separated by commas",
+        f"{key}-names",
+        ", ".join(names),
+        lambda typed: change(names=data_actions.listed_names(typed)),
+        **about_names,
+    )
 
 
-def _as_found(source: sources.Source, text: bool) -> str:
-    if not text:
+def _as_found(source: sources.Source) -> str:
+    if source.file.ending not in TEXT_ENDINGS:
         return f"{len(source.columns):,} columns."
     sign = DELIMITERS.get(source.options.delimiter, source.options.delimiter)
     header = "names" if source.options.header else "no names"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, estimators, library, mechanisms, studies, workloads
+from ldp_core import analysis, bounds, library, mechanisms, studies, workloads
 from ldp_core.bounds.theorems import frequency
 from ldp_core.deploy.kit import package
 from ldp_core.designs import choices, questions_key
@@ -20,7 +20,6 @@ from ldp_core.designs.results import digest
 from ldp_core.designs.setting import Curve, Fit, Proof
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
 from ldp_core.run import Budget, Cancel, Interrupted, Progress
-from ldp_core.workloads.axes import axes_of
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import DESIGN, Job, Task, ask
@@ -35,8 +34,7 @@ PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
 def questions(state: Session) -> Task[workloads.Workload]:
     """The structure of the questions of the design, where working it out takes long."""
-    recipe, design = state.configuration.workload, state.setting
-    parts = () if recipe is None else recipe.parts
+    parts, design = state.configuration.parts, state.setting
 
     def work(job: Job) -> workloads.Workload | None:
         return workloads.work_out(parts, design.domain, job.cancelled)
@@ -359,8 +357,6 @@ class _Simulated:
 
     chosen: dict[str, mechanisms.Mechanism]
     estimates: tuple[str, ...]
-    prior: Any
-    """The parameters of the posterior mean's prior; None where it is not asked for."""
     inputs: list[Any]
     """Further inputs of the trials: actual probabilities, the people, and a prior if there is one."""
 
@@ -370,10 +366,9 @@ class _Simulated:
         chosen = {name: mechanism for name in names if (mechanism := state.setting.mechanism(name)) is not None}
         digests = [[name, mechanism.digest] for name, mechanism in chosen.items()]
         inputs = [digests, design.naming, design.people_digest]
-        prior = design.posterior_prior() if any(estimators.spec(name).credible for name in asked) else None
-        if prior is not None:
+        if (prior := design.posterior_prior()) is not None:
             inputs.append(np.asarray(prior).tolist())
-        return cls(chosen, asked, prior, inputs)
+        return cls(chosen, asked, inputs)
 
 
 def timing(state: Session, names: Sequence[str]) -> Task[float]:
@@ -390,22 +385,11 @@ def timing(state: Session, names: Sequence[str]) -> Task[float]:
 
 def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Outcomes]:
     """Trials of the given mechanisms on the people of this design."""
-    design, recipe, about = state.setting, state.configuration.workload, _Simulated.of(state, names)
-    simulation = state.configuration.simulation
+    design, about, simulation = state.setting, _Simulated.of(state, names), state.configuration.simulation
     settings = simulation.model_dump(include={"seed", "trials", "new_people"}) | {"estimators": about.estimates}
-    titles = [part.summary for part in recipe.parts] if recipe is not None and len(recipe.parts) > 1 else None
 
     def work(job: Job) -> studies.outcomes.Outcomes:
-        w, scales = design.workload, studies.outcomes.scales_of(design.workload, axes_of(design.domain))
-        how = {
-            **settings,
-            "prior": about.prior,
-            "scales": scales,
-            "parts": titles,
-            "ratios": workloads.ratios_of([] if recipe is None else recipe.parts, design.domain, w),
-            **job.followed,
-        }
-        return studies.outcomes.compare(about.chosen, w, design.counts, design.labels, **how)
+        return design.simulated(about.chosen, **job.followed)
 
     key = "simulation:" + json.dumps([about.inputs, settings], sort_keys=True)
     many = len(about.chosen)

@@ -37,8 +37,7 @@ def put(state: Session, parts: Sequence[WorkloadPart], gone: int | None = None) 
 
 
 def parts_of(state: Session) -> tuple[WorkloadPart, ...]:
-    recipe = state.configuration.workload
-    return recipe.parts if recipe is not None else ()
+    return state.configuration.parts
 
 
 def replace(state: Session, i: int, part: WorkloadPart) -> None:

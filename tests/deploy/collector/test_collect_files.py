@@ -259,8 +259,8 @@ def test_bad_parquet_files_get_one_sentence(tmp_path):
     for column, values, said in (
         ("report", [1.5], "holds double"),
         ("id", [5], "texts or UUIDs"),
-        ("design", [5], "holds no texts"),
-        ("reports", [0.5], "no whole numbers"),
+        ("design", [5], "where texts are needed"),
+        ("reports", [0.5], "where whole numbers are"),
     ):
         pq.write_table(pa.table({"report": ["1"]} | {column: values}), tmp_path / "bad.parquet")
         with pytest.raises(ValueError, match=said):

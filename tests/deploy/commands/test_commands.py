@@ -129,6 +129,14 @@ def test_the_trials_are_those_of_the_app(shell):
     assert found["trials"] == 4
 
 
+def test_new_people_and_the_prior_of_a_configuration_are_those_of_the_trials(shell):
+    trials = {"trials": 2, "seed": 3, "estimators": ("posterior",), "prior": "people", "new_people": True}
+    told = shell.result("simulate", shell.file(HIERARCHICAL.with_(simulation=trials)))["errors"]
+    for other in ({"prior": "jeffreys"}, {"new_people": False}):
+        changed = shell.result("simulate", shell.file(HIERARCHICAL.with_(simulation=trials | other)))["errors"]
+        assert [row["observed"] for row in changed] != [row["observed"] for row in told]
+
+
 def test_trials_estimates_and_people_can_be_told(shell):
     table = shell.holding("age\n" + "5\n15\n15\n75\n" * 50, "people.csv")
     told = ("--trials", 2, "--estimators", "unbiased", "--mechanisms", "haar", "hierarchical", "--data", table)

@@ -5,9 +5,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from ldp_core import limits, workloads
+from ldp_core import workloads
 from ldp_core.studies import outcomes
-from ldp_core.studies.outcomes import groups_of_queries
 
 
 def members(workload):
@@ -27,17 +26,6 @@ def test_ranges_are_grouped_by_length(make):
     assert found.sizes.tolist() == [n - int(name) + 1 for name in found.names]
     assert found.sizes.sum() == workload.num_queries
     assert len(found.names) == getattr(workload, "width", n)
-
-
-def test_many_ranges_are_thinned_in_length_and_in_number():
-    found = outcomes.query_groups(workloads.all_range(512))
-    assert len(found.names) == limits.MOST_LENGTH_GROUPS
-    assert (found.names[0], found.names[-1]) == ("1", "512")
-    assert found.sizes[0] == 512
-    assert np.bincount(found.of).max() == groups_of_queries.A_GROUP
-    low, high = workloads.all_range(512).ends(found.queries[found.of == 0])
-    assert np.array_equal(low, high)
-    assert (low[0], low[-1]) == (0, 511)
 
 
 def test_marginals_are_grouped_by_their_attributes():

@@ -1,19 +1,29 @@
-"""People's words become the same numbers in JavaScript as in Python, and are refused with the same sentence."""
+"""People's words become the types that the app makes of them, by the clients in Python and in JavaScript alike, or the same sentence."""
 
+import json
 import math
 import string
+import subprocess
+import sys
 from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
+import pandas as pd
+import pytest
+from examples import EPSILON
 from hypothesis import Phase, given, settings
 
 from ldp_core import mechanisms
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.deploy.kit import client, devices
+from ldp_core.deploy.kit.client import Device
+from ldp_core.deploy.kit.devices import describe
+from ldp_core.mechanisms import ExplicitMechanism
 from tests.deploy.kit.javascript import by_node, by_python, needs_node
-
-pytestmark = needs_node
+from tests.deploy.kit.samplers import again
 
 ATTRIBUTES = [
     CategoricalAttribute(name="plain", values=("red", "green", "nil")),
@@ -135,11 +145,22 @@ def days_at_turns_of_years():
     return [day.strftime(way) for day in near for way in WAYS] + ENDS_OF_CALENDARS
 
 
-def test_words_become_the_same_numbers_or_get_the_same_sentence():
+def types(attribute, values):
+    """The domain's number of each value, -1 if it drops or refuses it."""
+    try:
+        return attribute.encode(pd.Series(values, dtype=object)).codes.tolist()
+    except ValueError:  # at least one is refused
+        half = len(values) // 2
+        return types(attribute, values[:half]) + types(attribute, values[half:]) if half else [-1]
+
+
+@cache
+def asked():
+    """The descriptions of all attributes, what is said of them (which, {name: value}), and what `client.encode` makes of it."""
     told = [described([attribute])[0] for attribute in ATTRIBUTES]
-    asked = [(which, label) for which, one in enumerate(told) for label in one["words"]]
-    asked += [(which, number) for which, one in enumerate(ATTRIBUTES) for number in close_to_edges(one)]
-    asked += [
+    said = [(which, label) for which, one in enumerate(told) for label in one["words"]]
+    said += [(which, number) for which, one in enumerate(ATTRIBUTES) for number in close_to_edges(one)]
+    said += [
         (which, day) for which, one in enumerate(told) if one["kind"] == "dates" for day in days_at_turns_of_years()
     ]
     likely = [LIKELY[one["kind"]] | ANYTHING for one in told]
@@ -148,23 +169,38 @@ def test_words_become_the_same_numbers_or_get_the_same_sentence():
     @settings(phases=[Phase.generate], max_examples=30)
     @given(st.lists(about, min_size=60, max_size=60))
     def choose(values):
-        asked.extend(values)
+        said.extend(values)
 
     choose()
-    assert len(asked) > 3000
-    cases = [(which, {told[which]["name"]: as_javascript_has_it(value)}) for which, value in asked]
-    expected = [by_python(client.encode, [told[which]], values) for which, values in cases]
+    assert len(said) > 3000
+    cases = [(which, {told[which]["name"]: as_javascript_has_it(value)}) for which, value in said]
+    return told, cases, [by_python(client.encode, [told[which]], values) for which, values in cases]
+
+
+def test_words_become_the_types_of_the_domain():
+    told, cases, expected = asked()
+    for which, attribute in enumerate(ATTRIBUTES):
+        mine = [
+            (values[attribute.name], made) for (who, values), made in zip(cases, expected, strict=True) if who == which
+        ]
+        codes = types(attribute, [value for value, _ in mine])
+        wrong = [(*one, code) for one, code in zip(mine, codes, strict=True) if one[1].get("answer", [-1]) != [code]]
+        assert not wrong, (attribute.name, len(wrong), wrong[:20])
+        # An attribute that met few numbers would say little.
+        assert len(set(codes)) >= min(4, told[which]["size"]), attribute.name
+
+
+@needs_node
+def test_words_become_the_same_numbers_or_get_the_same_sentence():
+    told, cases, expected = asked()
     found = by_node(domains=[[one] for one in told], encodings=cases)["encodings"]
     wrong = [
         (values, one, other) for (_, values), one, other in zip(cases, expected, found, strict=True) if one != other
     ]
     assert not wrong, (len(wrong), wrong[:20])
-    # An attribute that met few numbers would say little.
-    for which, one in enumerate(told):
-        met = {tuple(case.get("answer", ())) for (who, _), case in zip(cases, expected, strict=True) if who == which}
-        assert len(met) >= min(4, one["size"]), one["name"]
 
 
+@needs_node
 def test_records_take_a_number_for_each_attribute():
     told = described([*ATTRIBUTES[:4], CategoricalAttribute(name="constructor", values=("yes", "no"))])
     whole = {"plain": "nil", "answer": True, "it's": None, "age": 18, "constructor": "no", "more": 1}
@@ -175,3 +211,44 @@ def test_records_take_a_number_for_each_attribute():
     assert by_node(domains=domains, encodings=cases)["encodings"] == expected
     assert expected[0] == {"answer": [2, 3, 4, 0, 1]}
     assert all("error" in one for one in expected[1:])
+
+
+@pytest.fixture(scope="module")
+def person():
+    """A device over two attributes whose report is the type but once in 10^15 times, to see what a value became."""
+    attributes = (
+        RangeAttribute(name="age", low=20, high=79, bins=6, integer=True),
+        CategoricalAttribute(name="answer", values=("no", "yes"), outside="other"),
+    )
+    domain = Domain(attributes=attributes)
+    table = ExplicitMechanism("custom", np.eye(18), float(EPSILON))
+    found = json.loads(json.dumps(describe(table, EPSILON, domain)))
+    found["sampler"]["columns"] = [[2**53 - 17 if y == u else 1 for y in range(18)] for u in range(18)]
+    return domain, again(found | {"epsilon": "40"})
+
+
+def test_the_same_person_can_be_said_in_three_ways(person):
+    domain, description = person
+    device = Device(description)
+    kind = int(domain.encode(pd.DataFrame({"age": [42], "answer": ["perhaps"]})).codes[0])
+    assert kind == 2 * 3 + 2
+    for value in ({"age": 42, "answer": "perhaps"}, {"age": "40-49", "answer": "perhaps", "more": 1}, [2, 2], 8, [8]):
+        assert device.report(value) == "8"
+
+
+def test_the_command_line_prints_a_report_for_each_value(person, tmp_path):
+    file = tmp_path / "device.json"
+    file.write_text(json.dumps(person[1]))
+
+    def run(*values):
+        script = [sys.executable, "-I", Path(client.__file__), file, *values]
+        done = subprocess.run(script, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    assert run("17", "[1, 0]", '{"age": 42, "answer": "yes"}') == (0, "17\n3\n7\n", "")
+    for values, words in ((("18",), "outside the domain"), (("old",), "a type's number, or JSON"), ((), "Usage")):
+        code, told, error = run(*values)
+        assert code != 0
+        assert told == ""
+        assert words in error
+        assert "Traceback" not in error
