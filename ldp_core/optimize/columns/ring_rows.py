@@ -20,16 +20,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import fft, linalg
-from scipy.special import ndtri
 
 from ldp_core.bounds.closed_form import high_share
 from ldp_core.definite import inverse_of
+from ldp_core.optimize.columns.rows import SHARES, tabulated
 from ldp_core.optimize.columns.weights import fitted_shares
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 
-# Shares of high places that are tried, as multiples of 1/(E + 1).
-SHARES = (1.0, 1.15, 1.3, 1.5, 1.7, 2.0, 2.3, 2.7, 3.2)
 # Base rows, randomized response among them: more gain less than a thousandth.
 BASE_ROWS = 24
 # Places for each type: the best of these factors for FEWER_TYPES types, with powers from UPDATES
@@ -175,18 +173,6 @@ def _refining(
     high = fields >= np.sort(fields, axis=1)[:, [N - size]]
     high[0] = np.arange(N) == 0
     return Refining(high, np.square(powers), ratio - 1, fft.fft)
-
-
-def tabulated(share: float) -> tuple[np.ndarray, np.ndarray]:
-    """Correlations of the indicators of two normal variables above their quantile, with probability ``share`` each, and the correlations
-    ``sin theta`` of the variables that give them. The probability of both grows with theta at the rate
-    ``exp(-tau^2 / (1 + sin theta)) / (2 pi)``, tau the quantile (Plackett 1954)."""
-    angles, step = np.linspace(-np.pi / 2, np.pi / 2, 4001, retstep=True)
-    middles = angles[1:] - step / 2
-    rates = np.exp(-(ndtri(1 - share) ** 2) / (1 + np.sin(middles))) / (2 * np.pi)
-    both = step * np.concatenate([[0.0], np.cumsum(rates)])
-    both += max(0.0, 2 * share - 1)
-    return (both - share**2) / (share * (1 - share)), np.sin(angles)
 
 
 def window_sums(rows: np.ndarray, n: int) -> np.ndarray:

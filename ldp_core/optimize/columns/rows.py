@@ -1,17 +1,26 @@
-"""Two-valued rows. Those to start from are Gaussian fields shaped by the workload, high above a threshold. Better ones
+"""Two-valued rows. Those to start from are Gaussian fields shaped by the workload, high above a threshold or at their highest entries. Better ones
 come by climbing with single flips from many starts at once, and by exchanges of single entries between rows."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import fft, linalg
 from scipy.linalg import blas
 from scipy.special import ndtri
 
-from ldp_core.bounds.closed_form import field_correlation, high_share
+from ldp_core.bounds.closed_form import centred_root_correlation, field_correlation, high_share
+from ldp_core.optimize.columns.weights import BOLD, MONOTONE, RowBlock, update
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 
+# Sizes of rows are tried on a thinned domain of PILOT_TYPES types, as multiples of the share 1/(E +
+# 1) of high entries, up to the first that is worse than the last. They then vary by SPREAD (the
+# standard deviation of their logarithm).
+PILOT_TYPES = 64
+SHARES = (1.0, 1.15, 1.3, 1.5, 1.7, 2.0, 2.3, 2.7, 3.2)
+SPREAD = 0.1
 TOGETHER = 2**19
 """Rows climb together in blocks of at most so many entries, which fit a cache."""
 
@@ -64,6 +73,99 @@ def query_rows(workload: Workload) -> np.ndarray:
         return np.empty((0, workload.n), dtype=bool)
     high = (queries == largest)[(least < largest)[:, 0]]
     return np.vstack([high, ~high])
+
+
+def sized_rows(
+    gram: np.ndarray, ratio: float, rows: int, rng: np.random.Generator, check: Check = unchecked
+) -> np.ndarray:
+    """Boolean rows (rows, n), high at the highest entries of a Gaussian field, for G with ``P G P`` the same turned round (see `search`);
+    ``ratio`` is E.
+
+    Rows of about the same size have about the same mass, and less of their second moments is chance
+    than of `threshold_rows`. Rows of a share 1/(E + 1) of the types attain the closed-form bound.
+    Larger rows are better at large epsilon, especially for smooth workloads: The size is therefore
+    tried on every k-th type: the best share hardly depends on the number of types.
+    """
+    n = len(gram)
+    step = max(1, n // PILOT_TYPES)
+    thin = gram[step // 2 :: step, step // 2 :: step]
+    share = min(_best_share(thin, ratio, np.random.default_rng(0), check) * high_share(ratio, n), 0.5)
+    field = _field(gram, high_share(ratio, n), check)
+    rows_made = np.empty((rows, n), dtype=bool)
+    bases = [linalg.qr(rng.standard_normal((c, c)), check_finite=False)[0] for c in ((n + 1) // 2, n // 2)]
+    for start in range(0, rows, n // 2):
+        check()
+        drawn = blas.dgemm(1.0, field, sources(bases, rng).T).T[: rows - start]
+        rows_made[start : start + n // 2] = highest(drawn, share, rng)
+    return rows_made
+
+
+def sources(bases: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    """(n // 2, n) random vectors whose even halves are orthogonal, and whose odd halves are, which lets second moments vary less between
+    draws. From an orthogonal basis for each half, random signs and a cosine transform make as many others as are wanted."""
+    even, odd = (_turned(basis, rng) / np.sqrt(2) for basis in bases)
+    half = len(odd)
+    even = even[:half]
+    return np.hstack([even[:, :half] + odd, even[:, half:] * np.sqrt(2), (even[:, :half] - odd)[:, ::-1]])
+
+
+def highest(field: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """(k, n) booleans: the highest entries of every row of ``field`` (k, n), about ``share`` of them, at least one and never all."""
+    k, n = field.shape
+    sizes = np.clip(np.rint(n * share * np.exp(SPREAD * rng.standard_normal(k))), 1, n - 1).astype(int)
+    ordered = np.sort(field, axis=1)
+    return field >= np.take_along_axis(ordered, n - sizes[:, None], axis=1)
+
+
+def _best_share(gram: np.ndarray, ratio: float, rng: np.random.Generator, check: Check) -> float:
+    """The best of `SHARES` for ``gram`` (n, n): after a few updates of the weights of the same fields."""
+    n = len(gram)
+    drawn = rng.standard_normal((16 * n, n)) @ _field(gram, high_share(ratio, n), check).T
+    root = linalg.cholesky(gram + 1e-9 * np.trace(gram) * np.eye(n) / n)
+    best, least = SHARES[0], np.inf
+    for share in SHARES:
+        high = np.vstack(
+            [np.eye(n, dtype=bool), highest(drawn, share * high_share(ratio, n), np.random.default_rng(0))]
+        )
+        objective = _fitted(np.where(high, ratio, 1.0), root, check)
+        if objective > least:
+            break
+        best, least = share, objective
+    return best
+
+
+def _fitted(rows: np.ndarray, root: np.ndarray, check: Check) -> float:
+    """The objective of ``rows`` (k, n) after a few updates of their weights."""
+    masses, mu, hessian, objective = rows.sum(axis=1), None, None, np.inf
+    weights, power = rows.shape[1] / len(rows) / masses, MONOTONE
+    for _ in range(10):
+        done = update([RowBlock(rows, root)], masses, weights, mu, power, check, hessian=hessian)
+        weights, mu, hessian, objective, power = done.weights, done.multipliers, done.hessian, done.objective, BOLD
+    return objective
+
+
+def _field(gram: np.ndarray, share: float, check: Check) -> np.ndarray:
+    """(n, n) F: of F g, g standard normal, the entries above their quantile, a ``share`` of them, correlate like ``(P G P)^(1/2)`` as far
+    as any Gaussian field's can."""
+    wanted = centred_root_correlation(gram)
+    check()
+    correlation, of_field = tabulated(share)
+    values, vectors = linalg.eigh(np.interp(wanted, correlation, of_field))
+    check()
+    field = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return field / np.sqrt(np.square(field).sum(axis=1))[:, None]
+
+
+def tabulated(share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Correlations of the indicators of two normal variables above their quantile, with probability ``share`` each, and the correlations
+    ``sin theta`` of the variables that give them. The probability of both grows with theta at the rate
+    ``exp(-tau^2 / (1 + sin theta)) / (2 pi)``, tau the quantile (Plackett 1954)."""
+    angles, step = np.linspace(-np.pi / 2, np.pi / 2, 4001, retstep=True)
+    middles = angles[1:] - step / 2
+    rates = np.exp(-(ndtri(1 - share) ** 2) / (1 + np.sin(middles))) / (2 * np.pi)
+    both = step * np.concatenate([[0.0], np.cumsum(rates)])
+    both += max(0.0, 2 * share - 1)
+    return (both - share**2) / (share * (1 - share)), np.sin(angles)
 
 
 def climb(

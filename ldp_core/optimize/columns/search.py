@@ -30,6 +30,7 @@ from ldp_core.bounds.closed_form import centred_gram
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of, too_large
 from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
 from ldp_core.optimize.columns.ring_rows import RingSearch
+from ldp_core.optimize.columns.rows import sized_rows, threshold_rows
 from ldp_core.optimize.columns.weights import RowBlock, SinglePrecision, Singular
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.priors import check_prior
@@ -172,8 +173,10 @@ class FoldedSearch(RowSearch):
         self._measure(self._step())
 
     def _drawn(self, rows: int) -> np.ndarray:
+        n = self._workload.n
+        draw = threshold_rows if n < 128 else sized_rows
         # Half of randomized response is the other half turned round, and it leaves soon.
-        return super()._drawn(rows + self._workload.n)
+        return draw(self._workload.gram_dense(), self._ratio, rows + n, self._rng, self._check)
 
     def _take_root(self) -> None:
         centred, n = _centred(self._workload), self._workload.n
