@@ -81,19 +81,19 @@ def test_cancelling_anywhere_leaves_what_was_best(asks):
 def test_rows_on_a_ring_are_as_good_a_start(kind, n, epsilon, lower):
     workload, found = getattr(workloads, kind)(n), {}
     for least in (n, n + 1):
-        lower(RING_RANGES=least, RING_TOTALS=least)
+        lower(RING_RANGES=least, RING_TYPES=least)
         found[least] = design(workload, epsilon, None, max_rounds=2)
     ring = found[n]
     assert_valid(ring.strategy, epsilon)
     assert plain_objective(ring.strategy, workload) == pytest.approx(ring.objective, rel=1e-9)
     assert bounds.centred_svd(workload, epsilon) <= ring.objective < 1.01 * found[n + 1].objective
-    lower(RING_RANGES=n, RING_TOTALS=n)
+    lower(RING_RANGES=n, RING_TYPES=n)
     assert (design(workload, epsilon, None, max_rounds=2).strategy == ring.strategy).all()
 
 
 @pytest.mark.parametrize("asks", [2, 5, 9, 20, 40, 60, 90])
 def test_rows_on_a_ring_can_be_cancelled_anywhere(asks, lower):
-    lower(RING_TOTALS=130)
+    lower(RING_TYPES=130)
     test_cancelling_anywhere_leaves_what_was_best(asks)
 
 
