@@ -18,7 +18,7 @@ from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
 from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
 from ldp_core.limits import MOST_ATTRIBUTES
 from pages.ui import sources
-from pages.ui.controls import guarded
+from pages.ui.controls import button
 from pages.ui.data.background_read import column_of, do, looking
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import File, Source
@@ -324,14 +324,9 @@ def unused_columns(state: Session) -> None:
                 f"{wording.magnitude(design.domain.size // times)} types instead of {wording.magnitude(design.domain.size)}."
             ),
         )
-        st.button(
-            f"Drop {plain(wording.shortened(names[0], 30)) if len(names) == 1 else f'{len(names):,} columns'}",
-            key="drop-unused",
-            icon=":material/playlist_remove:",
-            on_click=guarded,
-            args=(state, _drop, state, names),
-            help="The questions stay. Undo brings the columns back.",
-        )
+        what = plain(wording.shortened(names[0], 30)) if len(names) == 1 else f"{len(names):,} columns"
+        undone = "The questions stay. Undo brings the columns back."
+        button(f"Drop {what}", "drop-unused", "playlist_remove", _drop, state, names, help=undone)
 
 
 def _drop(state: Session, names: tuple[str, ...]) -> None:
