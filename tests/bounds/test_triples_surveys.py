@@ -79,9 +79,9 @@ def test_pairs_of_columns(columns, epsilon, most):
 
 
 def test_it_is_what_a_certificate_is_where_it_is_best():
-    survey, told = workloads.survey([2] * 7, 3), []
+    survey, told = workloads.survey([2] * 8, 2), []
     found = bounds.certificate(
-        survey, 3.0, time_limit=None, callback=lambda at: told.append(at.bound), cancel=lambda: len(told) > 5
+        survey, 3.0, time_limit=None, callback=lambda at: told.append(at.bound), cancel=lambda: len(told) > 3
     )
     assert isinstance(found, bounds.TripleCertificate)
     assert found.verify()

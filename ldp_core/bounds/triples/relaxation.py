@@ -59,9 +59,7 @@ class Relaxation:
         A = sparse.vstack([first, second, *(square @ sparse.diags(-scale) for square in seen)], format="csc")
         cones = [clarabel.ZeroConeT(first.shape[0]), clarabel.NonnegativeConeT(second.shape[0])]
         cones += [clarabel.PSDTriangleConeT(block.size) for block in known.blocks]
-        solution = solved(
-            -objective / unit, A, np.eye(1, A.shape[0])[0], cones, 1e-8, check
-        )  # less is more exact, and fails more often
+        solution = solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, 1e-8, check)
         if solution is None:
             return None
         x, z = np.array(solution.x), np.array(solution.z) * unit
@@ -134,13 +132,13 @@ _USABLE = (
 
 
 def solved(
-    q: np.ndarray, A: sparse.csc_matrix, b: np.ndarray, cones: list[object], regular: float, check: Check
+    q: np.ndarray, A: sparse.csc_matrix, b: np.ndarray, cones: list[object], tolerance: float, check: Check
 ) -> clarabel.DefaultSolution | None:
-    """Of ``min q'x`` with ``b - A x`` in the cones; ``regular`` is added to its systems of equations. None where nothing of use is found."""
+    """Of ``min q'x`` with ``b - A x`` in the cones, to a ``tolerance``. None where nothing of use is found."""
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads, settings.max_iter = False, 1, 60
-    settings.static_regularization_constant = regular
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-8
+    settings.static_regularization_constant = 1e-8  # less is more exact, and fails more often
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     solver = clarabel.DefaultSolver(sparse.csc_matrix((len(q), len(q))), q, A, b, cones, settings)
     interrupted = False
 

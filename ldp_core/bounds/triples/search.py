@@ -81,7 +81,6 @@ class TriplesSearch:
         ends early where these tell that no more than ``beyond`` can be proved."""
         best, stale, tolerance, most = 0.0, 0, _LOOSE / 2, self._columns.limit  # of sets that exist
         for _ in range(40):
-            self._scout(tolerance, beyond)
             weights = self._columns.weights
             if self._columns.limit < beyond or not (solved := self._covered(weights, tolerance)):
                 return
@@ -94,30 +93,12 @@ class TriplesSearch:
             self._columns.keep(
                 lambda solution: solution.sizes[0] == solution.sizes[1] or solution.sizes in self._leaves
             )
-            self._add(solved)
+            self._columns.add(solved + self._singles)
+            self._singles = []
             gap = self._columns.limit / best - 1
             if (tolerance == _TIGHT and (gap < _CLOSE or stale == 3)) or most < best * (1 + _CLOSE):
                 return
             tolerance = min(max(gap / 2, _TIGHT), _LOOSE)
-
-    def _scout(self, tolerance: float, beyond: float) -> None:
-        """Better weights by single sizes near the worst one, as long as these are worse by more than ``tolerance`` than was known."""
-        for _ in range(8 if self._columns.limit >= beyond else 0):
-            enough = self._columns.largest * (1 + tolerance)
-            for factor in (1.0, 1.2, 1 / 1.2):
-                size = min(max(1, round(self._top * factor)), self.types // 2)
-                solution = self._solved(self._columns.weights, (size, size))
-                if solution is None or (factor == 1.0 and solution.ratio <= enough):
-                    return
-            self._top = max(self._singles[-3:], key=lambda solution: solution.ratio).sizes[0]
-            self._add([])
-            if self._columns.limit < beyond:
-                return
-
-    def _add(self, solved: list[Solution]) -> None:
-        """Adds ``solved``, with the single sizes solved in between, to the columns."""
-        self._columns.add(solved + self._singles)
-        self._singles = []
 
     def _covered(self, weights: np.ndarray, tolerance: float) -> list[Solution]:
         """Solutions for intervals that prove little more than the largest ratio of a single size."""
