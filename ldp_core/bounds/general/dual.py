@@ -45,8 +45,8 @@ BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
 FROM_PAIRS = (0.5, 0.1, 0.01, 1e-3, 1e-4)
 """The weights from multipliers of `ldp_core.bounds.general.singles`."""
-_MOST_EVALUATIONS, _FEWER_EVALUATIONS = 100, 60
-"""For each barrier, and for the first of more barriers past 128 types, where they take long."""
+_MOST_EVALUATIONS = 100
+"""For each barrier."""
 # Workload -> digest of the prior -> True if blocks suffice.
 _KEPT: WeakKeyDictionary[Workload, dict[str, bool]] = WeakKeyDictionary()
 
@@ -183,7 +183,7 @@ def _by_types(
         if stop():
             return
         few = bool(first) and n > 128 and barrier > BARRIERS[-2]
-        x = dual.improved(x, barrier / n, stop, check, _FEWER_EVALUATIONS if few else _MOST_EVALUATIONS)
+        x = dual.improved(x, barrier / n, stop, check, 60 if few else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
     yield from _with_cuts(dual, x, prior, stop, check)
 
