@@ -103,19 +103,16 @@ with st.container(key="results"):
     work.fit_unasked(state, name)
     if mechanism is None:
         details.unfitted(state, case)
-        optimise_button()
-        if (running := fit.running) is not None:
-            layout.live(running, partial(details.optimising, state, case))
     else:
         layout.need_costs(state, mechanism)
         details.simulated_only(state, mechanism)  # ends the page where costs would take matrices too large
         verdict_panel.show(state, mechanism)
-        if fit.running is not None:
-            optimise_button()
-        if (running := fit.running) is not None:
-            layout.live(running, partial(details.optimising, state, case))
         if spec.fitted:
             work.prove_unasked(state)  # a design that was loaded comes without its proofs
+    if mechanism is None or fit.running is not None:
+        optimise_button()
+    if (running := fit.running) is not None:
+        layout.live(running, partial(details.optimising, state, case))
     tabs: dict[str, Callable[[], None]] = {"Trade-off": partial(trade_off.draw, state, mechanism)}
     if mechanism is not None:
         details.metrics(state, mechanism, case)

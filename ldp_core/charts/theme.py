@@ -35,17 +35,15 @@ PIXELS = 512
 """Heat maps are binned to at most this many cells along each side before they reach the browser."""
 THEOREM_DASHES = ("dot", "longdash", "2px,8px")
 FEWEST_TICKS = 3
+"""On any axis, however long their labels are."""
 MARKED = 16
 """Markers on a line that has them only to be distinguished."""
 TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
-_LEAST_TICKS = 3
 _TICK_LETTERS = 60
-"""Letters in all labels of queries below a chart of half the page's width, and how many labels there are at least."""
+"""Letters in all labels of queries below a chart of half the page's width."""
 TITLE_LENGTH = 30
 """Most letters in a line of the title of an axis: as long as the axis of a chart on a telephone."""
-NAME_LENGTH = 18
-"""Most letters in a line of a name beside a row or a line."""
 LEGEND_ROW = 20
 ROW = 40
 """Pixels of a row: a name in one line, and below it the marks."""
@@ -254,34 +252,18 @@ def colour_bar(what: str = "") -> dict:
     return {"orientation": "h", "len": 1, "thickness": 12, "outlinewidth": 0, **place, **first}
 
 
-def wrapped(text: str, length: int = NAME_LENGTH) -> str:
+def wrapped(text: str, length: int) -> str:
     """``text``, which may be markup, in lines of at most ``length`` letters."""
-    return "<br>".join(
-        "<br>".join(
-            textwrap.wrap(
-                line.replace("log scale", "log\N{NO-BREAK SPACE}scale"),
-                length,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-        )
-        for line in text.split("<br>")
-    )
+    text = text.replace("log scale", "log\N{NO-BREAK SPACE}scale")
+    return "<br>".join(textwrap.wrap(text, length, break_long_words=False, break_on_hyphens=False))
 
 
 def name_rows(fig: go.Figure, names: Sequence[str], look: Theme, places: Sequence[float] | None = None) -> None:
     """Names, which may be markup, in one line each over the marks of rows 0, 1, ... from the top, or at ``places``. What runs behind
     a name fades around it."""
     font = {"size": 12, "color": look.text, "shadow": ", ".join([f"0 0 3px {look.paper}"] * 4)}
-    over = {
-        "name": "row",
-        "font": font,
-        "showarrow": False,
-        "xref": "paper",
-        "x": 0,
-        "xanchor": "left",
-        "yanchor": "bottom",
-    }
+    left = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom"}
+    over = {"name": "row", "font": font, "showarrow": False, **left}
     at = np.arange(len(names)) - BAR / 2 if places is None else places
     # Not ticks inside the chart: for those Plotly hides the numbers of the other axis.
     rows = [{**over, "text": name, "y": float(place)} for name, place in zip(names, at, strict=True)]
@@ -362,7 +344,7 @@ def name_ticks(
     """Labels on the x axis at some ``places``, thinned evenly so that these fit side by side; ``axis`` has more settings of it."""
     named = dict(zip(places, map(short, labels), strict=True))
     longest = max(map(len, named.values()), default=1)
-    few = min(shown, len(named), max(_LEAST_TICKS, letters // max(longest, 1)))
+    few = min(shown, len(named), max(FEWEST_TICKS, letters // max(longest, 1)))
     kept = np.array(list(named))[np.unique(np.linspace(0, len(named) - 1, few).astype(int))] if named else []
     fig.update_xaxes(tickvals=kept, ticktext=[named[place] for place in kept], **axis)
 
@@ -443,7 +425,7 @@ def label_ticks(labels: Sequence[str], length: int = TICK_LENGTH) -> dict:
     letters = [min(len(label), length) for label in labels]
     step = 1
     if len(labels) > LABELLED_TYPES:
-        step = -(-len(labels) // min(TICKS, max(3, TICK_LETTERS // max(letters))))
+        step = -(-len(labels) // min(TICKS, max(FEWEST_TICKS, TICK_LETTERS // max(letters))))
     elif sum(letters) > 140:
         step = -(-len(labels) // TICKS)
     return _ticks(labels, step, length)

@@ -121,26 +121,29 @@ class Together(Workload):
         """(number of the member, places of its queries in ``queries``, their numbers within the member) for every member in
         ``queries`` (q,)."""
         owner = np.searchsorted(self.offsets, queries, side="right") - 1
-        for k in np.unique(owner).tolist():
-            here = np.flatnonzero(owner == k)
-            yield k, here, queries[here] - self.offsets[k]
+        order = np.argsort(owner, kind="stable")
+        for here in np.split(order, np.flatnonzero(np.diff(owner[order])) + 1):
+            if here.size:
+                k = int(owner[here[0]])
+                yield k, here, queries[here] - self.offsets[k]
 
-    def _own(self, query: int) -> tuple[Workload, int]:
-        """The member that a query is of, and its number there."""
-        ((k, _, local),) = self.located(np.array([query]))
-        return self.members[k], int(local[0])
+    def _own(self, query: int) -> tuple[int, int]:
+        """The number of the member that a query is of, and its number there."""
+        k = int(np.searchsorted(self.offsets, query, side="right")) - 1
+        return k, int(query - self.offsets[k])
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        member, own = self._own(query)
-        return member.query_name(own, labels)
+        k, own = self._own(query)
+        return self.members[k].query_name(own, labels)
 
     def unit(self, query: int) -> Unit | None:
-        member, own = self._own(query)
-        return member.unit(own)
+        k, own = self._own(query)
+        return self.members[k].unit(own)
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        weights = np.empty(self.num_queries if queries is None else len(queries))
-        for k, here, own in self.located(np.arange(self.num_queries) if queries is None else np.asarray(queries)):
+        queries = np.arange(self.num_queries) if queries is None else np.asarray(queries)
+        weights = np.empty(len(queries))
+        for k, here, own in self.located(queries):
             weights[here] = self.weights[k] * self.members[k].query_weights(own)
         return weights
 

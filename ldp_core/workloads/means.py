@@ -15,7 +15,7 @@ from ldp_core import wording
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
-from ldp_core.workloads.comparisons import nearest, shortened
+from ldp_core.workloads.comparisons import shortened
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.grouped import placed, places_of
 from ldp_core.workloads.part import Name, Part
@@ -142,11 +142,7 @@ class _NumberPart(Part):
         return np.append(values, np.zeros(axis.size - axis.ordinary)), low, high, off
 
     def _axis(self, axes: Sequence[Axis]) -> Axis:
-        names = [axis.name for axis in axes]
-        if self.attribute not in names:
-            known = nearest(self.attribute, names, "the attributes are")
-            raise ValueError(f"The domain has no attribute {shortened(self.attribute)}; {known}")
-        axis = axes[names.index(self.attribute)]
+        axis = axes[places_of(axes, [self.attribute])[0]]
         if not summable(axis):
             raise ValueError(
                 f"{shortened(self.attribute)} is not made of two or more bins of numbers, so it has no {self._what}; choose a numeric "

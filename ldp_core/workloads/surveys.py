@@ -191,7 +191,7 @@ class Survey(Together):
 
     # --- queries ------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def members(self) -> Sequence[Workload]:
         return [group.base for group in self.groups]
 
@@ -205,10 +205,10 @@ class Survey(Together):
         return tuple(OnAttributes(self.shape, group.attributes, group.base) for group in self.groups)
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        ((k, _, (own,)),) = self.located(np.array([query]))
+        k, own = self._own(query)
         group = self.groups[k]
         if self.axes is not None or not isinstance(group.base, Histogram):
-            return group.base.query_name(int(own))
+            return group.base.query_name(own)
         values = np.unravel_index(own, [self.shape[i] for i in group.attributes])
         return ", ".join(f"x{i + 1} = {value}" for i, value in zip(group.attributes, values, strict=True))
 

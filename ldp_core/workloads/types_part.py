@@ -68,10 +68,7 @@ def on_types(kind: str, n: int, axes: Sequence[Axis] = (), **parameters: int) ->
     needed = parameter(kind, n)
     check_parameters(f"The {family.title} workload", parameters, [needed.name] if needed else [])
     d = n.bit_length() - 1
-    if kind == "parity":
-        types: Any = d
-    else:
-        types = checked_shape(d) if kind in OVER_ATTRIBUTES else n
+    types: Any = d if kind == "parity" else checked_shape(d) if kind in OVER_ATTRIBUTES else n
     named = [axis for axis in axes if axis.size > 1]
     fits = all(axis.size == 2 for axis in named) if kind in OVER_ATTRIBUTES else len(axes) == 1
     try:

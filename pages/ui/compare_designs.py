@@ -14,7 +14,7 @@ from ldp_core import charts, library, mechanisms, wording
 from pages.ui import layout, listing
 from pages.ui.controls import button, pick, view_switch
 from pages.ui.file_menu import continue_with_copy
-from pages.ui.session.history import SavedDesign
+from pages.ui.session.history import History
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain
@@ -61,7 +61,7 @@ def _designs(state: Session) -> None:
         button(label, "design-copy", "content_copy", continue_with_copy, state, type="primary", disabled=nothing)
         return
     case = state.view.get("case", "worst_case")
-    known = _cases([state.standing_for(design.history) for design in kept])
+    known = _cases([state.standing_for(design) for design in kept])
     case = case if case in known else "worst_case"
     with layout.controls("designs"):
         if len(known) > 1:
@@ -76,7 +76,7 @@ def _designs(state: Session) -> None:
         else:
             st.caption("The worst case counts here: it is the only one that all of these designs have.")
     with st.spinner("Working out what the designs cost"):
-        costs = [_cost(state.standing_for(design.history), design, case) for design in kept]
+        costs = [_cost(state.standing_for(design), design, case) for design in kept]
         table = pd.DataFrame([_row(cost, case) for cost in costs])
     _fitting(state, [cost for cost in costs if cost.unfitted])
     worked_out = [cost for cost in costs if cost.mechanism is not None]
@@ -106,9 +106,9 @@ def _cases(designs: Sequence[Session]) -> list[str]:
     return [name for name in CASES if all(own.design() is None or name in own.setting.cases for own in designs)]
 
 
-def _cost(own: Session, kept: SavedDesign, case: str) -> Cost:
+def _cost(own: Session, kept: History, case: str) -> Cost:
     """The sentences about one design."""
-    c = kept.history.configuration
+    c = kept.configuration
     mechanism, why, unfitted = None, "", False
     try:
         design = own.design()

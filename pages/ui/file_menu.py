@@ -11,7 +11,7 @@ from pages.ui.controls import button, control
 from pages.ui.data import actions as data_actions
 from pages.ui.session import browser, exchange
 from pages.ui.session.browser import session_store
-from pages.ui.session.history import SavedDesign
+from pages.ui.session.history import History
 from pages.ui.session.state import Session, session
 from pages.ui.sources import catalogue
 from pages.ui.streamlit_fixes import run_context, tab_storage
@@ -122,9 +122,9 @@ def _on_screen(state: Session) -> None:
         button("Delete", "design-delete", "delete", lambda: state.delete(state.saved.name), width="stretch")
 
 
-def _waiting(state: Session, place: int, design: SavedDesign) -> None:
+def _waiting(state: Session, place: int, design: History) -> None:
     """A design that can be switched to."""
-    c = design.history.configuration
+    c = design.configuration
     asked = c.workload.summary if c.workload is not None else "no questions yet"
     about, name = f"{asked}, epsilon {c.epsilon}, {library.spec(c.mechanism.name).title}", plain(design.name)
     show, delete = lambda: state.switch(design.name), lambda: state.delete(design.name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -92,11 +94,10 @@ def _epsilon_needed(state: Session) -> str | None:
     is left to “Solve for”."""
     design, name = state.setting, state.chosen
     task = work.plan(state, work.Question(None, float(design.users), design.alpha, design.case, (name,)))
-    if task.result is None and task.job is None and not library.spec(name).fitted:
-        task.start()
-    if task.running is not None:
-        layout.live(task.running, lambda progress, job: None)
     found = task.result
+    if found is None and not library.spec(name).fitted:
+        with suppress(ValueError):
+            found = task.get()
     row = None if found is None else found[found["name"] == name]
     if row is None or row.empty or not row["epsilon"].iloc[0] <= MAX_EPSILON:
         return None

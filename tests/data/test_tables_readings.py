@@ -140,6 +140,8 @@ def test_dates_that_could_be_two_are_said():
     }.items():
         assert [month for month, users in counted(cells, ways[label]).items() if users] == months
         assert "it could be another date" in offered(cells, ways[label])[1]
+    known = offered(cells, CategoricalRecipe(column="x", known=True))[2]
+    assert all(way.known for way in known.values()), "what the collector knows stays known"
     assert not offered(["13/04/2021", "05/06/2021"])[1]
     assert "years of two digits" in offered(["03.04.21", "05.06.22", "12.12.21"])[1]
 

@@ -43,6 +43,7 @@ from ldp_core.workloads import (
     TypesPart,
 )
 from pages.ui.session import exchange
+from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
 from tests.deploy.kit.javascript import by_node, needs_node
 from tests.deploy.kit.kits import members, packed
@@ -207,7 +208,7 @@ def collected(setting, folder, node=False, seed=0):
     made, domain, workload = setting.chosen_mechanism, setting.domain, setting.workload
     zipped, opened = open_kit(content), open_kit(kit_folder)
     assert zipped.mechanism.digest == opened.mechanism.digest
-    session = Session.of("journeys", Configuration())
+    session = Session("journeys", SavedDesigns(History(Configuration())))
     exchange.load(session, content)
     assert session.setting.mechanism(setting.chosen).digest == opened.mechanism.digest
     assert not [text for kind, text in session.notices if kind == "warning" and "lacks" in text]

@@ -22,6 +22,7 @@ from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.standalone import ready, realise
 from ldp_core.workloads import DifferencePart, PrefixPart
 from pages.ui.session import exchange
+from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
 from tests.deploy.kit.javascript import by_node, needs_node
 from tests.deploy.kit.kits import members, packed
@@ -217,7 +218,7 @@ def test_files_links_and_the_command_line_carry_it(tmp_path, capsys):
     assert main(["kit", zipped, "-o", str(tmp_path / "kit.zip")]) == 0
     assert main(["audit", str(tmp_path / "kit.zip")]) == 0
     assert main(["compare", str(tmp_path / "design.json")]) == 0
-    session = Session.of("known", Configuration())
+    session = Session("known", SavedDesigns(History(Configuration())))
     exchange.load(session, (tmp_path / "kit.zip").read_bytes())
     assert session.setting.mechanism("optimized").digest == again_.mechanism.digest
 

@@ -293,6 +293,13 @@ def test_pickles_are_refused_and_never_run(tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
+@pytest.mark.parametrize("shape", ["(-4, -4)", "(9**9, 4)", "(40, 40)", "(4, 3)", "(4000000000, 4000000000)"])
+def test_a_header_cannot_ask_for_other_than_the_file_holds(shape):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    array = b"\x93NUMPY\x01\x00\x76\x00" + header + STRATEGY.tobytes()
+    assert "not a single matrix" in complaint(with_strategy_file(packed({"strategy.npy": array})))
+
+
 # --- hostile zips ---------------------------------------------------------------------------------------------------
 
 

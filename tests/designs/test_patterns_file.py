@@ -65,6 +65,7 @@ def test_a_mechanism_comes_back_the_same():
         (("patterns", 0, "share"), 0.9),
         (("tables", 0, "cells"), "zz"),
         (("tables", 0, "cells"), "8000"),
+        (("tables", 0, "cells"), "83"),
         (("tables", 0, "sizes"), [2**20, 2**20]),
         (("sizes",), [2, 3]),
         (("epsilon",), 0.0),

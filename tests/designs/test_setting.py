@@ -23,6 +23,7 @@ from ldp_core.designs import (
 )
 from ldp_core.workloads import HistogramPart, PrefixPart
 from pages.ui.session import exchange
+from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
 from pages.ui.sources import sample
 
@@ -49,7 +50,7 @@ def test_figures_are_those_of_a_session_with_the_same_configuration(aim):
     """Users needed, gaps, errors, the error aimed at and the settings of fits, of every mechanism compared."""
     optimizer = Optimizer(aim=aim, histogram=(1.0, 2.0, 3.0, 4.0, 4.0, 3.0, 2.0, 1.0), seed=3, max_rounds=7)
     configuration = DECLARED.with_(optimizer=optimizer)
-    session, setting = Session.of("x", configuration), ready(configuration)
+    session, setting = Session("x", SavedDesigns(History(configuration))), ready(configuration)
     assert setting.side_by_side == session.setting.side_by_side
     assert setting.alpha == session.setting.alpha
     assert list(setting.cases) == list(session.setting.cases)
@@ -66,7 +67,7 @@ def test_figures_are_those_of_a_session_with_the_same_configuration(aim):
 def test_rows_of_a_table_and_of_a_sample_are_counted_by_the_recipes():
     rows = sample("survey_ages.csv")
     setting = ready(OF_SAMPLE.with_(domain=ready(OF_SAMPLE, rows.table).domain))
-    session = Session.of("x", setting.configuration, rows)
+    session = Session("x", SavedDesigns(History(setting.configuration, rows)))
     assert setting.on_data
     assert setting.users == len(rows.table) == session.setting.users
     np.testing.assert_array_equal(setting.counts, session.setting.counts)
@@ -88,7 +89,7 @@ def test_a_column_of_counts_says_how_many_people_a_row_stands_for():
     )
     assert ready(configuration, table).counts.tolist() == [30, 0, 12]
     without = ready(configuration)
-    session = Session.of("x", configuration)
+    session = Session("x", SavedDesigns(History(configuration)))
     assert without.counts.tolist() == session.setting.counts.tolist() == [14, 14, 14]
     assert not without.on_data
     assert "not in the file" in without.notes[0]
@@ -99,7 +100,7 @@ def test_a_fitted_mechanism_comes_from_its_file_or_is_fitted_or_refused():
         mechanism=MechanismRecipe(name="optimized_gradient"), optimizer=Optimizer(seed=2, max_rounds=5)
     )
     made = realise(configuration)
-    session = Session.of("x", configuration)
+    session = Session("x", SavedDesigns(History(configuration)))
     again = library.create("optimized_gradient", epsilon=1.0, workload=session.setting.workload, seed=2, max_rounds=5)
     assert isinstance(made.chosen_mechanism, mechanisms.ExplicitMechanism)
     assert made.chosen_mechanism.digest == again.digest

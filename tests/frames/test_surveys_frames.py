@@ -38,7 +38,7 @@ def test_information_is_split_nearly_as_the_bound_would_have_it():
     found = frames.fourier_weights(mechanism, asked)
     assert found["columns"].tolist()[0] == "x1 x x2"
     assert found[["fourier_weight", "ideal"]].sum().tolist() == pytest.approx([1, 1])
-    m = mechanism.information
+    m = mechanism.component_information
     parts = {members: anova.dimensions(asked.shape, members) * value for members, value in m.items()}
     assert found["fourier_weight"][0] == pytest.approx(parts[0, 1] / sum(parts.values()))
     c = asked.components

@@ -48,7 +48,7 @@ def test_an_attribute_of_one_value_costs_nothing():
     patterns = [Pattern(tuple(i + (i > 0) for i in one.attributes), one.cells) for one in PATTERNS[:4]]
     patterns.append(Pattern((0, 1, 2, 3), PATTERNS[4].cells.reshape(sizes)))
     mechanism = scrambled(sizes, patterns)
-    assert all(1 not in members for members in mechanism.information)
+    assert all(1 not in members for members in mechanism.component_information)
     check_errors(EveryReport(mechanism), survey(sizes, 3), COUNTS, sharp=False)
     estimate = mechanism.estimate(mechanism.simulate(COUNTS, np.random.default_rng(0)))
     assert estimate.table([1]) == pytest.approx([COUNTS.sum()])
@@ -71,7 +71,7 @@ def test_what_reports_do_not_tell_is_refused():
     assert mechanism.supports(Histogram(24)) is not None
     balanced = ScrambledPatterns("optimized", (2, 2), 1.0, [Pattern((0, 1), mask((2, 2), (0, 0), (1, 1)))], [1.0])
     assert "the values of attribute 1" in balanced.supports(survey((2, 2), 1))
-    assert set(balanced.information) == {(0, 1)}
+    assert set(balanced.component_information) == {(0, 1)}
 
 
 def test_parities_are_answered_from_their_component_alone():

@@ -232,7 +232,7 @@ class Pages:
         if name == "join" or (method and name in AS_THEY_ARE):
             self._follow(module, node.func.value)
             self._all(module, node.args)
-        elif name in ("dict", "list", "sorted", "str", "next", "reversed", "filter"):
+        elif name in ("dict", "list", "sorted", "str", "next", "reversed", "filter", "pairwise"):
             self._all(module, node.args)
         elif name in self.functions and not method:
             for place, function in self._nearest(module, self.functions[name]):

@@ -172,7 +172,7 @@ def test_a_file_that_is_loaded_leaves_a_named_design_in_the_list(ages, another):
     ages.load(exchange.to_save(other.session))
     assert ages.at.title[0].value == "Design"
     assert (ages.session.saved.name, ages.configuration) == ("", other.session.settled)
-    assert [(one.name, one.history.configuration) for one in ages.session.saved.designs] == [("mine", before)]
+    assert [(one.name, one.configuration) for one in ages.session.saved.designs] == [("mine", before)]
 
 
 # --- the list -------------------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def test_a_design_is_kept_renamed_copied_changed_and_found_again(ages):
     assert (ages.session.saved.name, ages.configuration.epsilon) == ("two", "2")
     ages.press("undo")
     assert ages.configuration.epsilon == "1"
-    assert [one.history.configuration.epsilon for one in ages.session.saved.designs] == ["1", "1"]
+    assert [one.configuration.epsilon for one in ages.session.saved.designs] == ["1", "1"]
     ages.press("design-show-0")
     assert not ages.session.history.future, "undo belongs to the other design"
 

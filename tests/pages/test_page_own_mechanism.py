@@ -127,17 +127,6 @@ def test_bad_files_leave_one_sentence_and_everything_as_it_was(comparing):
     assert not bring(comparing, response()).errors
 
 
-def test_names_are_checked_and_kept_apart(ours):
-    bring(ours, response(epsilon=0.5), name="[x](http://a.com)")
-    assert "cannot be called" in ours.errors[0]
-    assert len(ours.configuration.own) == 1
-    bring(ours, response(epsilon=0.5), name="Our Table")
-    assert "a mechanism called our table already" in ours.errors[0]
-    bring(ours, response(epsilon=0.5), name="Second")
-    bring(ours, response(epsilon=0.6))
-    assert [one.name for one in ours.configuration.own] == ["our table", "Second", "our table 2"]
-
-
 def test_it_is_undone_and_removed(ours):
     one = ours.configuration.own[0]
     ours.press("undo")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ldp_core.data.missing import MISSING_WORDS
 from ldp_core.data.reading.common import UnreadableTable
 from ldp_core.limits import MOST_COLUMN_NAME, MOST_TITLE_LINES
-from ldp_core.wording import quote_examples, quoted, shortened
+from ldp_core.wording import plural, quote_examples, quoted, shortened
 
 _MOST_BELOW = 3
 _MOSTLY = 0.9
@@ -68,7 +68,7 @@ def layout_of(
     if above is None and top:
         shown = [text for row in rows[:top] for text in _texts(row, len(row)) if text]
         notes.append(
-            f"{_lines(top)} above the table {'was' if top == 1 else 'were'} left out: {quote_examples(shown)}. "
+            f"{plural(top, 'line')} above the table {'was' if top == 1 else 'were'} left out: {quote_examples(shown)}. "
             'If that is wrong, choose how many under "Lines above the names".'
         )
     if top >= len(rows):
@@ -200,7 +200,7 @@ def _second_names(rows: list[list[str]]) -> tuple[int, list[str]]:
         shown = quote_examples(list(filter(None, rows[0])), 2)
         if chance <= _SURE:
             return lines, [
-                f"{_lines(lines)} below the names {'was' if lines == 1 else 'were'} left out, as part of the header: {shown}. "
+                f"{plural(lines, 'line')} below the names {'was' if lines == 1 else 'were'} left out, as part of the header: {shown}. "
                 'If that is wrong, choose how many under "Lines below the names".'
             ]
         if chance <= _LIKELY and lines == 1:
@@ -261,10 +261,6 @@ def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
 def _texts(row: Row, width: int) -> list[str]:
     texts = ["" if cell is None else str(cell).strip() for cell in row[:width]]
     return texts + [""] * (width - len(texts))
-
-
-def _lines(number: int) -> str:
-    return "1 line" if number == 1 else f"{number:,} lines"
 
 
 def _looks_numeric(text: str) -> bool:

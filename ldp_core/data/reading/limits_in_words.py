@@ -78,5 +78,4 @@ def not_started(cause: str) -> str:
 
 def too_long(seconds: float, mend: str) -> str:
     """The sentence for a reading that exceeds its time."""
-    allowed = f"{seconds:g} seconds" if seconds < 60 else _minutes(seconds)
-    return f"This took longer than {allowed} and was stopped: {mend}"
+    return f"This took longer than {_minutes(seconds)} and was stopped: {mend}"

@@ -29,7 +29,7 @@ from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.parquet import ParquetTable
 from ldp_core.data.reading.stored import frame_of, type_notes
 from ldp_core.data.reading.text import TextTable, without_blank_rows
-from ldp_core.data.reading.totals import extra_lines
+from ldp_core.data.reading.totals import left_out
 from ldp_core.limits import MOST_DISTINCT_ROWS, MOST_TOTALLED_COLUMNS, MOST_TOTALLED_ROWS
 from ldp_core.wording import quoted
 
@@ -91,12 +91,8 @@ class LocalTable:
         if not ended:
             return
         self._learnt.update(self.columns)
-        if 2 <= len(self.columns) <= MOST_TOTALLED_COLUMNS and first.num_rows:
-            lines = extra_lines(self._frame(first), self.options.total)
-            self._last_notes = tuple(line.note for line in lines)
-            gone = [line.place for line in lines if line.left_out]
-            if lines:
-                self.options = self.options.model_copy(update={"total": bool(gone)})
+        if len(self.columns) <= MOST_TOTALLED_COLUMNS:
+            gone, self.options, self._last_notes = left_out(self._frame(first), self.options)
             first = first.filter(pa.array(np.isin(np.arange(first.num_rows), gone, invert=True)))
         self._whole = first
 

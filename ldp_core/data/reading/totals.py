@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.reading.options import Loaded
+from ldp_core.data.reading.options import Loaded, ReadOptions
 from ldp_core.limits import MOST_TOTALLED_COLUMNS, MOST_TOTALLED_ROWS
 from ldp_core.wording import quoted
 
@@ -30,35 +30,33 @@ _IF_WRONG = f'If it stands for people, choose "rows like others" under {_WHERE}.
 
 @dataclass(frozen=True)
 class Line:
-    """The row at ``place`` is no person: in ``column`` it alone has this ``cell``, which is blank or a
-    text; ``note`` says so. It is ``left_out`` if that is sure, or stated."""
+    """The row at ``place`` is no person, as ``note`` says. It is ``left_out`` if that is sure, or stated."""
 
     place: int
-    column: str
-    cell: str
     left_out: bool
     note: str
 
 
-def extra_lines(table: pd.DataFrame, stated: bool | None) -> list[Line]:
-    """Remarks below the rows, and the line of totals, the last one or the first; none where that is ``stated``."""
-    if stated is False or not 3 <= len(table) <= MOST_TOTALLED_ROWS or not 2 <= table.shape[1] <= MOST_TOTALLED_COLUMNS:
-        return []
+def left_out(table: pd.DataFrame, options: ReadOptions) -> tuple[list[int], ReadOptions, tuple[str, ...]]:
+    """The places of remarks below the rows, and of the line of totals, the last one or the first; the options used; and notes. None
+    where the options say that these are rows like others."""
+    rows, width = table.shape
+    if options.total is False or not 3 <= rows <= MOST_TOTALLED_ROWS or not 2 <= width <= MOST_TOTALLED_COLUMNS:
+        return [], options, ()
     remarks = _remarks(table)
-    places = (len(table) - 1 - len(remarks), 0)
-    totals = [line for place in places if (line := _total(table.head(places[0] + 1), place, bool(stated))) is not None]
-    return [*remarks, *sorted(totals, key=lambda line: not line.left_out)[:1]]
+    last, stated = rows - 1 - len(remarks), bool(options.total)
+    totals = [line for place in (last, 0) if (line := _total(table.head(last + 1), place, stated)) is not None]
+    lines = [*remarks, *sorted(totals, key=lambda line: not line.left_out)[:1]]
+    gone = [line.place for line in lines if line.left_out]
+    used = options.model_copy(update={"total": bool(gone)}) if lines else options
+    return gone, used, tuple(line.note for line in lines)
 
 
 def without_extra(loaded: Loaded) -> Loaded:
     """The table without the lines that are no people, as notes say."""
-    lines = extra_lines(loaded.table, loaded.options.total)
-    if not lines:
-        return loaded
-    gone = [line.place for line in lines if line.left_out]
+    gone, used, notes = left_out(loaded.table, loaded.options)
     table = loaded.table.drop(index=loaded.table.index[gone]).reset_index(drop=True) if gone else loaded.table
-    used = loaded.options.model_copy(update={"total": bool(gone)})
-    return replace(loaded, table=table, options=used, notes=(*loaded.notes, *(line.note for line in lines)))
+    return replace(loaded, table=table, options=used, notes=(*loaded.notes, *notes))
 
 
 def _remarks(table: pd.DataFrame) -> list[Line]:
@@ -73,7 +71,7 @@ def _remarks(table: pd.DataFrame) -> list[Line]:
         if len(parsed) < 3 or filled[place] > 1 or not text or not plainly:
             break
         note = f"The line {quoted(text)} below the table was left out, as a remark. {_IF_WRONG}"
-        lines.append(Line(place, str(table.columns[0]), str(table.iloc[place, 0]), True, note))
+        lines.append(Line(place, True, note))
     alone = all((first.codes == first.codes[line.place]).sum() == 1 for line in lines)
     return lines if alone and (filled[: len(table) - len(lines)] > 1).all() else []
 
@@ -93,11 +91,11 @@ def _total(table: pd.DataFrame, place: int, stated: bool) -> Line | None:
         sums = [_adds_up(table[other], place) for other in table if other != name]
         sure = True in sums and (bool(label) or False not in sums)
         if sure or (label and False in sums):
-            called, cell = f" {quoted(label)}" if label else "", str(table.iloc[place, i]) if label else ""
+            called = f" {quoted(label)}" if label else ""
             note = f"The line{called} was left out, since it adds up all others. {_IF_WRONG}"
             if not sure and not stated:
                 note = f"The line{called} was read as a row. If it adds up all others, leave it out under {_WHERE}."
-            return Line(place, name, cell, sure or stated, note)
+            return Line(place, sure or stated, note)
     return None
 
 

@@ -133,8 +133,10 @@ def _dates(recipe: CategoricalRecipe | DateRecipe, column: columns.Column) -> Do
     if isinstance(recipe, DateRecipe) and recipe.day_first is None:
         return None
     example = quoted(texts[int(np.argmax(days[0] != days[1]))])
-    kept: dict[str, Any] = {"column": recipe.column, "missing": recipe.missing}
-    ways = [("Day first", DateRecipe(day_first=True, **kept)), ("Month first", DateRecipe(day_first=False, **kept))]
+    ways = [
+        ("Day first", recipe.other(DateRecipe, day_first=True)),
+        ("Month first", recipe.other(DateRecipe, day_first=False)),
+    ]
     if isinstance(recipe, DateRecipe):
         taken, way = ("day", ways[1]) if recipe.day_first else ("month", ways[0])
         return Doubt(f"{example} in {column.name} was read with the {taken} first; it could be another date.", (way,))
@@ -165,12 +167,11 @@ def _exponents(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column
     if not len(texts) or numbers[present].mean() < MOSTLY:
         return None
     number = f"{columns.to_numbers(texts[:1])[0]:.15g}"
-    kept: dict[str, Any] = {"column": recipe.column, "missing": recipe.missing}
     if isinstance(recipe, CategoricalRecipe):
         said = f"{quoted(texts[0])} in {column.name} is a category; it could be the number {number}."
-        return Doubt(said, (("Numbers in bins", NumericRecipe(**kept)),))
+        return Doubt(said, (("Numbers in bins", recipe.other(NumericRecipe)),))
     said = f"{quoted(texts[0])} in {column.name} was read as the number {number}; it could be a code."
-    return Doubt(said, (("Categories", CategoricalRecipe(**kept)),))
+    return Doubt(said, (("Categories", recipe.other(CategoricalRecipe)),))
 
 
 def _codes(recipe: NumericRecipe, column: columns.Column) -> Doubt | None:

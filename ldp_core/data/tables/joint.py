@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import get_args
 
 from ldp_core.data.domain import Attribute, Domain, Unit
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.limits import MOST_LISTED_TYPES
 from ldp_core.people import Counted, Records
 
-_COARSER: dict[Unit, tuple[Unit, ...]] = {
-    "day": ("week", "month", "quarter", "year"),
-    "week": ("month", "quarter", "year"),
-    "month": ("quarter", "year"),
-    "quarter": ("year",),
-    "year": (),
-}
+_UNITS: tuple[Unit, ...] = get_args(Unit)
+"""From short to long."""
 
 
 def table_warnings(domain: Domain, users: int, places: Sequence[int]) -> list[str]:
@@ -97,7 +93,7 @@ def _coarser(attribute: Attribute, target: int) -> tuple[int, str] | None:
         bins = target - special
         way = f"use at most {bins:,} bins for {attribute.name} instead of {attribute.size - special:,}"
         return (target, way) if bins > 1 else None
-    for unit in _COARSER[attribute.unit]:
+    for unit in _UNITS[_UNITS.index(attribute.unit) + 1 :]:
         first = _converted(attribute.first, attribute.unit, unit)
         last = _converted(attribute.last, attribute.unit, unit, end=True)
         periods = last - first + 1

@@ -13,6 +13,9 @@ Texts = Annotated[tuple[str, ...], Strict(False)]
 Numbers = Annotated[tuple[Annotated[float, Field(allow_inf_nan=False)], ...], Strict(False)]
 
 
+Kind = TypeVar("Kind", bound="_Recipe")
+
+
 class _Recipe(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -25,6 +28,10 @@ class _Recipe(BaseModel):
 
         @property
         def declared(self) -> bool: ...
+
+    def other(self, kind: type[Kind], **fields: Any) -> Kind:
+        """A recipe of another kind, or a new one, for the same column; only what all recipes have stays."""
+        return kind(column=self.column, missing=self.missing, known=self.known, **fields)
 
     def shared(self, *also: str) -> dict[str, Any]:
         """What an attribute takes over as it is: fields of all recipes, and those named ``also``; ValueError without a name."""

@@ -14,8 +14,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field, TypeAdapter
 
 from ldp_core.bounds.verify import DAMAGED
 from ldp_core.deploy.collector.alphabet import alphabet
@@ -25,6 +27,7 @@ from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.wording import quoted
 
 FORMAT = "ldp-collection/1"
+Count = Annotated[int, Field(ge=0)]
 _ERRORS = (*DAMAGED, OSError, ValueError, zlib.error)
 _EXAMPLES = 64
 _ROOM = 4
@@ -44,17 +47,30 @@ class Read:
     """
 
     name: str
-    size: int
+    size: Count
     digest: str
-    accepted: int
-    refused: Mapping[str, int] = field(default_factory=dict)
-    repeated: int = 0
+    accepted: Count
+    refused: dict[str, Count] = field(default_factory=dict)
+    repeated: Count = 0
     ids: str = ""
 
     @property
     def reports(self) -> int:
         """All that the file holds."""
         return self.accepted + sum(self.refused.values()) + self.repeated
+
+
+@dataclass(frozen=True)
+class _About:
+    """What a file says of the arrays in it."""
+
+    format: Literal["ldp-collection/1"]
+    design: str
+    mechanism: str
+    users: Count
+    several: bool
+    read: list[Read]
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -156,22 +172,19 @@ class Collection:
                 if sum(entry.file_size for entry in archive.infolist()) > MOST_COLLECTION_BYTES:
                     raise ValueError(_DAMAGED)
             with np.load(source, allow_pickle=False) as members:
-                about = json.loads(members["about"].tobytes())
+                text = members["about"].tobytes()
                 data = tuple(members[f"data{i}"] for i in range(len(members.files) - 1))
-            digest = about.pop("digest")
-            known = about["format"] == FORMAT and digest == _digest(about, {f"data{i}": a for i, a in enumerate(data)})
-            read = tuple(Read(**file) for file in about["read"])
+            about, document = TypeAdapter(_About).validate_json(text, strict=True), json.loads(text)
+            if document.pop("digest") != _digest(document, {f"data{i}": array for i, array in enumerate(data)}):
+                raise ValueError(_DAMAGED)
         except FileNotFoundError:
             raise
         except _ERRORS as error:
             raise ValueError(_DAMAGED) from error
-        if not known:
-            raise ValueError(_DAMAGED)
-        if about["mechanism"] != mechanism.digest:
+        if about.mechanism != mechanism.digest:
             raise ValueError("This collection is of another mechanism, or of the same one with other parameters.")
-        collection = cls(
-            about["design"], Reports(about["mechanism"], about["users"], data if about["several"] else data[0]), read
-        )
+        reports = Reports(about.mechanism, about.users, data if about.several else data[0])
+        collection = cls(about.design, reports, tuple(about.read))
         if not (collection._fits(cls.empty(mechanism, collection.design)) and collection._possible(mechanism)):
             raise ValueError(_DAMAGED)
         return collection
@@ -180,17 +193,9 @@ class Collection:
         """True if it can be a collection of the same design as an ``empty`` one: an attacker who
         changes a file can change its digest."""
         kinds = [[(array.shape, array.dtype.kind) for array in part.reports.arrays] for part in (self, empty)]
-        numbers = [self.users, *(n for part in self.read for n in (part.size, part.accepted, part.repeated))]
-        numbers += [number for part in self.read for number in part.refused.values()]
-        texts = [
-            self.design,
-            *(text for part in self.read for text in (part.name, part.digest, part.ids, *part.refused)),
-        ]
         return (
             kinds[0] == kinds[1]
             and isinstance(self.reports.data, tuple) == isinstance(empty.reports.data, tuple)
-            and all(type(number) is int and number >= 0 for number in numbers)
-            and all(isinstance(text, str) for text in texts)
             and self.users == sum(part.accepted for part in self.read)
             and len({part.digest for part in self.read}) == len(self.read)
         )

@@ -69,19 +69,19 @@ def cover(asked: tuple[Set, ...], sizes: tuple[int, ...], cells: int) -> tuple[S
     """Sets of attributes with tables of at most ``cells`` cells, or as they are asked about, that hold all of ``asked``."""
     growing, cover_found = _Growing(asked, sizes), list[Set]()
     for k in sorted(range(len(asked)), key=lambda k: -math.prod(sizes[i] for i in asked[k])):
-        if growing.left[k]:
+        if growing.uncovered[k]:
             cover_found.append(growing.grown(k, cells))
     return without_held(cover_found)
 
 
 class _Growing:
-    """The sets in the questions (``asked``) that are left, and sets that grow from one of them to
+    """The sets in the questions (``asked``) that are not covered yet, and sets that grow from one of them to
     hold more."""
 
     def __init__(self, asked: Sequence[Set], sizes: Sequence[int]):
         self.asked, self.sizes = asked, np.array(sizes)
         self._logs = np.log(np.maximum(self.sizes, 2))
-        self.left = np.ones(len(asked), dtype=bool)
+        self.uncovered = np.ones(len(asked), dtype=bool)
         holding: list[list[int]] = [[] for _ in sizes]
         for k, members in enumerate(asked):
             for i in members:
@@ -96,8 +96,8 @@ class _Growing:
         self._lacking, self._sums = self._lengths.copy(), self._totals.copy()
 
     def grown(self, first: int, cells: int) -> Set:
-        """The set number ``first`` with the attributes that complete most of those left for the logarithm of the values they have, as
-        long as its table has at most ``cells``; what it holds is no longer left."""
+        """The set number ``first`` with the attributes that complete most of those not covered for the logarithm of the values they have, as
+        long as its table has at most ``cells``; what it holds is covered from then on."""
         members, gains, room = list(self.asked[first]), np.zeros(len(self.sizes)), cells
         touched = [self._add(i, gains) for i in members]
         for i in members:
@@ -112,14 +112,14 @@ class _Growing:
             touched.append(self._add(chosen, gains))
             room //= self.sizes[chosen]
         changed = np.concatenate(touched)
-        self.left[changed[self._lacking[changed] == 0]] = False
+        self.uncovered[changed[self._lacking[changed] == 0]] = False
         self._lacking[changed], self._sums[changed] = self._lengths[changed], self._totals[changed]
         return tuple(sorted(members))
 
     def _add(self, attribute: int, gains: np.ndarray) -> np.ndarray:
-        """Those left that have the ``attribute``, which they no longer lack; ``gains`` (d,) counts those that each attribute completes."""
+        """Those not covered that have the ``attribute``, which they no longer lack; ``gains`` (d,) counts those that each attribute completes."""
         with_it = self._holding[attribute]
-        with_it = with_it[self.left[with_it]]
+        with_it = with_it[self.uncovered[with_it]]
         self._lacking[with_it] -= 1
         self._sums[with_it] -= attribute
         np.add.at(gains, self._sums[with_it[self._lacking[with_it] == 1]], 1.0)

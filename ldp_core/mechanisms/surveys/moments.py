@@ -46,7 +46,11 @@ class Moments:
     """Second moments of the reports of a ``mechanism``."""
 
     def __init__(self, mechanism: ScrambledPatterns):
-        self.sizes, self.patterns, self.information = mechanism.sizes, mechanism.patterns, mechanism.information
+        self.sizes, self.patterns, self.information = (
+            mechanism.sizes,
+            mechanism.patterns,
+            mechanism.component_information,
+        )
         self._difference, self._weights = exp_epsilon(mechanism.epsilon) - 1, mechanism.weights
         self._scales = mechanism.shares * self._weights**3 / self._difference
         """(r,) what multiplies the mean over images of (w/n_B . . .)^2 (1 + D 1_T), but for n_B."""

@@ -117,12 +117,8 @@ class SampledSets(InParts, SurveyMechanism):
         alpha, beta = known or ORACLES[self.parameters["oracle"]][1](cells, self.epsilon).centred_moments()
         return 1 / (alpha * cells + beta)
 
-    @property
-    def component_information(self) -> Mapping[Set, float]:
-        return self.information
-
     @cached_property
-    def information(self) -> dict[Set, float]:
+    def component_information(self) -> dict[Set, float]:
         """{A: m_A} of the non-empty sets inside those that are drawn."""
         information: dict[Set, float] = {}
         for members, weight in zip(self.sets, (self.shares * self.information_of_sets).tolist(), strict=True):
@@ -155,7 +151,7 @@ class SampledSets(InParts, SurveyMechanism):
         total = np.zeros(1)
         for within in anova.subsets(shared):
             if within:
-                total = total + parts[within] / self.information[tuple(attributes[i] for i in within)]
+                total = total + parts[within] / self.component_information[tuple(attributes[i] for i in within)]
         return total
 
     def _components(self, rows: np.ndarray, attributes: Set) -> dict[Set, np.ndarray]:
@@ -275,7 +271,7 @@ class SampledSets(InParts, SurveyMechanism):
                     part *= weight * (shaped.size // part.size)  # a sum over the others, where it was a mean
                     own = tuple(members[i] for i in within)
                     sums[own] = sums[own] + part if own in sums else part
-        return {members: part / self.information[members] for members, part in sums.items()}
+        return {members: part / self.component_information[members] for members, part in sums.items()}
 
     # --- what is said of it -------------------------------------------------------------------------------------
 

@@ -91,10 +91,6 @@ class ScrambledPatterns(SurveyMechanism):
         return self
 
     @property
-    def component_information(self) -> Mapping[Set, float]:
-        return self.information
-
-    @property
     def bytes_held(self) -> int:
         """The patterns, and what estimates need of them."""
         return 16 * sum(pattern.cells.size for pattern in self.patterns)
@@ -138,15 +134,15 @@ class ScrambledPatterns(SurveyMechanism):
     # --- what reports tell --------------------------------------------------------------------------------------
 
     @cached_property
-    def information(self) -> dict[Set, float]:
+    def component_information(self) -> dict[Set, float]:
         """{A: m_A} of the non-empty sets A that reports tell something about."""
         fourier_weight: dict[Set, float] = {}
-        known: dict[int, dict[Set, float]] = {}
+        weights_of: dict[int, dict[Set, float]] = {}
         for pattern, share in zip(self.patterns, self.shares.tolist(), strict=True):
-            if id(pattern.cells) not in known:  # patterns of many sets share their cells
+            if id(pattern.cells) not in weights_of:  # patterns of many sets share their cells
                 plain = Pattern(tuple(range(pattern.cells.ndim)), pattern.cells)
-                known[id(pattern.cells)] = plain.fourier_weights(self.epsilon)
-            for places, value in known[id(pattern.cells)].items():
+                weights_of[id(pattern.cells)] = plain.fourier_weights(self.epsilon)
+            for places, value in weights_of[id(pattern.cells)].items():
                 members = tuple(pattern.attributes[k] for k in places)
                 fourier_weight[members] = fourier_weight.get(members, 0.0) + share * value
         least = 1e-12 * math.fsum(fourier_weight.values())
@@ -175,12 +171,12 @@ class ScrambledPatterns(SurveyMechanism):
     @cached_property
     def true_probability(self) -> np.ndarray:
         """(r,) probability that an image of a pattern holds the person's cell."""
-        known: dict[tuple[int, int], float] = {}
+        chances: dict[tuple[int, int], float] = {}
         for size, cells in zip(self._inside.tolist(), self._cells.tolist(), strict=True):
-            if (size, cells) not in known:
+            if (size, cells) not in chances:
                 wanted = self._ratio * size / (self._ratio * size + cells - size)
-                known[size, cells] = self._within(wanted, size, cells)
-        return np.array([known[key] for key in zip(self._inside.tolist(), self._cells.tolist(), strict=True)])
+                chances[size, cells] = self._within(wanted, size, cells)
+        return np.array([chances[key] for key in zip(self._inside.tolist(), self._cells.tolist(), strict=True)])
 
     def _within(self, wanted: float, size: int, cells: int) -> float:
         return probability_within(wanted, lambda p: p * (cells - size) / ((1 - p) * size), self._ratio)
@@ -275,8 +271,8 @@ class ScrambledPatterns(SurveyMechanism):
         pattern, size = self.patterns[number], int(self._inside[number])
         if pattern.cells.ndim == 1:  # sets of values, whose sums need no loop over people
             values = np.bincount(records[:, pattern.attributes[0]], minlength=pattern.cells.size)
-            own = SubsetSelection(pattern.cells.size, self.epsilon, size)
-            return own.simulate(values, rng).arrays[0]
+            sets = SubsetSelection(pattern.cells.size, self.epsilon, size)
+            return sets.simulate(values, rng).arrays[0]
         places_covered, step = np.zeros(pattern.cells.size, dtype=np.int64), self._step(number)
         for start in range(0, len(records), step):
             places_covered += covered(pattern.cells, self._scrambled(number, records[start : start + step], rng))
@@ -297,9 +293,9 @@ class ScrambledPatterns(SurveyMechanism):
         for attributes, table in tables.items():
             for axes in anova.subsets(range(table.ndim)):
                 members = tuple(attributes[axis] for axis in axes)
-                if members in self.information:
+                if members in self.component_information:
                     part = anova.component(table, axes)
-                    parts[members] = parts.get(members, 0) + part / (part.size * self.information[members])
+                    parts[members] = parts.get(members, 0) + part / (part.size * self.component_information[members])
         return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=parts)
 
     # --- what is said of it -------------------------------------------------------------------------------------

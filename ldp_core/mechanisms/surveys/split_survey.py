@@ -176,7 +176,7 @@ class SplitSurvey(InParts, SurveyMechanism):
             (self.sets[k], values**2 @ self.own[k].mechanism.strategy * self.shares[k])
             for k, values in self._added(rows, attributes)
         ]
-        return moments + self._left_squares(rows, attributes)
+        return moments + self._pattern_moments(rows, attributes)
 
     def _added(self, rows: np.ndarray, attributes: Set) -> Iterator[tuple[int, np.ndarray]]:
         """The contributions of the reports of each relevant strategy to ``rows``: its number, and
@@ -185,16 +185,16 @@ class SplitSurvey(InParts, SurveyMechanism):
             if set(combination.tables.attributes) & set(attributes):
                 yield from zip(combination.tables.numbers, combination.added(rows, attributes), strict=True)
 
-    def _left(self, rows: np.ndarray, attributes: Set) -> np.ndarray:
-        """(q, cells) what no strategy of its own is asked of ``rows``."""
+    def _for_patterns(self, rows: np.ndarray, attributes: Set) -> np.ndarray:
+        """(q, cells) the part of ``rows`` that patterns answer: no strategy is asked it."""
         return divided(rows.reshape(-1, *self._axes(attributes)), attributes, self.sets)[-1].reshape(rows.shape)
 
-    def _left_squares(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
+    def _pattern_moments(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
         """The mean squares of what patterns add to ``rows``, as `second_moments` has them, where they say something of them."""
-        left = self._left(rows, attributes)
-        if self.rest is None or np.abs(left).max(initial=0.0) <= 1e-11 * np.abs(rows).max(initial=0.0):
+        remaining = self._for_patterns(rows, attributes)
+        if self.rest is None or np.abs(remaining).max(initial=0.0) <= 1e-11 * np.abs(rows).max(initial=0.0):
             return []
-        moments = self.rest.second_moments(left, attributes)
+        moments = self.rest.second_moments(remaining, attributes)
         return [(members, squares / self.shares[-1]) for members, squares in moments]
 
     def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
@@ -203,7 +203,7 @@ class SplitSurvey(InParts, SurveyMechanism):
         for _, values in self._added(rows, attributes):
             low, high = np.minimum(low, values.min(axis=1)), np.maximum(high, values.max(axis=1))
         if self.rest is not None:
-            ends = self.rest.ends(self._left(rows, attributes), attributes)
+            ends = self.rest.ends(self._for_patterns(rows, attributes), attributes)
             low, high = np.minimum(low, ends[0] / self.shares[-1]), np.maximum(high, ends[1] / self.shares[-1])
         mean = rows.mean(axis=1)
         return mean + low, mean + high
@@ -247,7 +247,9 @@ class SplitSurvey(InParts, SurveyMechanism):
         the true answers."""
         rows = group.base.gram_root
         profiles = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
-        profiles += [(members, squares.sum(axis=0)) for members, squares in self._left_squares(rows, group.attributes)]
+        profiles += [
+            (members, squares.sum(axis=0)) for members, squares in self._pattern_moments(rows, group.attributes)
+        ]
         return [(members, group.weight**2 * part) for members, part in profiles]
 
     @property
@@ -266,8 +268,8 @@ class SplitSurvey(InParts, SurveyMechanism):
                 squares = self._cell_squares(combination, common, people) * (self._cells(common) / cells) ** 2
                 variances += squares[cells_of(sizes, attributes, common)]
         if self.rest is not None:  # patterns treat all values alike: it depends on what a person and the cell agree in
-            left = divided(np.eye(1, cells).reshape(1, *sizes), attributes, self.sets)[-1].reshape(1, cells)
-            ((_, squares),) = self.rest.second_moments(left, attributes)
+            remaining = divided(np.eye(1, cells).reshape(1, *sizes), attributes, self.sets)[-1].reshape(1, cells)
+            ((_, squares),) = self.rest.second_moments(remaining, attributes)
             agreement = squares.reshape(sizes)[np.ix_(*[(0, min(1, size - 1)) for size in sizes])]
             variances += from_agreement(agreement / self.shares[-1], table.reshape(sizes))
         return np.maximum(variances, 0.0)
@@ -310,18 +312,18 @@ class SplitSurvey(InParts, SurveyMechanism):
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of people, records (users, d), or counts (n,) of all types. Simulation only."""
         tables = [np.zeros(group.mechanism.n, dtype=np.int64) for group in self.own]
-        left = [] if self.rest is None else [self.rest.simulate(np.zeros((0, len(self.sizes)), dtype=int), rng)]
+        remaining = [] if self.rest is None else [self.rest.simulate(np.zeros((0, len(self.sizes)), dtype=int), rng)]
         for records in batches(people_of(counts, self.sizes)):
             for k, users in by_number(drawn(len(records), self.shares, rng)):
                 some = self._types(k, records[users])
                 if k < len(self.own):
                     tables[k] += np.bincount(some, minlength=len(tables[k]))
                 elif self.rest is not None:
-                    left[0] += self.rest.simulate(some, rng)
+                    remaining[0] += self.rest.simulate(some, rng)
         reports_by_design = [
             group.mechanism.simulate(table, rng) for group, table in zip(self.own, tables, strict=True)
         ]
-        return self.parts.joined(self.digest, [*reports_by_design, *left])
+        return self.parts.joined(self.digest, [*reports_by_design, *remaining])
 
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables that agree in what they share, and add up to the known number of people."""

@@ -33,26 +33,18 @@ KINDS = {
 }
 
 
-def _entry(state: Session, name: str, otherwise: Any) -> Any:
-    return state.view.get("ask", {}).get(name, otherwise)
-
-
-def _update(state: Session, **changes: object) -> None:
-    state.view["ask"] = {**state.view.get("ask", {}), **changes}
-
-
 def session_of(state: Session, design: Setting) -> tuple[Domain, Asking]:
     """The session with the people of this design, and the types that it is about. Once they have been asked it stays as it began,
     whatever else is changed or undone."""
     if (begun := _begun(state).get(_people(state, design))) is not None:
         return begun
-    rounds = _entry(state, "rounds", ROUNDS)
-    return design.domain, Asking(dense(design.counts), design.epsilon, rounds, _entry(state, "seed", 0))
+    rounds = state.view.get("ask_rounds", ROUNDS)
+    return design.domain, Asking(dense(design.counts), design.epsilon, rounds, state.view.get("ask_seed", 0))
 
 
 def restart(state: Session, design: Setting) -> None:
     """Other people in place of those of this design."""
-    _update(state, begun={key: kept for key, kept in _begun(state).items() if key != _people(state, design)})
+    state.view.update(ask_begun={key: kept for key, kept in _begun(state).items() if key != _people(state, design)})
 
 
 def put(state: Session, design: Setting, question: Question) -> None:
@@ -63,7 +55,7 @@ def put(state: Session, design: Setting, question: Question) -> None:
     session.ask(question)
     if len(session.asked) == 1:  # no two sessions share a seed: the next people answer anew
         begun = {**_begun(state), _people(state, design): (domain, session)}
-        _update(state, begun=begun, seed=_entry(state, "seed", 0) + 1)
+        state.view.update(ask_begun=begun, ask_seed=state.view.get("ask_seed", 0) + 1)
 
 
 def has_begun(state: Session, design: Setting) -> bool:
@@ -73,7 +65,7 @@ def has_begun(state: Session, design: Setting) -> bool:
 
 def _begun(state: Session) -> dict[object, tuple[Domain, Asking]]:
     """The sessions in which something has been asked, by their people."""
-    return _entry(state, "begun", {})
+    return state.view.get("ask_begun", {})
 
 
 def _people(state: Session, design: Setting) -> object:
@@ -93,7 +85,7 @@ def question(state: Session, domain: Domain) -> Question | None:
         impossible.add("average")
     if domain.size > MOST_OFFERED_VALUES:
         impossible.add("weights")
-    chosen = _entry(state, "kind", "condition")
+    chosen = state.view.get("ask_kind", "condition")
     chosen = "condition" if chosen in impossible else chosen
     offered: dict[Any, str] = {kind: KINDS[kind] for kind in KINDS if kind not in impossible}
     pick("What do you want to know?", "ask-kind", chosen, keep(state, "kind"), offered)
@@ -114,7 +106,7 @@ def _averaged(axis: Axis) -> bool:
 
 
 def keep(state: Session, name: str, read: Callable[[Any], Any] = lambda entered: entered) -> Callable[[Any], None]:
-    return lambda entered: _update(state, **{name: read(entered)})
+    return lambda entered: state.view.update({f"ask_{name}": read(entered)})
 
 
 def _condition(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
@@ -123,7 +115,7 @@ def _condition(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Questi
             st.text_input,
             "The share of people for whom this holds",
             "ask-condition",
-            _entry(state, "condition", ""),
+            state.view.get("ask_condition", ""),
             keep(state, "condition"),
             help="Conditions as on the Workload page, such as age >= 30 and not (sex = male).",
         )
@@ -133,7 +125,7 @@ def _condition(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Questi
 def _attribute(state: Session, axes: tuple[Axis, ...], fits: Callable[[Axis], bool]) -> int:
     """The attribute, among those that fit."""
     fitting: dict[Any, str] = {i: axis.name for i, axis in enumerate(axes) if fits(axis)}
-    chosen = _entry(state, "attribute", None)
+    chosen: Any = state.view.get("ask_attribute")
     chosen = chosen if chosen in fitting else next(iter(fitting))
     if len(fitting) > 1:
         pick("Attribute", "ask-attribute", chosen, keep(state, "attribute"), fitting)
@@ -146,7 +138,7 @@ def _range(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question:
     ends = []
     for name, label in (("first", "From"), ("last", "Up to and including")):
         otherwise = 0 if name == "first" else axis.ordinary - 1
-        value = min(int(_entry(state, f"{name}-{i}", otherwise)), axis.ordinary - 1)
+        value = min(int(state.view.get(f"ask_{name}-{i}", otherwise)), axis.ordinary - 1)
         if axis.ordinary <= MOST_OFFERED_VALUES:
             shown = {place: str(axis.labels[place]) for place in range(axis.ordinary)}
             pick(label, f"ask-{name}-{i}", value, keep(state, f"{name}-{i}"), shown)
@@ -171,7 +163,7 @@ def _cell(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question | 
             st.caption(f"{plain(axis.name)} has too many values to list; ask a range or a condition about it.")
             continue
         shown: dict[int | None, str] = {None: "any", **{place: str(axis.labels[place]) for place in range(axis.size)}}
-        value = _entry(state, f"cell-{i}", None)
+        value = state.view.get(f"ask_cell-{i}")
         value = value if value in shown else None
         pick(plain(axis.name), f"ask-cell-{i}", value, keep(state, f"cell-{i}"), shown)
         if value is not None:
@@ -188,7 +180,7 @@ def _weights(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question
         st.text_area,
         f"A number from 0 to 1 for each of the {domain.size:,} types",
         "ask-weights",
-        _entry(state, "weights", ""),
+        state.view.get("ask_weights", ""),
         keep(state, "weights"),
         help="In the order of the types on the Data page. The answer is the mean over all people.",
     )

@@ -4,7 +4,6 @@ numbers are shown."""
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import streamlit as st
 
@@ -37,28 +36,20 @@ CONCENTRATIONS = {"even": None, "jeffreys": 0.5, "uniform": 1.0}
 BRANCHING = (2, 4, 8, 16)
 
 
-def _kept(state: Session, name: str, otherwise: Any) -> Any:
-    return state.view.get("bounds", {}).get(name, otherwise)
-
-
-def _keep(state: Session, **changes: object) -> None:
-    state.view["bounds"] = {**state.view.get("bounds", {}), **changes}
-
-
 def quantity(state: Session) -> str:
     """The quantity on the axis."""
-    return str(_kept(state, "quantity", "standard_error"))
+    return str(state.view.get("bounds_quantity", "standard_error"))
 
 
 def concentration(state: Session) -> float | None:
     """The concentration of the chosen Dirichlet prior; None for the even population."""
-    prior = _kept(state, "prior", "even")
-    return _kept(state, "own", 5.0) if prior == "own" else CONCENTRATIONS[prior]
+    prior = state.view.get("bounds_prior", "even")
+    return state.view.get("bounds_own", 5.0) if prior == "own" else CONCENTRATIONS[prior]
 
 
 def branching(state: Session) -> int:
     """The branching factor chosen for the prediction about trees."""
-    return int(_kept(state, "branching", 4))
+    return int(state.view.get("bounds_branching", 4))
 
 
 def controls(state: Session, there: Collection[str]) -> None:
@@ -69,7 +60,7 @@ def controls(state: Session, there: Collection[str]) -> None:
             "On the axis",
             "bounds-quantity",
             quantity(state),
-            lambda chosen: _keep(state, quantity=chosen or quantity(state)),
+            lambda chosen: state.view.update(bounds_quantity=chosen or quantity(state)),
             options=list(QUANTITIES),
             format_func=QUANTITIES.get,
             help="Of a typical query with the users you have, or the users that the target error takes.",
@@ -81,7 +72,7 @@ def controls(state: Session, there: Collection[str]) -> None:
                 "Branching factor B of Theorem 4.5",
                 "bounds-tree",
                 branching(state),
-                lambda chosen: _keep(state, branching=chosen),
+                lambda chosen: state.view.update(bounds_branching=chosen),
                 {B: f"B = {B}" for B in BRANCHING},
                 help="Of the tree whose average error Cormode et al. predict. A design with a tree keeps its own.",
             )
@@ -92,7 +83,7 @@ def controls(state: Session, there: Collection[str]) -> None:
             "Groups in the picture",
             "bounds-groups",
             [kind for kind in offered if kind in shown],
-            lambda chosen: _keep(state, groups=(*chosen, *absent)),
+            lambda chosen: state.view.update(bounds_groups=(*chosen, *absent)),
             options=offered,
             format_func=GROUPS.get,
             selection_mode="multi",
@@ -103,24 +94,24 @@ def _prior(state: Session) -> None:
     pick(
         "Prior of the large-N lines",
         "bounds-prior",
-        _kept(state, "prior", "even"),
-        lambda chosen: _keep(state, prior=chosen),
+        state.view.get("bounds_prior", "even"),
+        lambda chosen: state.view.update(bounds_prior=chosen),
         PRIORS,
         help="The theorems for many users average over populations. A small concentration makes uneven ones likely.",
     )
-    if _kept(state, "prior", "even") == "own":
+    if state.view.get("bounds_prior", "even") == "own":
         control(
             st.text_input,
             "Concentration",
             "bounds-concentration",
-            f"{_kept(state, 'own', 5.0):g}",
-            lambda text: _keep(state, own=_concentration(text)),
+            f"{state.view.get('bounds_own', 5.0):g}",
+            lambda text: state.view.update(bounds_own=_concentration(text)),
         )
 
 
 def groups_shown(state: Session) -> tuple[str, ...]:
     """Kinds of statements that are drawn."""
-    return tuple(_kept(state, "groups", tuple(KINDS)))
+    return tuple(state.view.get("bounds_groups", tuple(KINDS)))
 
 
 def _concentration(text: str) -> float:

@@ -16,7 +16,11 @@ from pages.ui import layout
 from pages.ui.controls import control, number, pick, typed
 
 KINDS = {"categorical": "categories", "numeric": "numbers in bins", "date": "dates"}
-BLANK = {"categorical": CategoricalRecipe, "numeric": NumericRecipe, "date": DateRecipe}
+BLANK: dict[str, type[CategoricalRecipe | NumericRecipe | DateRecipe]] = {
+    "categorical": CategoricalRecipe,
+    "numeric": NumericRecipe,
+    "date": DateRecipe,
+}
 METHODS = {
     "equal_width": "equal width",
     "equal_count": "equal count",
@@ -126,9 +130,7 @@ def _kind(
 
     def chosen(kind: str | None) -> None:
         if kind is not None:  # a second click takes the choice away
-            commit(
-                BLANK[kind](column=recipe.column, missing=recipe.missing, known=recipe.known, **fields.get(kind, {}))
-            )
+            commit(recipe.other(BLANK[kind], **fields.get(kind, {})))
 
     control(st.segmented_control, label, key, recipe.kind, chosen, options=[*kinds], format_func=kinds.get)
 
@@ -151,7 +153,7 @@ def _categories(recipe: CategoricalRecipe, change: Change, commit: Commit) -> No
             key="data-reread",
             icon=":material/refresh:",
             on_click=commit,
-            args=(CategoricalRecipe(column=recipe.column, missing=recipe.missing, outside=recipe.outside),),
+            args=(recipe.other(CategoricalRecipe, outside=recipe.outside),),
             help="Forget the edits and list the values of the data again.",
         )
     _ordered(recipe, change)

@@ -13,6 +13,7 @@ from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.standalone import mechanism_of
 from ldp_core.limits import MOST_EXACT_TYPES, UNASKED_TYPES
 from pages.ui import sources
+from pages.ui.session.history import History
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 
@@ -185,7 +186,7 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
     for name in configuration.simulation.estimators:
         estimators.spec(name)
     try:
-        design = Session.of(state.id, configuration, source, state.results).design()
+        design = state.standing_for(History(configuration, source)).design()
     except ValueError as error:
         raise ValueError(f"This design cannot be used. {error}") from None
     if design is None or not design.misfit:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
 
 from ldp_core import wording
 from ldp_core.designs import Configuration, DataChoice
@@ -14,6 +16,7 @@ from pages.ui.sources import Source
 Step = tuple[Configuration, Source | None]
 
 
+@cache
 def beginning() -> Configuration:
     """The configuration that a session starts with: the target error is worked out
     from the answers when it is first shown."""
@@ -31,13 +34,15 @@ class Draft:
     """Nothing is wrong: the entry is only incomplete."""
 
 
-@dataclass
+@dataclass(eq=False)
 class History:
     """A design and its steps.
 
     Attributes:
         source: the table in use; None for a declared domain, and while data is missing.
         future: what was undone, next step last.
+        name: that in the list of saved designs, empty where it is not there. One that was ``suggested`` follows what is chosen; one
+            that somebody gave stays.
     """
 
     configuration: Configuration = field(default_factory=beginning)
@@ -45,14 +50,16 @@ class History:
     draft: Draft | None = None
     past: list[Step] = field(default_factory=list)
     future: list[Step] = field(default_factory=list)
+    name: str = ""
+    suggested: bool = False
 
     @property
     def now(self) -> Step:
         return self.configuration, self.source
 
-    def copy(self) -> History:
-        """The same design, with steps of its own."""
-        return replace(self, past=[*self.past], future=[*self.future])
+    def copy(self, **other: Any) -> History:
+        """The same design, with steps of its own and ``other`` fields."""
+        return replace(self, past=[*self.past], future=[*self.future], **other)
 
     def install(self, configuration: Configuration, source: Source | None) -> bool:
         """Make this the design (undoable); whether it is another one than before."""
@@ -106,28 +113,18 @@ def _affordable(steps: list[Step]) -> list[Step]:
 
 
 @dataclass
-class SavedDesign:
-    """A named design. A name that was ``suggested`` follows what is chosen; one that somebody gave stays."""
-
-    name: str
-    history: History
-    suggested: bool = False
-
-
-@dataclass
 class SavedDesigns:
     """The named designs in their order, and the ``shown`` one, which may have no name yet."""
 
     shown: History = field(default_factory=History)
-    designs: list[SavedDesign] = field(default_factory=list)
-    deleted: tuple[int, SavedDesign] | None = None
+    designs: list[History] = field(default_factory=list)
+    deleted: tuple[int, History] | None = None
     """The design that was deleted last, and its place."""
 
     @property
     def name(self) -> str:
         """The name of the design on screen; empty while it has none."""
-        place = self._place()
-        return "" if place is None else self.designs[place].name
+        return self.shown.name
 
     @property
     def empty(self) -> bool:
@@ -146,35 +143,31 @@ class SavedDesigns:
         ValueError with a sentence where the name is not available, or the list is full; then nothing has changed.
         """
         suggested, name = name is None, self._checked(self.suggested_name() if name is None else name)
-        place = self._place()
-        if place is None:
+        if not self.name:
             self._check_room()
-            self.designs.append(SavedDesign(name, self.shown, suggested))
-        else:
-            self.designs[place] = SavedDesign(name, self.shown, suggested)
+            self.designs.append(self.shown)
+        self.shown.name, self.shown.suggested = name, suggested
 
     def duplicate(self) -> None:
         """A copy of the design on screen takes its place there. ValueError where the list is full."""
         self._check_room()
         self._put_away()
-        place = self._place()
-        if place is None:
-            return
-        original = self.designs[place]
-        self.shown = original.history.copy()
-        self.designs.insert(place + 1, SavedDesign(self._free(original.name), self.shown, original.suggested))
+        if self.name:
+            place = self.designs.index(self.shown)
+            self.shown = self.shown.copy(name=self._free(self.name))
+            self.designs.insert(place + 1, self.shown)
 
     def switch(self, name: str) -> None:
         """Show another design of the list. The one on screen waits; if it had no name yet, under a suggested one."""
         if name != self.name:
             self._put_away()
-            self.shown = next(design.history for design in self.designs if design.name == name)
+            self.shown = next(design for design in self.designs if design.name == name)
 
     def begin(self) -> None:
         """Start a new design from the one on screen. That one waits if it has a name; else undo brings it back."""
         if self.name:
             self._put_away()
-            self.shown = self.shown.copy()
+            self.shown = self.shown.copy(name="", suggested=False)
 
     def delete(self, name: str) -> None:
         """Take a design off the list; `bring_back` is possible until the next one is deleted.
@@ -184,9 +177,8 @@ class SavedDesigns:
         place = next(i for i, design in enumerate(self.designs) if design.name == name)
         gone = self.designs.pop(place)
         self.deleted = (place, gone)
-        if gone.history is self.shown:
-            neighbour = self.designs[min(place, len(self.designs) - 1)].history if self.designs else History()
-            self.shown = neighbour
+        if gone is self.shown:
+            self.shown = self.designs[min(place, len(self.designs) - 1)] if self.designs else History()
 
     def bring_back(self) -> None:
         """The design deleted last is on the list again, and on screen where nothing else is. ValueError where the list is full."""
@@ -198,22 +190,17 @@ class SavedDesigns:
         empty = self.empty
         self.designs.insert(place, back)
         if empty:
-            self.shown = back.history
+            self.shown = back
 
     def follow(self) -> None:
         """The design on screen has changed: a suggested name says what is chosen now."""
-        place = self._place()
-        if place is not None and self.designs[place].suggested:
-            self.designs[place].name = ""
-            self.designs[place].name = self.suggested_name()
+        if self.shown.suggested:
+            self.shown.name = ""
+            self.shown.name = self.suggested_name()
 
     def clear(self) -> None:
         """Drop everything."""
         self.shown, self.designs, self.deleted = History(), [], None
-
-    def _place(self) -> int | None:
-        """The position of the design on screen in the list."""
-        return next((i for i, design in enumerate(self.designs) if design.history is self.shown), None)
 
     def _put_away(self) -> None:
         if not self.empty:
@@ -223,9 +210,9 @@ class SavedDesigns:
 
     def _drop_steps(self) -> None:
         """Drop steps of designs that wait, the oldest first, where their tables would take more than `MOST_HISTORY_BYTES`."""
-        held = _tables_of(design.history for design in self.designs)
+        held = _tables_of(self.designs)
         for design in self.designs:
-            for steps in (design.history.past, design.history.future):
+            for steps in (design.past, design.future):
                 for i in reversed(range(len(steps))):
                     source = steps[i][1]
                     if source is None:
@@ -239,7 +226,7 @@ class SavedDesigns:
     def _check_room(self) -> None:
         if len(self.designs) >= MOST_DESIGNS:
             raise ValueError(f"The list holds {MOST_DESIGNS} designs, which is the most: delete one of them first.")
-        tables = _tables_of([*(design.history for design in self.designs), self.shown])
+        tables = _tables_of([*self.designs, self.shown])
         if len(tables) > 1 and sum(tables.values()) > MOST_HISTORY_BYTES:
             raise ValueError(
                 f"The tables of these designs take {sum(tables.values()) / 1e6:,.0f} MB together, and at most "

@@ -80,13 +80,6 @@ class Session:
     _design: tuple[Configuration, Source | None, Setting | None] | None = None
     """The design that follows from a configuration and a table, kept as long as these two stay."""
 
-    @classmethod
-    def of(
-        cls, id: str, configuration: Configuration, source: Source | None = None, results: Results | None = None
-    ) -> Session:
-        """A session with this design on screen."""
-        return cls(id, SavedDesigns(History(configuration, source)), Results() if results is None else results)
-
     # --- the design on screen -------------------------------------------------------------------
 
     @property
@@ -149,7 +142,7 @@ class Session:
     def take(self, done: Session) -> None:
         """What was done to a copy is done here."""
         changed = done.history.now != self.history.now
-        vars(self.history).update(vars(done.history))
+        vars(self.history).update(vars(done.history) | {"name": self.history.name, "suggested": self.history.suggested})
         if changed:
             self._changed()
         self.notices = done.notices

@@ -1,6 +1,8 @@
 """Collections add up exactly, survive on disk, go on where they were stopped, and never hold a file twice."""
 
 import contextlib
+import io
+import json
 import os
 import resource
 import signal
@@ -16,7 +18,7 @@ import pytest
 from test_collect_files import BUILT, DESIGN, OTHER, counted, drawn, same, write_csv
 
 from ldp_core.deploy import collector
-from ldp_core.deploy.collector import Collection, Read, private_folder, reading
+from ldp_core.deploy.collector import Collection, Read, collection, private_folder, reading
 from ldp_core.run import Interrupted
 
 NAMES = ["number", "tree", "sets"]
@@ -179,6 +181,16 @@ def test_forged_collections_are_refused_whatever_their_digest(changes):
     assert Collection.load(forged().to_bytes(), BUILT["number"]).users == 2
     with pytest.raises(ValueError, match="damaged"):
         Collection.load(forged(**changes).to_bytes(), BUILT["number"])
+
+
+@pytest.mark.parametrize("name", forged()._about)
+def test_forged_collections_that_lack_something_are_refused(name):
+    made, content = forged(), io.BytesIO()
+    about = {key: part for key, part in made._about.items() if key != name}
+    about["digest"] = collection._digest(about, made._arrays)
+    np.savez(content, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **made._arrays)
+    with pytest.raises(ValueError, match="damaged"):
+        Collection.load(content.getvalue(), BUILT["number"])
 
 
 def test_a_collection_that_unpacks_to_too_much_is_refused(lower):

@@ -10,6 +10,7 @@ from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.deploy.commands import main
 from ldp_core.designs import Configuration, MechanismRecipe, Optimizer, Population, Simulation, WorkloadRecipe
 from ldp_core.workloads import HistogramPart, PrefixPart
+from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
@@ -72,7 +73,7 @@ class Shell:
 
 def session(configuration: Configuration, *fitted: str) -> Session:
     """The app with a design, everything proved and then fitted."""
-    state = Session.of("commands", configuration)
+    state = Session("commands", SavedDesigns(History(configuration)))
     for case in state.setting.cases:
         done(state, work.certificate(state, case))
     for name in fitted:
