@@ -10,7 +10,7 @@ from ldp_core.library.specification import Spec
 from ldp_core.library.table_strategies import is_own
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.on_classes import OnClasses
-from ldp_core.optimize.classes import of_types
+from ldp_core.optimize.parts import of_types
 from ldp_core.workloads import Quotient, Workload, classes_of
 
 TYPES = ("distinguished", "all")

@@ -11,7 +11,7 @@ from ldp_core.library.specification import Spec
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.optimize.base import DEFAULT
-from ldp_core.optimize.strata import telling_of_all
+from ldp_core.optimize.parts import telling_of_all
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload

@@ -14,11 +14,10 @@ import numpy as np
 
 from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.optimize.base import SearchLimits
-from ldp_core.optimize.classes import Fitted, over_classes
 from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.columns.search import check_types, design_strategy
+from ldp_core.optimize.parts import Fitted, StratifiedDesign, design_strata, over_classes
 from ldp_core.optimize.question import design_question
-from ldp_core.optimize.strata import StratifiedDesign, design_strata
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.rows import design_bits, first_rows, treats_bits_alike
@@ -52,7 +51,7 @@ def design(
     * A smaller `Survey` without a ``prior`` gets the better of these and of a strategy over all
       types.
     * Questions that distinguish fewer types than there are get a design for these, given to all types
-      (`ldp_core.optimize.classes`), up to 2,048 types.
+      (`ldp_core.optimize.parts`), up to 2,048 types.
     * Questions that treat yes-or-no attributes alike get patterns, written out as a strategy where there
       is room for it (`ldp_core.optimize.surveys.rows.design_bits`).
     * Every other workload gets a strategy over all types. If its questions are about tables of
@@ -60,7 +59,7 @@ def design(
       (`ldp_core.optimize.surveys.rows`).
     * Past 2,048 types no strategy over all types is written out: coarser bins, trees and Haar are the
       ways on.
-    * Where the collector knows attributes, each of the `strata` gets a design (`ldp_core.optimize.strata`): one for all where
+    * Where the collector knows attributes, each of the `strata` gets a design (`ldp_core.optimize.parts`): one for all where
        they are asked alike.
 
     `ldp_core.optimize.columns.search.design_strategy` explains strategies and ``prior``, and

@@ -14,7 +14,7 @@ from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.deploy.kit import client, devices
 from ldp_core.mechanisms import StratifiedMechanism
 from ldp_core.optimize.base import SearchLimits
-from ldp_core.optimize.strata import design_strata
+from ldp_core.optimize.parts import design_strata
 from ldp_core.run import Budget
 from ldp_core.workloads import (
     DifferencePart,

@@ -10,7 +10,7 @@ from ldp_core import anova
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
-from ldp_core.optimize.surveys.tables import TableQuestions
+from ldp_core.optimize.surveys.split_design import TableQuestions
 from ldp_core.run import Budget
 from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
 

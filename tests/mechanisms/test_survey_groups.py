@@ -12,8 +12,7 @@ from ldp_core.bounds import centred_svd
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.optimize import SearchLimits, design
-from ldp_core.optimize.surveys.split_design import design_split
-from ldp_core.optimize.surveys.tables import own_sets
+from ldp_core.optimize.surveys.split_design import design_split, own_sets
 from ldp_core.people import Counted, Records
 from ldp_core.studies import sweep
 from ldp_core.workloads import Group, Histogram, Prefix, Survey, survey

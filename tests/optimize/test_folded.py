@@ -1,4 +1,4 @@
-"""Rows in pairs that are turned round: the same figures as for all rows written out, found sooner; and first rows of a size tried out."""
+"""Rows in pairs that are turned round: the same figures as for all rows written out, found sooner; and first rows on a ring."""
 
 import math
 
@@ -30,7 +30,7 @@ def test_folding_finds_the_optimum_of_all_rows(kind, n, epsilon, lower):
 
 @pytest.mark.parametrize("n", [97, 130])
 def test_what_is_told_on_the_way_is_a_strategy_with_that_objective(n):
-    """Also in single precision, with first rows of a size tried out, and with a type in the middle."""
+    """Also in single precision, and with a type in the middle."""
     workload, seen = workloads.prefix(n), []
 
     def watch(progress):
@@ -50,9 +50,6 @@ def test_rows_that_are_the_same_turned_round_are_written_out_once():
     assert mixture.strategy.tolist() == [[0.6, 0.3, 0.3, 0.6], [0.2, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.2]]
 
 
-# --- first rows -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("epsilon", "low", "high"), [(1.0, 0.95, 1.2), (3.0, 1.4, 2.2)])
 def test_rows_are_larger_than_the_closed_form_says_where_epsilon_is(epsilon, low, high):
     """As those of the best strategies known are: 1.04 and 1.7 times as large for running totals over 128 types."""
@@ -64,7 +61,7 @@ def test_rows_are_larger_than_the_closed_form_says_where_epsilon_is(epsilon, low
 
 @pytest.mark.parametrize("asks", [1, 2, 3, 6, 9, 12, 20, 40, 80])
 def test_cancelling_anywhere_leaves_what_was_best(asks):
-    """Also while sizes are tried out and the first rows are drawn."""
+    """Also while the first rows are drawn."""
     workload, cancel, seen = workloads.prefix(130), Asked(asks), []
     result = design(workload, 1.0, None, max_rounds=4, cancel=cancel, callback=seen.append)
     assert result.stopped == "cancelled"
@@ -84,19 +81,19 @@ def test_cancelling_anywhere_leaves_what_was_best(asks):
 def test_rows_on_a_ring_are_as_good_a_start(kind, n, epsilon, lower):
     workload, found = getattr(workloads, kind)(n), {}
     for least in (n, n + 1):
-        lower(RING_TYPES=least)
+        lower(RING_RANGES=least, RING_TOTALS=least)
         found[least] = design(workload, epsilon, None, max_rounds=2)
     ring = found[n]
     assert_valid(ring.strategy, epsilon)
     assert plain_objective(ring.strategy, workload) == pytest.approx(ring.objective, rel=1e-9)
     assert bounds.centred_svd(workload, epsilon) <= ring.objective < 1.01 * found[n + 1].objective
-    lower(RING_TYPES=n)
+    lower(RING_RANGES=n, RING_TOTALS=n)
     assert (design(workload, epsilon, None, max_rounds=2).strategy == ring.strategy).all()
 
 
 @pytest.mark.parametrize("asks", [2, 5, 9, 20, 40, 60, 90])
 def test_rows_on_a_ring_can_be_cancelled_anywhere(asks, lower):
-    lower(RING_TYPES=130)
+    lower(RING_TOTALS=130)
     test_cancelling_anywhere_leaves_what_was_best(asks)
 
 

@@ -161,14 +161,12 @@ class RowSearch:
             masses = self._masses()[self._anchors :]
             # Outputs are equally likely; the first update balances the columns.
             self._weights[self._anchors :] = n / len(masses) / masses
-        try:
-            self._begin()
-        except Singular:
-            self._restart()
+        for _ in range(2):
             try:
-                self._begin()
+                return self._begin()
             except Singular:
-                self.finished = True  # what is known without a search stays the best
+                self._restart()
+        self.finished = True  # what is known without a search stays the best
 
     def _begin(self) -> None:
         """The first updates of the rows held, which balance the columns."""

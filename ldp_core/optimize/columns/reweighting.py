@@ -29,15 +29,14 @@ from scipy.linalg import blas
 from ldp_core.bounds.closed_form import decompositions, equivalent_objective, least_favourable_prior
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
-from ldp_core.optimize.classes import Fitted, over_classes
 from ldp_core.optimize.closed_form import best_closed_form, better
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.orbits import Orbits, variances_of_types
 from ldp_core.optimize.columns.search import check_types, design_strategy, row_search
 from ldp_core.optimize.columns.weights import Singular, squared_lengths
 from ldp_core.optimize.dispatch import design
+from ldp_core.optimize.parts import Fitted, StratifiedDesign, over_classes
 from ldp_core.optimize.question import worst_question
-from ldp_core.optimize.strata import StratifiedDesign
 from ldp_core.optimize.strategy import Optimized, type_variances
 from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.privacy import check_epsilon

@@ -175,7 +175,6 @@ def climb(
     reference: np.ndarray,
     spread: float,
     check: Check = unchecked,
-    most: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows that flips of single entries cannot improve, from the starts ``high`` (k, n) of booleans.
 
@@ -185,13 +184,11 @@ def climb(
     most. Returns the rows (k, n) and their relative gains ``v'Xv / ((r'v)(mu'v)) - 1`` (k,),
     infinite where mu'v <= 0: such rows always help.
 
-    At most ``most`` entries of each row are flipped, if it is given.
-
     Works in single precision on the polynomial in t (v itself would lose the small D): gains need two or three digits.
     """
     size = max(1, TOGETHER // high.shape[1])
     parts = [
-        _climb(high[start : start + size], curvature, multipliers, reference, spread, check, most or 2 * high.shape[1])
+        _climb(high[start : start + size], curvature, multipliers, reference, spread, check)
         for start in range(0, max(1, len(high)), size)
     ]
     return np.concatenate([climbed for climbed, _ in parts]), np.concatenate([gains for _, gains in parts])
@@ -204,7 +201,6 @@ def _climb(
     reference: np.ndarray,
     spread: float,
     check: Check,
-    most: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     form = np.asfortranarray(spread**2 * curvature, dtype=np.float32)
     ones = curvature.sum(axis=1)
@@ -220,7 +216,7 @@ def _climb(
     sign = 1 - 2 * t
     climbed, gains = high.copy(), _gains(value, d, c)
     index = np.arange(len(t))  # places of the rows still climbing
-    for _ in range(most):
+    for _ in range(2 * high.shape[1]):
         check()
         score = sign * y
         score += diagonal

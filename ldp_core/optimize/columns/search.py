@@ -42,8 +42,8 @@ from ldp_core.workloads.ordered import AllRange, Prefix
 
 LEAST_TYPES = 64
 """Fewer types are fast enough without folding."""
-RING_TYPES = 1449
-"""From this number of types on, running totals and ranges start from rows on a ring. At 1,024 types Gaussian fields bring running totals further."""
+RING_RANGES, RING_TOTALS = 128, 1449
+"""From these numbers of types on, ranges and running totals start from rows on a ring. At 1,024 types Gaussian fields bring running totals further."""
 
 
 def design_strategy(
@@ -143,7 +143,8 @@ class FoldedSearch(RowSearch):
         self._size //= 2
         self._reference = np.full((n + 1) // 2, 2.0)
         self._reference[n // 2 :] = 1.0  # the type in the middle, where there is one, is its own pair
-        if n >= RING_TYPES and isinstance(self._workload, Prefix | AllRange):
+        least = RING_RANGES if isinstance(self._workload, AllRange) else RING_TOTALS
+        if n >= least and isinstance(self._workload, Prefix | AllRange):
             try:
                 return self._from_ring()
             except Singular:
