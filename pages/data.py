@@ -7,7 +7,7 @@ from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.designs import DataChoice, UploadedData
 from pages.ui import access, layout
-from pages.ui.controls import control, guarded, number, pick, typed, whole_number
+from pages.ui.controls import button, control, number, pick, typed, whole_number
 from pages.ui.data import actions as data_actions
 from pages.ui.data import attribute_controls, background_read, results, source_controls
 from pages.ui.formulas import DATA
@@ -60,12 +60,13 @@ def table_controls(choice: DataChoice, source: Source) -> None:
         help="What each person reports about themselves. Several attributes are asked together: a type is a combination of "
         "their values.",
     )
-    st.button(
+    button(
         "All columns",
-        key="data-all",
-        icon=":material/select_all:",
-        on_click=guarded,
-        args=(state, data_actions.choose_all, state, source.id),
+        "data-all",
+        "select_all",
+        data_actions.choose_all,
+        state,
+        source.id,
         help="Every column that says something about people, each as suits its values: missing values count as a category of "
         "their own, and of many categories the most common are kept. What you chose or set up yourself stays. Undo brings the choice on screen back.",
     )

@@ -17,7 +17,6 @@ NO_SIZES = {  # ranges of parameters, an assumption of a theorem, and the range 
     ("privacy.py", "MAX_EPSILON"),
     ("mechanisms/noise/gaussian_privacy.py", "MAX_DELTA"),
     ("bounds/theorems/few_users.py", "LARGEST_EPSILON"),
-    ("bounds/proof.py", "LARGEST"),
     ("verdicts.py", "LARGEST_TARGET"),
 }
 

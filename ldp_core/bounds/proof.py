@@ -19,11 +19,6 @@ from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
-U = verify.U
-ABOVE = verify.UP
-SMALLEST = 1e-100
-LARGEST = verify.MOST
-UNDERFLOW = verify.TINY
 MARGIN = 1e-8
 LEAST_MARGIN = 1e-14
 """The share of what they say beyond the trivial bound, and for each of up to `MOST_MATRIX_TYPES` types the share of all of it, by which proofs
@@ -219,7 +214,7 @@ def less(proven: float, trivial: float, n: int) -> float:
 
 def exp_epsilon_minus_one(epsilon: float) -> float:
     """D = e^epsilon - 1 rounded up by a few units: what holds for a larger epsilon holds for this one."""
-    return float(np.expm1(check_epsilon(epsilon))) * (1 + 8 * U)
+    return float(np.expm1(check_epsilon(epsilon))) * (1 + 8 * verify.U)
 
 
 def decimal(epsilon: float) -> str:
@@ -241,9 +236,9 @@ def real(array: object) -> np.ndarray:
 
 
 def magnitudes_fit(*arrays: np.ndarray) -> bool:
-    """True if all entries are finite, in double precision, and small enough for `UNDERFLOW` and against overflow: every bound on rounding assumes
+    """True if all entries are finite, in double precision, and small enough for `verify.TINY` and against overflow: every bound on rounding assumes
     this."""
     plain = all(
         type(array) is np.ndarray and array.dtype == np.float64 for array in arrays
     )  # none hides some of its entries
-    return plain and all(bool(np.all(np.abs(array) < LARGEST)) for array in arrays)  # False for nan
+    return plain and all(bool(np.all(np.abs(array) < verify.MOST)) for array in arrays)  # False for nan

@@ -15,7 +15,8 @@ import numpy as np
 from ldp_core.bounds import verify
 from ldp_core.bounds.asked import OTHER_QUESTIONS, Arrays, Document
 from ldp_core.bounds.closed_form import average_variance
-from ldp_core.bounds.proof import Proof, U, from_file
+from ldp_core.bounds.proof import Proof, from_file
+from ldp_core.bounds.verify import U
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Progress

@@ -34,8 +34,7 @@ from scipy import linalg
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.bounds.verify import UP as ABOVE
-from ldp_core.bounds.verify import U
+from ldp_core.bounds.verify import UP, U
 from ldp_core.workloads import Group, Histogram, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, means_on, several
 
@@ -135,7 +134,7 @@ def _by_queries(survey: Survey) -> GramBlock:
                 gram[ends[k] : ends[k + 1], ends[j] : ends[j + 1]] = first @ second.T / first.shape[1]
     gram = np.tril(gram) + np.tril(gram, -1).T
     # The table that two queries share has no more cells than either table.
-    return GramBlock(1.0, gram, ABOVE * (1.25 * largest + 32) * U * sizes)
+    return GramBlock(1.0, gram, UP * (1.25 * largest + 32) * U * sizes)
 
 
 def _within(members: Iterable[int], some: Container[int]) -> Set:
@@ -200,7 +199,7 @@ def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequenc
     for table in tables:
         gram, rounding = _table(survey, members, table, groups)
         centred = anova.coordinates(anova.coordinates(gram).T)  # the first coordinate is that along the constant
-        rounding += ABOVE * 2 * (2 * len(gram) + 8) * U * float(linalg.norm(gram))
+        rounding += UP * 2 * (2 * len(gram) + 8) * U * float(linalg.norm(gram))
         if not members:
             yield GramBlock(dim, centred[1:, 1:], rounding)
         elif (m := len(joined)) + len(gram) - 1 <= _MOST_CELLS:
@@ -227,7 +226,7 @@ def _table(survey: Survey, members: Set, block: Set, groups: Sequence[Group]) ->
     for common, part in by_common.items():
         place = cells_of(sizes, block, common)
         gram += part[np.ix_(place, place)]
-    return gram / (cells * unit), ABOVE * U * rounding / (cells * unit)
+    return gram / (cells * unit), UP * U * rounding / (cells * unit)
 
 
 def _seen(survey: Survey, group: Group, members: Set, common: Set) -> tuple[np.ndarray, float, float]:

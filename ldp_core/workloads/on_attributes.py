@@ -82,7 +82,7 @@ class OnAttributes(OnOtherTypes):
         table = table.transpose(*range(len(batch)), *(len(batch) + self.kept.index(i) for i in sorted(self.kept)))
         others = tuple(len(batch) + i for i in range(len(self.shape)) if i not in self.kept)
         spread = np.broadcast_to(np.expand_dims(table, others), (*batch, *self.shape))
-        return np.array(spread.reshape(*batch, self.n))
+        return np.require(spread.reshape(*batch, self.n), requirements=["W"])
 
     @property
     def gram_column(self) -> np.ndarray:

@@ -1,8 +1,5 @@
 """Configuration files: valid designs with values, keys and texts changed."""
 
-import json
-import random
-
 import designs
 import hostile
 from fuzzing import fuzz, tried
@@ -12,18 +9,6 @@ from ldp_core.designs import left_out, load_configuration, revealing, shareable
 
 SMALL = 300
 """The questions of an accepted design are built up to this number of types."""
-REASONS = {
-    *("packed matrix is damaged", "different size from the one it states", "is too large: merge reports"),
-    *(
-        "cannot be called",
-        "finite and not negative",
-        "sum to 1 exactly",
-        "must sum to 1",
-        "is not with it or was changed",
-    ),
-    *("format version 7", "look: 99 should be", "reports: 1 should be", "types: 0 should be"),
-}
-"""Why matrices of somebody's own are refused."""
 
 
 @fuzz(2_000)
@@ -42,22 +27,6 @@ def test_configurations(rng):
     _build(configuration)
     _share(configuration)
     return True
-
-
-def test_matrices_of_ones_own_are_among_them():
-    """Sound and used in a third of all designs, and refused for each of the reasons."""
-    reasons, used = set(), 0
-    for seed in range(300):
-        rng = random.Random(f"own {seed}")
-        try:
-            found = load_configuration(json.dumps(designs.with_own(rng, designs.document(rng))))
-        except ValueError as error:
-            reasons.update(reason for reason in REASONS if reason in str(error))
-        else:
-            assert found.own
-            used += any(one.mechanism in (found.mechanism.name, *found.compared) for one in found.own)
-    assert used > 40
-    assert reasons == REASONS
 
 
 def _build(configuration):

@@ -51,7 +51,7 @@ def test_a_page_whose_name_was_pointed_here_gets_one_sentence(browser, address):
 def test_paths_want_the_code_of_the_terminal_once_a_browser(guest, visit, server, tmp_path):
     _, log = server
     people = tmp_path / "people.csv"
-    people.write_text("age,place\n" + "".join(f"{k},town {k % 7}\n" for k in range(300)))
+    people.write_text("age,place\n" + "".join(f"{k % 90},town {k % 7}\n" for k in range(300)))
 
     def at_paths(visitor):
         visitor.go("Data")

@@ -49,6 +49,23 @@ def test_numbers_as_text_are_the_numbers_themselves(values):
     np.testing.assert_array_equal(as_text.numbers[as_text.codes], np.array(values))
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "apart"),
+    [
+        ("id", ["a", "b"] * 20, True),
+        ("User ID", range(40), True),
+        ("number", range(40), True),
+        ("name", [f"p{i}" for i in range(40)], True),
+        ("width", [1, 2] * 20, False),
+        ("size", np.arange(40) / 7, False),
+        ("born", pd.date_range("1980-01-01", periods=40).astype(str), False),
+        ("age", [20 + i % 25 for i in range(40)], False),
+    ],
+)
+def test_columns_that_tell_people_apart(name, values, apart):
+    assert tables.identifies(columns.parse(pd.Series(list(values), name=name))) is apart
+
+
 # Categories
 
 
@@ -199,6 +216,23 @@ def test_recipes_that_do_not_work(recipes, cells, sentence):
     if not recipe.declared:
         with pytest.raises(ValueError, match="has to be taken from the data, and no data is loaded"):
             tables.build_domain(recipe)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bins", "used"),
+    [
+        (18, 90, 32, 24),
+        (0, 100, 32, 25),
+        (0, 99, 32, 32),
+        (0.5, 72.5, 32, 32),
+    ],
+)
+def test_declared_ranges_have_whole_edges_where_few_bins_are_lost(low, high, bins, used):
+    recipe = NumericRecipe(column="age", method="range", low=low, high=high, bins=bins, integer=False)
+    (attribute,) = tables.build_domain(recipe).attributes
+    assert attribute.size == used
+    if used < bins:
+        assert all(float(edge).is_integer() for edge in attribute.edges)
 
 
 # Tally

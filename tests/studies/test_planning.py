@@ -124,6 +124,8 @@ def test_what_cannot_be_met_says_why():
     frame = planned(workload, ["rejection_gaussian"], epsilon=2.0, users=1000)
     assert "epsilon from 0.001 to 1.39" in frame.loc["rejection_gaussian", "reason"]
     assert math.isnan(frame.loc["rejection_gaussian", "standard_error"])
+    frame = planned(workload, ["haar"], users=1e12, standard_error=0.9)
+    assert frame.loc["certificate", "reason"] == "No epsilon from 0.001 up is excluded."
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
 FROM_PAIRS = (0.5, 0.1, 0.01, 1e-3, 1e-4)
 """The weights from multipliers of `ldp_core.bounds.general.singles`."""
-_MOST_EVALUATIONS, _FEWER_EVALUATIONS = 100, 60
-"""For each barrier, and for the first of more barriers past 128 types, where they take long."""
+_MOST_EVALUATIONS = 100
+"""For each barrier."""
 # Workload -> digest of the prior -> True if blocks suffice.
 _KEPT: WeakKeyDictionary[Workload, dict[str, bool]] = WeakKeyDictionary()
 
@@ -183,7 +183,7 @@ def _by_types(
         if stop():
             return
         few = bool(first) and n > 128 and barrier > BARRIERS[-2]
-        x = dual.improved(x, barrier / n, stop, check, _FEWER_EVALUATIONS if few else _MOST_EVALUATIONS)
+        x = dual.improved(x, barrier / n, stop, check, 60 if few else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
     yield from _with_cuts(dual, x, prior, stop, check)
 
@@ -242,13 +242,9 @@ class Dual:
     def over_blocks(cls, root: np.ndarray, prior: np.ndarray, ratio: float, count: int) -> Dual:
         """About ``count`` blocks of types whose columns of W, ``root`` (r, n), are alike."""
         block, p = alike(root, prior, count), held(prior)
-        m = block.max() + 1
-        shares = np.bincount(block, p, m)
-        columns = np.zeros((len(root), m))
-        np.add.at(columns.T, block, (root * p).T)
-        columns /= shares
+        columns, shares = _means(root, p, block)
         inside = (root - columns[:, block]) * np.sqrt(p)
-        within = np.array([np.linalg.svd(inside[:, block == b], compute_uv=False).sum() for b in range(m)])
+        within = np.array([np.linalg.svd(inside[:, block == b], compute_uv=False).sum() for b in range(len(shares))])
         dual = cls(_fewer_rows(columns), shares, ratio, within)
         dual.block = block
         return dual
@@ -261,11 +257,8 @@ class Dual:
     @classmethod
     def over_means(cls, root: np.ndarray, shares: np.ndarray, block: np.ndarray, ratio: float) -> Dual:
         """Each ``block`` (n,) of types as one type with the mean of their columns of W, ``root`` (r, n), and its part of E - 1."""
-        n, m = len(shares), block.max() + 1
-        of_blocks = np.bincount(block, shares, m)
-        columns = np.zeros((len(root), m))
-        np.add.at(columns.T, block, (root * shares).T)
-        return cls(_fewer_rows(columns / of_blocks), of_blocks, 1 + (ratio - 1) * m / n)
+        columns, of_blocks = _means(root, shares, block)
+        return cls(_fewer_rows(columns), of_blocks, 1 + (ratio - 1) * len(of_blocks) / len(shares))
 
     def refined(self, coarse: Dual, x: np.ndarray, parents: np.ndarray) -> np.ndarray:
         """The point for parts of the blocks of ``coarse``, ``parents`` (m,), as near to its point ``x`` as proves something."""
@@ -414,3 +407,11 @@ def _fewer_rows(columns: np.ndarray) -> np.ndarray:
     """(r, m) with the same products of columns, r at most m."""
     r, m = columns.shape
     return columns if r <= m else linalg.qr(columns, mode="r", check_finite=False)[0][:m]
+
+
+def _means(root: np.ndarray, shares: np.ndarray, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of the columns of ``root`` (r, n) over each ``block`` (n,) of types, weighted by the ``shares`` (n,), and their sums."""
+    of_blocks = np.bincount(block, shares)
+    columns = np.zeros((len(root), len(of_blocks)))
+    np.add.at(columns.T, block, (root * shares).T)
+    return columns / of_blocks, of_blocks

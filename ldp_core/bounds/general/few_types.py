@@ -23,8 +23,6 @@ from scipy import sparse
 
 _MOST_TYPES = 6
 """The most types of a cut that is looked for, with coefficients 1 and -1: more gain little."""
-STARTS = 8000
-"""Random sets of two to four types that the search for violated cuts starts from."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,8 @@ def violated(
     h = first / (D * mass)
     H = second / (D**2 * mass)
     H[np.diag_indices(n)] = h
-    c, rows = np.zeros((STARTS, n), dtype=np.int8), np.arange(STARTS)
+    rows = np.arange(8000)  # random sets of two to four types
+    c = np.zeros((len(rows), n), dtype=np.int8)
     for part in (rows, rows, rows[::2], rows[::4]):
         c[part, rng.integers(0, n, len(part))] = rng.choice(np.array([-1, 1], dtype=np.int8), len(part))
     means, linear = c @ h, c @ H

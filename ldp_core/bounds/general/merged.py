@@ -25,7 +25,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldp_core.bounds.asked import OTHER_QUESTIONS, Arrays, Document
-from ldp_core.bounds.proof import Certificate, Proof, U
+from ldp_core.bounds.proof import Certificate, Proof
+from ldp_core.bounds.verify import U
 from ldp_core.priors import check_prior
 from ldp_core.workloads import Workload
 from ldp_core.workloads.quotient import quotient

@@ -27,9 +27,8 @@ from scipy.special import comb
 
 from ldp_core.workloads.symmetry import Scheme, krawtchouk
 
-# A cut must be violated by this much (the polynomial is at least -1/4), and at most this many are handed out at once.
+# A cut must be violated by this much (the polynomial is at least -1/4).
 SHALLOW = 1e-4
-_MOST_FOUND = 8
 # Lattices of more dimensions are not searched: reduction takes seconds.
 _MOST_DIMENSIONS = 48
 
@@ -110,7 +109,7 @@ class Profile:
     fourier_weights: np.ndarray
 
     def violated(self, shape: tuple[int, ...]) -> list[Cut]:
-        """The deepest cuts with weights of this ``shape`` that the moments violate, at most `_MOST_FOUND`."""
+        """The deepest cuts with weights of this ``shape`` that the moments violate, at most eight."""
         split = _split(self.scheme, shape)
         dimensions = len(split.transform)
         # |(c, k) @ basis + offset|^2 = E (c'h - k - 1/2)^2, first without the mean and then with it alone.
@@ -120,7 +119,7 @@ class Profile:
         basis[-1, :-1] = self.mean * split.transform[0]
         basis[-1, -1] = -1.0
         offset = np.append(np.zeros(dimensions), -0.5)
-        vectors = near(basis, offset, np.sqrt(0.25 - SHALLOW))[:_MOST_FOUND]
+        vectors = near(basis, offset, np.sqrt(0.25 - SHALLOW))[:8]
         return [Cut(z[:-1].reshape(shape), float(z[-1])) for z in vectors]
 
 

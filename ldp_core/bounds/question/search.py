@@ -23,7 +23,6 @@ from ldp_core.run import Budget, Check, Interrupted
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
-_FIRST_VALUES = 41
 GOAL = 2e-4
 """The search is over when the gap is below this."""
 _LEAST_TOLERANCE = 1e-12
@@ -155,7 +154,7 @@ class Exchange:
         ]  # types that programmes are about: tenths of a second, a second, and several, a round
         nodes, most = self._next_nodes(), 1.1 * (self._ratio + 1) / (self._ratio - 1)
         self.dual, self.primal = self._closed(self._w, self._people), self._randomized(nodes)
-        self._begin(nodes, np.linspace(-most, most, _FIRST_VALUES))
+        self._begin(nodes, np.linspace(-most, most, 41))
         self._prove(self._closed(nodes.targets, nodes.gathered(self._people)))
         self.finished = self.gap < GOAL
 
@@ -196,7 +195,7 @@ class Exchange:
             self._prove(new)
         F = pieces(found.alpha, found.beta, p, D)
         lacking = F.at[F.inside & (F.least < -1e-9 * value)]
-        used = (found.rows @ p > 1e-7 / len(values)) | (len(values) < 4 * len(p) + _FIRST_VALUES)
+        used = (found.rows @ p > 1e-7 / len(values)) | (len(values) < 4 * len(p) + 41)
         self._values = np.unique(np.concatenate([values[used], lacking]))
         gap = _more(value, self._about.value) if balanced else np.inf
         exact = self._tolerance <= _LEAST_TOLERANCE and not len(lacking)

@@ -22,7 +22,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, LARGEST, SMALLEST, Certificate, U
+from ldp_core.bounds.proof import Certificate
+from ldp_core.bounds.verify import MOST, UP, U
 from ldp_core.workloads import Survey
 
 
@@ -38,6 +39,6 @@ def bound(constant: float, dims: np.ndarray, gram: np.ndarray, weights: np.ndarr
     root = float(dims @ np.sqrt(gram * weights))
     if not root > 0:
         return constant * (1 - 1e-9)
-    if not (SMALLEST < root < LARGEST and SMALLEST < ratio < LARGEST):  # underflow may be all of a number
+    if not (1 / MOST < root < MOST and 1 / MOST < ratio < MOST):  # underflow may be all of a number
         return -math.inf
-    return (constant + root / ratio * root) * (1 - ABOVE * (4 * len(dims) + units + 64) * U)
+    return (constant + root / ratio * root) * (1 - UP * (4 * len(dims) + units + 64) * U)

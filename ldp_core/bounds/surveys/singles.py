@@ -28,8 +28,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldp_core.bounds.asked import survey_of
-from ldp_core.bounds.proof import ABOVE, Certificate, U, exp_epsilon_minus_one, magnitudes_fit
+from ldp_core.bounds.proof import Certificate, exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.surveys.certificate import bound
+from ldp_core.bounds.verify import UP, U
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
@@ -241,7 +242,7 @@ def largest_ratio(
     """
     start, end = grid[:-1], grid[1:]
     slope = (high - low) / (end - start)
-    rounding = ABOVE * 64 * U * (np.abs(low) + np.abs(high) + (np.abs(linear) + np.abs(square)) * end)
+    rounding = UP * 64 * U * (np.abs(low) + np.abs(high) + (np.abs(linear) + np.abs(square)) * end)
     at_ends = np.stack([h + linear * s + square * s**2 for h, s in ((low, start), (high, end))])
     ratios = (D**2 * (at_ends + rounding) / np.stack([1 + D * start, 1 + D * end]) ** 2).max(axis=0)
 
@@ -267,7 +268,7 @@ def largest_ratio(
     s = np.clip((1 / z - 1) / D, 0, 2)
     top = (
         D**2 * (low + slope * (s - start) + linear * s + square * s**2 + 2 * rounding) * z**2
-        + ABOVE * np.abs(A) * (eta * z) ** 2
+        + UP * np.abs(A) * (eta * z) ** 2
     )
     ratios = np.where(inside, np.fmax(ratios, top), ratios)
     short = end - start < 1e-7 * end  # no better than its parts

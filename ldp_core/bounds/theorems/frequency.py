@@ -9,6 +9,9 @@ P is random with a continuous prior: ``concentration`` alpha stands for the symm
 uniform one), None for the limit of priors that gather at the even population. Estimators may be biased. All hold as N grows, not for a
 given N: the exact error of the best estimator lies below for long (see the Papers page).
 
+Mechanisms have a ``strategy`` (m, n) where it is small enough to write out, the same as a ``channel``, or ``information()`` (n, n), their M for the
+uniform prior.
+
 Notation: Q (m, n) strategy, pi = Q P, M_P = Q' diag(1/pi) Q; dropping one type, I_P is the Fisher information, with det I_P =
 det M_P, its inverse is ``M_P^-1 - P P'``, and Sigma_P = diag P - P P'.
 """
@@ -18,13 +21,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.special import psi
 
 from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
 from ldp_core.bounds.theorems.few_users import FORMS
+from ldp_core.bounds.theorems.statement import Design
 from ldp_core.limits import MOST_LIKELIHOOD_OUTPUTS, MOST_LIKELIHOOD_STEPS, MOST_MATRIX_TYPES
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel
@@ -32,16 +35,6 @@ from ldp_core.run import Budget, Callback, Cancel
 ERRORS = ("distribution", "frequency")
 HALF_CORRELATED = 2 * math.atanh(math.sqrt(0.5))
 """Up to this epsilon no squared correlation of type and report exceeds 1/2, so that log(1/lambda - 1) is convex."""
-
-
-class Reporting(Protocol):
-    """A mechanism, as far as this module needs it: with ``strategy`` (m, n) where it is small enough to write out, with the same as
-    a ``channel``, or with ``information()`` (n, n), its M for the uniform prior."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def epsilon(self) -> float: ...
 
 
 def large_sample(
@@ -100,7 +93,7 @@ def mean_squared_shares(n: int, concentration: float | None) -> float:
 
 
 def large_sample_of(
-    mechanism: Reporting,
+    mechanism: Design,
     error: str = "distribution",
     concentration: float | None = None,
     draws: int = 4000,
@@ -117,7 +110,7 @@ def large_sample_of(
 
 
 def efficient_of(
-    mechanism: Reporting,
+    mechanism: Design,
     error: str = "distribution",
     concentration: float | None = None,
     draws: int = 4000,
@@ -135,7 +128,7 @@ def efficient_of(
 
 
 def figures_of(
-    mechanism: Reporting,
+    mechanism: Design,
     concentration: float | None = None,
     draws: int = 4000,
     seed: int = 0,
@@ -173,14 +166,14 @@ def figures_of(
     return figures
 
 
-def affordable_draws(mechanism: Reporting, most: int = 4000) -> int:
+def affordable_draws(mechanism: Design, most: int = 4000) -> int:
     """The largest number of populations, up to ``most``, that does not take too long. ValueError if
     the likelihood is not available."""
     Q = _strategy_of(mechanism)
     return most if _direct(Q) else max(2, min(most, int(MOST_LIKELIHOOD_STEPS / _steps(Q))))
 
 
-def why_not(mechanism: Reporting, concentration: float | None = None) -> str:
+def why_not(mechanism: Design, concentration: float | None = None) -> str:
     """Why the likelihood of the reports of ``mechanism`` is not worked out here; empty where it is."""
     if mechanism.n > MOST_MATRIX_TYPES:
         return (
@@ -196,7 +189,7 @@ def why_not(mechanism: Reporting, concentration: float | None = None) -> str:
     return ""
 
 
-def _strategy_of(mechanism: Reporting) -> np.ndarray:
+def _strategy_of(mechanism: Design) -> np.ndarray:
     """(m, n) probabilities of all outputs; ValueError with the reason why they are not available."""
     if getattr(mechanism, "sends_numbers", False):
         raise ValueError(
@@ -273,7 +266,7 @@ class _DirectInverses:
 
 
 def _inverses(
-    mechanism: Reporting, concentration: float | None, draws: int, seed: int
+    mechanism: Design, concentration: float | None, draws: int, seed: int
 ) -> Iterable[_Inverses | _DirectInverses]:
     """Those of the populations of a prior, in batches."""
     if concentration is None:
@@ -283,7 +276,7 @@ def _inverses(
     return _drawn(_strategy_of(mechanism), populations)
 
 
-def _even(mechanism: Reporting) -> _Inverses:
+def _even(mechanism: Design) -> _Inverses:
     """At the even population M_P is n times the information matrix, which some mechanisms know in closed form."""
     if reason := why_not(mechanism):
         raise ValueError(reason)

@@ -16,8 +16,6 @@ from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.wording import magnitude
 from ldp_core.workloads import AllRange, OnAttributes, Prefix, Union, WidthRange, Workload
 
-DELTA = 1e-6
-"""The delta of Gaussian noise where the design has none."""
 FLAT = ("oue", "olh", "hrr")
 """Mechanisms whose counts have the variance V_F where few people are."""
 
@@ -253,9 +251,10 @@ def few(algorithm: str, form: str = "paper") -> Callable[[Setting], float]:
 
 
 def noise_of(setting: Setting, form: str) -> tuple[float, float | None]:
-    """The delta, and the variance of the design's own Gaussian noise as a multiple of r^2: None where it has none, and for the printed form."""
+    """The delta, 1e-6 where the design has none, and the variance of its own Gaussian noise as a multiple of r^2: None where it has none, and for
+    the printed form."""
     mechanism = setting.mechanism
-    delta = mechanism.delta if mechanism is not None and mechanism.delta > 0 else DELTA
+    delta = mechanism.delta if mechanism is not None and mechanism.delta > 0 else 1e-6
     own = getattr(mechanism, "noise", None) if named(setting, "gaussian") and form == "sharp" else None
     return delta, None if own is None else (own.scale / setting.workload.radius) ** 2
 

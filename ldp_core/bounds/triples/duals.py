@@ -35,8 +35,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core.bounds.asked import Arrays
-from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, exp_epsilon_minus_one, magnitudes_fit
+from ldp_core.bounds.proof import exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.triples.moments import Moments, known_of, moments
+from ldp_core.bounds.verify import TINY, UP, U
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Duals:
         known = moments(self.length)
         low, high = (self.sizes / known.types).T
         coefficients, off = self._left(known, D)
-        least = coefficients - ABOVE * off - UNDERFLOW
+        least = coefficients - UP * off - TINY
         paid = np.minimum(least, 0.0)
         # Of 1 and of a itself both ends count; the sum of negative numbers is off by a share of itself.
         ends = np.stack([least[:, 1] * low, least[:, 1] * high]).min(axis=0)

@@ -38,7 +38,6 @@ from math import comb
 
 import numpy as np
 
-_MOST_BITS = 16
 # Whole numbers are exact in floating point up to here.
 EXACT = 2**53
 
@@ -49,7 +48,7 @@ def _choose(n: int, k: int) -> int:
 
 def known_of(length: int) -> bool:
     """True if there are `Moments` of records of this length."""
-    return 2 <= length <= _MOST_BITS
+    return 2 <= length <= 16
 
 
 @cache

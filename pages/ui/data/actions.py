@@ -18,7 +18,7 @@ from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
 from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
 from ldp_core.limits import MOST_ATTRIBUTES
 from pages.ui import sources
-from pages.ui.controls import guarded
+from pages.ui.controls import button
 from pages.ui.data.background_read import column_of, do, looking
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import File, Source
@@ -34,33 +34,24 @@ UNDESCRIBED = (CategoricalRecipe(column="value"),)
 def adopt(state: Session, source: Source) -> None:
     """A table came in: it serves the design available where that was waiting for it or uses its columns; otherwise its
     first column is offered in the treatment that suits it."""
-    configuration, choice, missed = state.configuration, state.choice, _missed_table(state)
-    reading = source.file.options
-    kept, domain = {"reading": reading, "query": source.file.query}, configuration.domain
+    configuration, missed = state.configuration, _missed_table(state)
+    domain, columns = configuration.domain, set(source.columns)
+    kept: dict[str, Any] = {"reading": source.file.options, "query": source.file.query}
+    described = (data for data in (missed, state.choice) if isinstance(data, UploadedData))
+    known = next((data for data in described if {recipe.column for recipe in data.recipes} <= columns), None)
     if missed is not None and domain is not None and state.fits(domain, source, missed.counts):
         population = Population(users=state.count(domain, source, missed.counts).users, origin="data", shape="data")
         state.install(configuration.with_(population=population, data=missed.model_copy(update=kept)), source)
-    elif isinstance(choice, UploadedData) and {r.column for r in choice.recipes} <= set(source.columns):
-        counts = choice.counts if choice.counts in source.columns else None
-        state.set_data(choice.model_copy(update={**kept, "counts": counts}), source)
-    else:
-        counts, about = _about(state, source)
-        recipes = tuple(suggested(state, source, name) for name in about)
-        state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=source.file.query), source)
-
-
-def _about(state: Session, source: Source) -> tuple[str | None, list[str]]:
-    """The column of counts, and the columns that a table is first looked at for; those of a file by its path are counted."""
-    data = _missed_table(state) or state.choice
-    if isinstance(data, UploadedData) and {recipe.column for recipe in data.recipes} <= set(source.columns):
-        counts = data.counts if data.counts in source.columns else None
-        about = [recipe.column for recipe in data.recipes]
+    elif known is not None:
+        counts = known.counts if known.counts in columns else None
+        state.set_data(known.model_copy(update={**kept, "counts": counts}), source)
     else:
         counts = tables.counts_column(source.table)
-        about = [name for name in _asked_about(state) if name in source.columns and name != counts]
+        about = [name for name in _asked_about(state) if name in columns and name != counts]
         about = about or [_first(state, source, counts)]
-    _count_together(source, about, counts)
-    return counts, about
+        _count_together(source, about, counts)  # of a file by its path
+        recipes = tuple(suggested(state, source, name) for name in about)
+        state.set_data(UploadedData(recipes=recipes, counts=counts, **kept), source)
 
 
 def _first(state: Session, source: Source, counts: str | None) -> str:
@@ -333,14 +324,9 @@ def unused_columns(state: Session) -> None:
                 f"{wording.magnitude(design.domain.size // times)} types instead of {wording.magnitude(design.domain.size)}."
             ),
         )
-        st.button(
-            f"Drop {plain(wording.shortened(names[0], 30)) if len(names) == 1 else f'{len(names):,} columns'}",
-            key="drop-unused",
-            icon=":material/playlist_remove:",
-            on_click=guarded,
-            args=(state, _drop, state, names),
-            help="The questions stay. Undo brings the columns back.",
-        )
+        what = plain(wording.shortened(names[0], 30)) if len(names) == 1 else f"{len(names):,} columns"
+        undone = "The questions stay. Undo brings the columns back."
+        button(f"Drop {what}", "drop-unused", "playlist_remove", _drop, state, names, help=undone)
 
 
 def _drop(state: Session, names: tuple[str, ...]) -> None:

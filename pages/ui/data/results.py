@@ -21,7 +21,7 @@ from ldp_core.optimize.base import most_types
 from ldp_core.people import check_cells
 from ldp_core.workloads import tables_asked
 from pages.ui import layout, listing
-from pages.ui.controls import control, guarded
+from pages.ui.controls import button, control
 from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
 from pages.ui.session.state import Session
@@ -142,14 +142,9 @@ def spellings(state: Session, design: Setting) -> None:
         shown = wording.listed([", ".join(map(wording.quoted, group[:_MOST_SPELLINGS])) for group in groups])
         with st.container(horizontal=True, vertical_alignment="center", key=f"spellings-{place}"):
             st.warning(plain(f"{wording.shortened(attribute.name, 30)}: {shown} look alike."))
-            st.button(
-                "Merge them",
-                key=f"data-merge-{place}",
-                icon=":material/merge:",
-                on_click=guarded,
-                args=(state, _merge, state, source.id, recipe, attribute, design.people.table([place])),
-                help="Under the most common spelling. Undo brings them back.",
-            )
+            about = (recipe, attribute, design.people.table([place]))
+            undone = "Under the most common spelling. Undo brings them back."
+            button("Merge them", f"data-merge-{place}", "merge", _merge, state, source.id, *about, help=undone)
 
 
 def _merge(
@@ -170,13 +165,8 @@ def _doubts(state: Session) -> None:
             st.info(plain(doubt.said))
             with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
                 for j, (label, other) in enumerate(doubt.ways):
-                    st.button(
-                        plain(label),
-                        key=f"data-reading-{place}-{i}-{j}",
-                        on_click=guarded,
-                        args=(state, data_actions.set_recipe, state, source.id, other),
-                        help=plain(f"{doubt.told} {_ENDS}") if doubt.told else None,
-                    )
+                    key, told = f"data-reading-{place}-{i}-{j}", plain(f"{doubt.told} {_ENDS}") if doubt.told else None
+                    button(plain(label), key, "", data_actions.set_recipe, state, source.id, other, help=told)
 
 
 def across_two(state: Session, design: Setting) -> None:
@@ -281,12 +271,14 @@ def editor(state: Session, design: Setting) -> None:
             )
             table = background_read.edit_table(state, source, recipe.column, tables.edge_table, base.attribute)
             _table(state, base, table, partial(tables.recipe_of_edges, base.recipe))
-        st.button(
+        button(
             "These types are public knowledge",
-            key="data-declare",
-            icon=":material/lock_open:",
-            on_click=guarded,
-            args=(state, data_actions.set_recipe, state, source.id, tables.declared_recipe(attribute)),
+            "data-declare",
+            "lock_open",
+            data_actions.set_recipe,
+            state,
+            source.id,
+            tables.declared_recipe(attribute),
             disabled=attribute.origin == "declared",
             help="Keeps the types as they are now, whatever the data, and marks them as declared. That is right for the months of "
             "a year or the countries of the world, but not for a list that tells who is in the data.",
