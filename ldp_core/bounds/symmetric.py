@@ -11,15 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import clarabel
 import numpy as np
-from scipy import sparse
 
 from ldp_core.bounds.general.whole import Cut, Profile, averaged, shapes
 from ldp_core.bounds.proof import Certificate
-from ldp_core.bounds.triples.relaxation import solved
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import unchecked
 from ldp_core.workloads import Workload
 from ldp_core.workloads.symmetry import Scheme
 
@@ -36,15 +32,13 @@ def symmetric_certificate(
     relaxation = ClassRelaxation(scheme, gamma, np.expm1(epsilon))
     found, reached = list[Certificate](), list[float]()
     for _ in range(rounds):
-        relaxation.solve(1e-6)  # from the middle of what is left cuts are deeper
+        relaxation.solve()
         found.append(_extracted(workload, epsilon, relaxation))
         reached.append(relaxation.objective)
         # A single round may gain nothing, because it only moves the moments to another place that is as good.
         settled = len(reached) > 4 and reached[-1] < reached[-5] * (1 + 1e-4)
         if settled or stop() or not relaxation.add_cuts():
             break
-    relaxation.solve(1e-9)
-    found.append(_extracted(workload, epsilon, relaxation))
     best = replace(found[-1], value=found[-1].claim())
     if best.value < max(reached) * (1 - 1e-4):  # rounding spoils it
         best = max((replace(one, value=one.claim()) for one in found), key=lambda one: one.value)
@@ -52,10 +46,10 @@ def symmetric_certificate(
 
 
 def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) -> Certificate:
-    """The multipliers of the relaxation, and the C that they go with, claiming nothing yet."""
+    """C = M^-1, kappa and N from the centre, claiming nothing yet."""
     inverse, pairs, kappa = relaxation.multipliers()
     numbers = {
-        "inverse": inverse,
+        "inverse": np.where(relaxation.gamma == 0, 0.0, inverse),  # of no use where G is nothing but rounding
         "pairs": pairs,
         "cut_multipliers": kappa,
         "floors": np.array([cut.floor for cut in relaxation.cuts]),
@@ -67,65 +61,61 @@ def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) 
 class ClassRelaxation:
     """Minimise ``tr(M^-1 G)`` over second moments by class and the mass, (t_1 .. t_s, a); b follows from M 1 = 1.
 
-    ``gamma`` (s+1,) eigenvalues of G on the characters, ``D`` = E - 1. All constraints but one are linear forms in (t, a) and a constant, whose
-    coefficients are the rows of ``_forms``: those of t, of the eigenvalues m of M but that on the ones, and of the cuts. The other constraint is
-    ``a tau >= n b^2``, tau the eigenvalue of T on the ones.
+    ``gamma`` (s+1,) eigenvalues of G on the characters, ``exp_epsilon_minus_one`` D = E - 1. All constraints but one are linear;
+    a - n b^2 / tau >= 0 (tau the eigenvalue of T on the ones) is written as ``a tau - n b^2 >= 0``. Rows of ``_linear``
+    are the linear forms, as coefficients of (t, a) and a constant.
     """
 
-    def __init__(self, scheme: Scheme, gamma: np.ndarray, D: float):
-        self.scheme, self.gamma, self.D = scheme, gamma, D
-        n, s = scheme.n, scheme.classes - 1
-        self._s, self._b = s, np.concatenate([-scheme.multiplicities[1:], [-float(n), 1.0]]) / (2 * n + D)
-        self._values_of_T = D * self._b + np.hstack([scheme.eigenvalues[:, 1:], np.zeros((s + 1, 2))])
+    def __init__(self, scheme: Scheme, gamma: np.ndarray, exp_epsilon_minus_one: float):
+        self.scheme, self.gamma, self.exp_epsilon_minus_one = scheme, gamma, exp_epsilon_minus_one
+        n, D, s = scheme.n, exp_epsilon_minus_one, scheme.classes - 1
+        self._s, v = s, scheme.multiplicities[1:]
+        self._b = np.concatenate([-v, [-float(n), 1.0]]) / (2 * n + D)
+        own = D * self._b
+        self._values_of_T = own + np.hstack([scheme.eigenvalues[:, 1:], np.zeros((s + 1, 2))])
+        self._tau = self._values_of_T[0]
+        self._schur_weight = float(n) ** 2
         share = max(1 / (D + 2), 1 / n)
-        mass = 1 / (n * (1 + D * share) ** 2 + D**2 * share * (1 - share))
-        # Independent entries: a measure over all rows. They are the units of (t, a, 1).
-        self._units = np.concatenate([np.full(s, mass * (D * share) ** 2), [mass, 1.0]])
+        mean = 1 + D * share
+        mass = 1 / (n * mean**2 + D**2 * share * (1 - share))
+        # Independent entries: a measure over all rows, strictly inside whatever is true of every row.
+        self._start = np.concatenate([np.full(s, mass * (D * share) ** 2), [mass]])
         middle = int(n / (D + 2))
         sizes = sorted({k for k in (middle - 1, middle, middle + 1) if 1 <= k < n} or {1})
+        self.cuts: list[Cut] = []
         self._hold([Cut(np.ones(s + 1), float(k)) for k in sizes])
 
     def _hold(self, cuts: list[Cut]) -> None:
-        self.cuts, unit = cuts, np.eye(self._s + 2)
-        self._squares, linear, constant = averaged(cuts, self.scheme, self.D)
-        forms = self._squares @ (self.scheme.multiplicities[:, None] * self._values_of_T)
-        forms += np.outer(self.scheme.n * linear, self._b) + np.outer(constant, unit[self._s])
-        self._forms = np.vstack([unit[: self._s], self._values_of_T[1:], forms])
+        self.cuts = cuts
+        n, s, D = self.scheme.n, self._s, self.exp_epsilon_minus_one
+        squares, linear, constant = averaged(cuts, self.scheme, D)
+        unit = np.eye(s + 2)
+        forms = squares @ (self.scheme.multiplicities[:, None] * self._values_of_T)
+        forms += np.outer(n * linear, self._b) + np.outer(constant, unit[s])
+        self._linear = np.vstack([unit[:s], self._values_of_T[1:], forms])
+        weights = np.concatenate([self.scheme.multiplicities[1:], np.zeros(s), np.full(len(forms), float(n))]) * n
+        # Characters the workload is blind to still need m > 0: their share of the objective vanishes with the barrier.
+        weights[s : 2 * s][self.gamma[1:] == 0] = n
+        self._weights = weights
 
-    def solve(self, tolerance: float) -> None:
-        """By an interior-point method, to a ``tolerance``, with a number ``u_j >= 1 / m_j`` for each class of characters that is asked about. Where
-        it finds nothing, the units and no multipliers: the closed form."""
-        s, forms = self._s, self._forms * self._units
-        lengths, m = np.abs(forms).max(axis=1), forms[s : 2 * s]
-        asked, at = np.flatnonzero(self.gamma[1:] > 0), m.sum(axis=1)
-        worth = (self.scheme.multiplicities * self.gamma)[1:][asked]
-        costs = worth / at[asked]
-        largest = float(costs.max(initial=1e-300))
-        cones = self._cones(m[asked] / at[asked, None])
-        rows = np.vstack([_wide(forms / lengths[:, None], len(asked)), *cones])
-        kinds = [clarabel.NonnegativeConeT(len(forms)), *(clarabel.SecondOrderConeT(3) for _ in cones)]
-        q = np.append(np.zeros(s + 1), costs / largest)
-        found = solved(q, sparse.csc_matrix(-rows[:, :-1]), rows[:, -1], kinds, tolerance, unchecked)
-        x, z = np.ones(s + 1), np.zeros(len(forms))
-        if found is not None:
-            x, z = np.array(found.x)[: s + 1], np.maximum(np.array(found.z)[: len(forms)], 0.0) * largest / lengths
-        self._full, self._multipliers = self._units * np.append(x, 1.0), z
-        self._m = self._forms[s : 2 * s] @ self._full
-        self.objective = float(self.gamma[0] + (worth / self._m[asked]).sum())
-
-    def _cones(self, m: np.ndarray) -> list[np.ndarray]:
-        """``a tau >= n b^2`` and ``u_j m_j >= 1``, for ``m`` (k, s + 2), each as the rows of a cone in (t, a), u and the constant."""
-        k, s = len(m), self._s
-        one_of, tau, b = np.eye(s + 2 + k), *(_wide(form * self._units, k) for form in (self._values_of_T[0], self._b))
-        products = [(one_of[s], tau / tau.sum(), b * np.sqrt(self.scheme.n / (self._units[s] * tau.sum())))]
-        products += [(one_of[s + 1 + place], _wide(own, k), one_of[-1]) for place, own in enumerate(m)]
-        return [np.stack([left + right, left - right, 2 * middle]) for left, right, middle in products]
+    def solve(self) -> None:
+        """Solves to a relative accuracy of 1e-6, along the central path."""
+        x = self._start
+        tau = self._objective(x) / self.scheme.n**2
+        constraints = self._weights.sum() + self._schur_weight
+        while True:
+            x = self._centred(x, tau)
+            if tau * constraints <= 1e-6 * self._objective(x):
+                break
+            tau *= 0.2
+        self._x, self._barrier_weight, self.objective = x, tau, self._objective(x)
 
     def add_cuts(self) -> bool:
         """Adds the new whole-number cuts that the solution violates; True if there are any."""
-        n, D, a = self.scheme.n, self.D, self._full[self._s]
-        fourier_weights = self.scheme.multiplicities * (self._values_of_T @ self._full) / (n * D**2 * a)
-        profile = Profile(self.scheme, float(self._b @ self._full) / (D * a), fourier_weights)
+        full, a = np.append(self._x, 1.0), self._x[self._s]
+        n, D = self.scheme.n, self.exp_epsilon_minus_one
+        fourier_weights = self.scheme.multiplicities * (self._values_of_T @ full) / (n * D**2 * a)
+        profile = Profile(self.scheme, float(self._b @ full) / (D * a), fourier_weights)
         known = {(cut.weights.shape, cut.weights.tobytes(), cut.floor) for cut in self.cuts}
         new = []
         for shape in shapes(self.scheme):
@@ -134,23 +124,63 @@ class ClassRelaxation:
         return bool(new)
 
     def multipliers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Eigenvalues of C (s+1,), and the multipliers of T_ij >= 0 by class (s+1,) and of the cuts held.
+        """Eigenvalues of M^-1 (s+1,), and the multipliers of T_ij >= 0 by class (s+1,) and of the cuts held."""
+        s, tau = self._s, self._barrier_weight
+        linear = self._values(self._x)[1]
+        inverse = np.concatenate([[1.0], 1 / linear[s : 2 * s]])
+        pairs = np.concatenate([[0.0], tau / self._x[:s]])  # the weight of T_ij counts once for each ordered pair
+        return inverse, pairs, tau * self._weights[2 * s :] / linear[2 * s :]
 
-        C is M^-1 but for the accuracy of M, which is poor for characters that L hardly depends on. What the multipliers leave for
-        ``C_j^2 gamma_j`` is the same for all of them, so that C follows from its mean; it is 0 where G is nothing but rounding."""
-        s, gamma, v = self._s, self.gamma[1:], self.scheme.multiplicities[1:]
-        # The multiplier of T_ij counts once for each ordered pair.
-        pairs = np.append(0.0, self._multipliers[:s] / (v * self.scheme.n))
-        kappa = self._multipliers[2 * s :]
-        taken = (self.scheme.eigenvalues @ pairs + kappa @ self._squares)[1:]
-        C = np.where(gamma > 0, 1 / self._m, 0.0)
-        told = gamma > 1e-9 * gamma.max(initial=0.0)
-        if told.any():
-            left = np.average((gamma * C**2 + taken)[told], weights=(v * gamma * C)[told]) - taken[told]
-            C[told] = np.sqrt(np.maximum(left, 0.0) / gamma[told])
-        return np.append(1.0, C), pairs, kappa
+    def _values(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        full = np.append(x, 1.0)
+        b, tau = self._b @ full, self._tau @ full
+        return full, self._linear @ full, float(full[self._s] * tau - self.scheme.n * b**2) if tau > 0 else -1.0
 
+    def _objective(self, x: np.ndarray) -> float:
+        m = self._values(x)[1][self._s : 2 * self._s]
+        return float(self.gamma[0] + (self.scheme.multiplicities[1:] * self.gamma[1:] / m).sum())
 
-def _wide(form: np.ndarray, k: int) -> np.ndarray:
-    """A form in (t, a) and the constant in k more numbers, which are the last but the constant."""
-    return np.insert(form, np.full(k, form.shape[-1] - 1), 0.0, axis=-1)
+    def _barrier(self, x: np.ndarray, tau: float) -> float:
+        _, linear, schur = self._values(x)
+        if linear.min() <= 0 or schur <= 0:
+            return np.inf
+        return self._objective(x) - tau * (self._weights @ np.log(linear) + self._schur_weight * np.log(schur))
+
+    def _centred(self, x: np.ndarray, tau: float) -> np.ndarray:
+        """Newton's method with halving, from x on the previous centre."""
+        for _ in range(60):
+            gradient, hessian = self._derivatives(x, tau)
+            scale = 1 / np.sqrt(hessian.diagonal())
+            # Many cuts that are nearly the same leave it singular in floating point.
+            scaled = scale[:, None] * hessian * scale + 1e-14 * np.eye(len(x))
+            move = -scale * np.linalg.solve(scaled, scale * gradient)
+            slope = gradient @ move
+            length, before = 1.0, self._barrier(x, tau)
+            while not self._barrier(x + length * move, tau) <= before + 1e-4 * length * slope:
+                length /= 2
+                if length < 1e-12:
+                    return x
+            x = x + length * move
+            if -slope < 1e-14 * tau * self._schur_weight:
+                break
+        return x
+
+    def _derivatives(self, x: np.ndarray, tau: float) -> tuple[np.ndarray, np.ndarray]:
+        s, n = self._s, self.scheme.n
+        full, linear, schur = self._values(x)
+        A = self._linear[:, :-1]
+        m, worth = linear[s : 2 * s], self.scheme.multiplicities[1:] * self.gamma[1:]
+        first = -tau * self._weights / linear
+        second = tau * self._weights / linear**2
+        first[s : 2 * s] -= worth / m**2
+        second[s : 2 * s] += 2 * worth / m**3
+        gradient, hessian = A.T @ first, (A.T * second) @ A
+        b, t = self._b[:-1], self._tau[:-1]
+        unit = np.zeros(s + 1)
+        unit[s] = 1.0
+        slope = unit * (self._tau @ full) + full[s] * t - 2 * n * (self._b @ full) * b
+        curve = np.outer(unit, t) + np.outer(t, unit) - 2 * n * np.outer(b, b)
+        weight = tau * self._schur_weight
+        gradient -= weight * slope / schur
+        hessian += weight * (np.outer(slope, slope) / schur**2 - curve / schur)
+        return gradient, hessian

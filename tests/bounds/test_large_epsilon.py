@@ -12,6 +12,7 @@ from ldp_core.designs import certificate_file
 from ldp_core.run import Budget
 
 KINDS = {
+    "histogram": workloads.histogram,
     "totals": workloads.prefix,
     "ranges": workloads.all_range,
     "width 8": lambda n: workloads.width_range(n, 8),
