@@ -77,6 +77,7 @@ def counts(place, wanted, **settings):
         asked.with_suffix(".new-asked").write_text(json.dumps(settings))
         asked.with_suffix(".new-asked").replace(asked)
         while not place.exists():
+            assert time.monotonic() < deadline, "the server does not count: its log says why"
             time.sleep(0.05)
         found = json.loads(place.read_text())
         if wanted(found) or time.monotonic() > deadline:

@@ -32,8 +32,8 @@ def _held(states, frame, server):
                 known.results._items,
             )
             found["sessions"] += any(left)
-        elif kind is states.Source and known.kind != "sample":
-            found["tables"] += bool(known.content or len(known.table))
+        elif kind is states.Source and known.file.kind != "sample":
+            found["tables"] += bool(known.file.content or len(known.table))
         elif issubclass(kind, states.Setting):
             found["designs"] += 1
         elif kind is frame:
