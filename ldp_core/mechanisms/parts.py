@@ -130,8 +130,8 @@ class InParts(Mechanism):
         return self.parts.joined(self.digest, self.parts.aggregate(raw))
 
     def tally(self, reports: Reports) -> np.ndarray:
-        """(m,) how often each output of each part was sent."""
-        each = zip(self.parts.mechanisms, self.parts.apart(self.digest, reports), strict=True)
+        """(m,) how often each output of each part was sent; also of the reports of a mechanism that this one draws for."""
+        each = zip(self.parts.mechanisms, self.parts.apart(reports.mechanism_digest, reports), strict=True)
         return np.concatenate([mechanism.tally(sent) for mechanism, sent in each])
 
 

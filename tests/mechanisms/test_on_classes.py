@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core.deploy.collector.collection import Collection
 from ldp_core.deploy.collector.manipulated_reports import manipulation
-from ldp_core.estimators import intervals
+from ldp_core.deploy.collector.plausible import unlike_in_words
+from ldp_core.estimators import apply, intervals
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.workloads import OnAttributes
@@ -36,9 +38,8 @@ def test_errors_are_those_of_the_mechanism_for_classes(name, workload):
         return
     found, counts = workload.distinguished, COUNTS[workload.n]
     assert (made.n, made.drawn.n) == (workload.n, found.workload.n)
-    assert made.variance_profile(workload) == pytest.approx(
-        made.drawn.variance_profile(found.workload)[found.classes], rel=1e-12
-    )
+    profile = made.drawn.variance_profile(found.workload)[found.classes]
+    assert made.variance_profile(workload) == pytest.approx(profile, rel=1e-12)
     each = made.query_variances(workload, counts)
     assert each.sum() == pytest.approx(made.variance_on(workload, counts), rel=1e-9)
     assert made.query_variances(workload, counts, np.array([2, 0])) == pytest.approx(each[[2, 0]], rel=1e-9)
@@ -51,8 +52,7 @@ def test_errors_are_those_of_the_mechanism_for_classes(name, workload):
     assert estimate.answers(workload, np.array([1])) == pytest.approx(estimate.answers(workload)[[1]])
     with pytest.raises(ValueError, match="made by another mechanism"):
         made.drawn.estimate(reports)
-    later = workloads.histogram(workload.n)
-    assert "same reports for types" in made.supports(later)
+    assert "same reports for types" in made.supports(workloads.histogram(workload.n))
 
 
 @pytest.mark.parametrize("workload", [CONDITIONS, AGE], ids=["conditions", "age"])
@@ -102,23 +102,23 @@ def test_intervals_and_forged_reports_are_those_of_the_mechanism_for_classes(nam
     assert forged.deviation == pytest.approx(own.deviation)
 
 
-def test_raw_trees_answer_from_their_nodes():
+def test_raw_trees_answer_from_their_nodes_and_their_reports_are_tallied():
     made = built("hierarchical", AGE, reconstruction="raw")
-    estimate = made.estimate(made.simulate(COUNTS[24], np.random.default_rng(0)))
+    reports = made.simulate(COUNTS[24], np.random.default_rng(0))
+    estimate = made.estimate(reports)
     assert not estimate.adds_up
     assert made.consistent.drawn.digest == made.drawn.consistent.digest
-    assert made.consistent.estimate(
-        replace(made.simulate(COUNTS[24], RNG), mechanism_digest=made.consistent.digest)
-    ).adds_up
+    assert made.consistent.estimate(replace(reports, mechanism_digest=made.consistent.digest)).adds_up
     assert estimate.answers(AGE) == pytest.approx(estimate.of_classes.answers(AGE.distinguished.workload))
+    assert apply("mle", reports, made, AGE).total == pytest.approx(reports.users)
+    assert unlike_in_words(Collection("design", reports), made) == ""
 
 
 def test_coarser_questions_are_answered_and_finer_ones_refused():
     made = built("subset_selection", CONDITIONS)
     half = workloads.custom(CONDITIONS.matrix[[1, 3]])
     assert made.supports(half) is None
-    counts = COUNTS[10]
-    assert made.query_variances(half, counts) == pytest.approx(made.query_variances(CONDITIONS, counts)[[1, 3]])
+    assert made.query_variances(half, COUNTS[10]) == pytest.approx(made.query_variances(CONDITIONS, COUNTS[10])[[1, 3]])
     assert made.supports(workloads.prefix(10)) == made.supports(workloads.histogram(10))
     with pytest.raises(ValueError, match="Keep all types"):
         made.variance_profile(workloads.prefix(10))
