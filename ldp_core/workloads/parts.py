@@ -66,6 +66,7 @@ class PrefixPart(Part):
 
     kind: Literal["prefix"] = "prefix"
     attribute: Name
+    by: Names = ()  # written even if empty, here and below: digests recorded in files cover it
 
     @property
     def _summary(self) -> str:
@@ -81,6 +82,7 @@ class RangesPart(Part):
     kind: Literal["ranges"] = "ranges"
     attribute: Name
     width: Annotated[int, Field(ge=1)] | None = None
+    by: Names = ()
 
     @property
     def _summary(self) -> str:
@@ -89,9 +91,7 @@ class RangesPart(Part):
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         def ranges(n: int, axis: Axis) -> Workload:
-            if self.width is None:
-                return AllRange(n, [axis])
-            return WidthRange(n, min(self.width, n), [axis])
+            return AllRange(n, [axis]) if self.width is None else WidthRange(n, min(self.width, n), [axis])
 
         return _along(axes, self.attribute, ranges)
 

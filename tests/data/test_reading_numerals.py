@@ -93,8 +93,7 @@ def test_the_other_reading_is_named_and_can_be_chosen(cells, decimal, thousands,
     ],
 )
 def test_other_cells_stay_as_they_are(cells, tmp_path):
-    lines = [f"x\t{cell}" for cell in cells]
-    assert both("\n".join(["place\tn", *lines]), tmp_path)[0]["n"] == cells
+    assert both("\n".join(["place\tn", *(f"x\t{cell}" for cell in cells)]), tmp_path)[0]["n"] == cells
 
 
 @pytest.mark.parametrize("options", [{}, {"decimal": ","}])
@@ -105,8 +104,7 @@ def test_by_path_a_comma_far_down_is_a_decimal_sign(options, tmp_path):
     assert path.stat().st_size > 2**17
     table = tables.LocalTable(str(path), ReadOptions(**options))
     table.first(5)
-    domain = tables.build_domain(tables.NumericRecipe(column="n", bins=5), table)
-    assert tables.tally(table, domain).users == 20_001
+    assert tables.tally(table, tables.build_domain(tables.NumericRecipe(column="n", bins=5), table)).users == 20_001
     frame, users = table.counts(["n"])
     assert dict(zip(frame["n"], users, strict=True))["2.5"] == 1
     assert '"n" has decimal commas: 2,5 was read as 2.5.' in table.notes
@@ -121,7 +119,9 @@ def test_by_path_a_column_far_down_decides_how_another_is_read(tmp_path):
     assert set(next(iter(tables.LocalTable(str(path)).batches(["people"])))["people"]) <= {"12345", "1204"}
 
 
-def test_exponents_are_noted(tmp_path):
+def test_notes_show_cells_that_were_read_as_other_numbers(tmp_path):
+    notes = both("pay\n" + '"1,234.5"\n' * 20 + '"0,5"\n', tmp_path)[1]
+    assert '"pay" has commas between thousands: 1,234.5 was read as 1234.5.' in notes
     columns, notes = both("place,flat\nx,7E4\ny,5\n", tmp_path)
     assert columns["flat"] == ["7E4", "5"]
     assert '"flat" has numbers with exponents: 7E4 counts as 70000' in notes

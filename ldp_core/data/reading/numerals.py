@@ -248,7 +248,7 @@ class Numerals:
         """How a cell of a column with this sign was read, or the ``usual`` one."""
         texts = [text for text in sorted(self.evidence[name].examples) if re.search(_SIGNS[sign], text)]
         read = ((text, _rewritten(pa.scalar(text, pa.string()), way).as_py()) for text in [*texts, usual])
-        shown, number = next((pair for pair in read if is_number(pair[1])), (usual, usual))
+        shown, number = next((pair for pair in read if "," not in pair[1] and is_number(pair[1])), (usual, usual))
         return f": {shown.strip()} was read as {number}."
 
 
