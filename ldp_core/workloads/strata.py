@@ -82,7 +82,6 @@ class Stratified(Representatives):
     recipe = ("base", "shape", "known")
 
     def __init__(self, base: Workload, shape: Sequence[int], known: Sequence[int]):
-        super().__init__(base, np.arange(base.n))
         self.shape, self.known = tuple(map(int, shape)), tuple(map(int, known))
         self.secret = tuple(i for i in range(len(self.shape)) if i not in self.known)
         if math.prod(self.shape) != base.n or not set(self.known) < set(range(len(self.shape))):
@@ -97,6 +96,7 @@ class Stratified(Representatives):
                 f"The known attributes make {sizes[0]:,} groups and the others {sizes[1]:,} types; at most {MOST_STRATA:,} groups of "
                 f"{MOST_FITTED_TYPES:,} types are handled. Use coarser values."
             )
+        super().__init__(base, np.arange(base.n))
 
     @property
     def without_strata(self) -> Workload:

@@ -303,10 +303,7 @@ def test_queries_have_readable_names():
         "sex female",
         "sex male",
     ]
-    assert all_names(KWayMarginalsPart(k=1))[:5] == [
-        *all_names(HistogramPart(attribute="age")),
-        "sex female",
-    ]
+    assert all_names(KWayMarginalsPart(k=1))[:5] == [*all_names(HistogramPart(attribute="age")), "sex female"]
     assert all_names(AllMarginalsPart())[0] == "everybody"
     assert (
         all_names(JointHistogramPart())[-1] == "age (missing) and sex male and weight [80, 120.5] and education (other)"
@@ -371,10 +368,7 @@ def test_ten_binary_attributes_stay_structured():
 
 
 def test_ranges_on_one_attribute_of_many_take_small_matrices_only():
-    axes = [
-        Axis("age", tuple(map(str, range(70))), 70, True),
-        *(Axis(f"c{i}", tuple("abcd"), 4) for i in range(4)),
-    ]
+    axes = [Axis("age", tuple(map(str, range(70))), 70, True), *(Axis(f"c{i}", tuple("abcd"), 4) for i in range(4))]
     w = over_attributes(
         [RangesPart(attribute="age"), AllMarginalsPart(), HistogramPart(attribute="c2", weight=3)], axes
     )

@@ -85,8 +85,10 @@ def test_one_group_is_no_group_and_only_groups_are_refused():
     with pytest.raises(ValueError, match="nothing to protect"):
         over_attributes([TypesPart(family="prefix")], [ARM, SEX.model_copy(update={"values": ("female",)})])
     many = RangeAttribute(name="shop", low=0, high=999, bins=1000, integer=True, known=True)
-    with pytest.raises(ValueError, match="at most 256 groups of 2,048 types"):
-        over_attributes(parts, [many, SCORE])
+    wide = [SCORE.model_copy(update={"name": f"score {i}"}) for i in range(20)]  # more types than memory has numbers
+    for axes in ([many, SCORE], [ARM, SCORE, *wide]):
+        with pytest.raises(ValueError, match="at most 256 groups of 2,048 types"):
+            over_attributes(parts, axes)
 
 
 @pytest.mark.parametrize(
