@@ -88,11 +88,9 @@ def answers(
     low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
     if estimate.unbiased:
         low, high = found.ends.T
-    promised = found.most
-    point = np.ptp(found.ends, axis=1) <= _POINT * promised  # cut to what is possible, nothing was left
-    low, high = (
-        np.where(point & (promised > _KNOWN * each * collection.users**0.5), np.nan, end) for end in (low, high)
-    )
+    in_doubt = found.most / weights > _KNOWN * each * collection.users**0.5
+    point = np.ptp(found.ends, axis=1) <= _POINT * found.most  # cut to what is possible, nothing was left
+    low, high = (np.where(point & in_doubt, np.nan, end) for end in (low, high))
     return pd.DataFrame(
         {
             "query": chosen,
@@ -101,8 +99,8 @@ def answers(
             "low": low / weights,
             "high": high / weights,
             "method": found.methods.astype(str),
-            "standard_error": found.errors / weights,
-            "promised": promised / weights,
+            "standard_error": np.where(in_doubt, found.errors / weights, 0.0),
+            "promised": np.where(in_doubt, found.most / weights, 0.0),
             "adds_up_to": people_told(estimate, workload) / occasions,
             "unbiased": answered_by(based_on) / weights,
         }
