@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_STRATA
+from ldp_core.wording import magnitude
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Product, Union
@@ -88,13 +89,11 @@ class Stratified(Representatives):
             raise ValueError("The attributes that are known must be some of those that the types are made of, not all.")
         sizes = [math.prod(self.shape[i] for i in places) for places in (self.known, self.secret)]
         if sizes[1] < 2:
-            raise ValueError(
-                "The secret attributes have a single value, so there is nothing to protect; add one that has more."
-            )
+            raise ValueError("The secret attributes have one value, so there is nothing to protect; add one with more.")
         if sizes[0] > MOST_STRATA or sizes[1] > MOST_FITTED_TYPES:
             raise ValueError(
-                f"The known attributes make {sizes[0]:,} groups and the others {sizes[1]:,} types; at most {MOST_STRATA:,} groups of "
-                f"{MOST_FITTED_TYPES:,} types are handled. Use coarser values."
+                f"The known attributes make {magnitude(sizes[0])} groups and the others {magnitude(sizes[1])} types; at most "
+                f"{MOST_STRATA:,} groups of {MOST_FITTED_TYPES:,} types are handled. Use fewer attributes or coarser values."
             )
         super().__init__(base, np.arange(base.n))
 
