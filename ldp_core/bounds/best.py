@@ -93,17 +93,14 @@ def merged_questions(workload: Workload, budget: Budget) -> Quotient | None:
 def _of_merged(problem: Problem, epsilon: float, budget: Budget) -> MergedCertificate | None:
     """The certificate over merged types, where the questions distinguish only few of many types."""
     workload = problem.asked
-    merging = merged_questions(workload, budget)
-    if merging is None:
+    if (merging := merged_questions(workload, budget)) is None:
         return None
-    unit = float(workload.n) / merging.workload.n
 
     def tell(progress: Progress) -> None:
-        budget.tell(bound=unit * (progress.bound or 0.0))
+        budget.tell(bound=float(workload.n) / merging.workload.n * (progress.bound or 0.0))
 
-    types = general_certificate(
-        merging.workload, epsilon, merging.even, Budget(budget.left(), None, budget.cancelled, tell)
-    )
+    own = Budget(budget.left(), None, budget.cancelled, tell)
+    types = general_certificate(merging.workload, epsilon, merging.even, own)
     return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 
 
@@ -121,24 +118,27 @@ def _of_columns(problem: Problem, epsilon: float, budget: Budget) -> Certificate
 
 
 def _by_columns(workload: Workload, epsilon: float, budget: Budget) -> Iterator[Certificate]:
-    """Certificates of every kind, from what takes no time on."""
-    survey, total, first = workload.survey, budget.left(), list[Certificate]()
+    """Certificates of every kind, from what takes no time on. Classes wait where the best share of a set, 1/(E + 1), is less than a cell of the
+    largest table of bits: they prove most where it is some cells, and no whole number of them."""
+    survey, first = workload.survey, list[Certificate]()
     if survey is not None:
         first.append(closed_form(survey, epsilon))
         yield first[0]
         if not survey.symmetric:
             return
     bits = triples.components(workload) is not None
+    enough = (budget.left() or 0.0) / 2 if bits else 0.0  # triples prove more in a second than classes do in several
 
-    def half() -> bool:  # triples prove more in a second than classes do in several
-        over = bits and total is not None and (budget.left() or 0.0) < total / 2
-        return over or budget.stopped() is not None
+    def classes() -> Iterator[Certificate]:
+        stop = lambda: budget.stopped() is not None or (budget.left() or 0.0) < enough  # noqa: E731
+        first.extend(filter(None, [symmetric_certificate(workload, epsilon, stop)]))
+        yield first[-1]
 
-    if (classes := symmetric_certificate(workload, epsilon, half)) is not None:
-        first.append(classes)
-        yield classes
+    late = survey is not None and bits and 2 ** max(map(len, survey.components.sets)) < np.exp(epsilon)
+    yield from () if late else classes()
     plain = max(first, key=lambda certificate: certificate.value)
     yield from triples.improved(plain, lambda: budget.stopped() is not None, budget.check)
+    yield from classes() if late else ()
     if survey is not None and singles.fits(survey):
         yield from singles.SinglesSearch(survey, epsilon, budget.check).certificates(plain.value)
 
