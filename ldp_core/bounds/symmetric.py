@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from scipy import optimize
 
 from ldp_core.bounds.general.whole import Cut, Profile, averaged, shapes
 from ldp_core.bounds.proof import Certificate
@@ -42,7 +43,41 @@ def symmetric_certificate(
     best = replace(found[-1], value=found[-1].claim())
     if best.value < max(reached) * (1 - 1e-4):  # rounding spoils it
         best = max((replace(one, value=one.claim()) for one in found), key=lambda one: one.value)
+    if workload.symmetry == "exchangeable" and np.expm1(epsilon) > scheme.n:
+        best = max(best, _of_single_types(workload, epsilon, *gamma), key=lambda one: one.value)
     return best
+
+
+def _of_single_types(workload: Workload, epsilon: float, total: float, rest: float) -> Certificate:
+    """For types that are all alike, where randomized response is the best there is: its C, and the two multipliers that prove most. They
+    are small like 1/D and 1/D^2, and the path of centres leaves nothing but rounding of them.
+
+    ``total`` and ``rest`` are the eigenvalues of G on the ones and on all else; what `verify.classes` proves is written in gamma D and kappa D^2."""
+    n, D = workload.n, float(np.expm1(epsilon))
+    C = (n + D) ** 2 / D**2
+    X = C**2 * rest
+
+    def least(unknown: np.ndarray) -> float:
+        gamma, kappa = np.abs(unknown)
+        e, f = (3 * kappa / D - gamma) / 2, gamma / D - (n - 1) * (X - gamma / D) - n * kappa / D**2
+        rises = n * f - 2 * kappa - 2 * n * e
+        if rises <= 0 or gamma > D * X:
+            return 1e300
+        return float(max((2 * kappa * f + n * e**2) / rises, 2 * kappa / n, -f))
+
+    multipliers = np.array([2.0, 1.0]) * n * X
+    for _ in range(6):  # a convex function of two numbers, with edges: the search begins anew where it got stuck
+        tight = {"xatol": 1e-13 * multipliers.max(), "fatol": 1e-15 * X, "maxfev": 4000}
+        multipliers = np.abs(optimize.minimize(least, multipliers, method="Nelder-Mead", options=tight).x)
+    numbers = {
+        "inverse": np.array([1.0, C]),
+        "pairs": np.array([0.0, max(X - multipliers[0] / D, 0.0)]),
+        "cut_multipliers": multipliers[1:] / D**2,
+        "floors": np.ones(1),
+        "cut0": np.ones(2),
+    }
+    found = Certificate(workload, epsilon, 0.0, "classes", numbers)
+    return replace(found, value=found.claim())
 
 
 def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) -> Certificate:
@@ -143,7 +178,7 @@ class ClassRelaxation:
     def _barrier(self, x: np.ndarray, tau: float) -> float:
         _, linear, schur = self._values(x)
         if linear.min() <= 0 or schur <= 0:
-            return np.inf
+            return 1e300
         return self._objective(x) - tau * (self._weights @ np.log(linear) + self._schur_weight * np.log(schur))
 
     def _centred(self, x: np.ndarray, tau: float) -> np.ndarray:

@@ -53,6 +53,15 @@ def test_randomized_response_is_proved_to_be_best(kind, n, epsilon):
     assert certificate_file.read(files, workload, f"{epsilon:g}").value == pytest.approx(found.value, rel=1e-8)
 
 
+@pytest.mark.parametrize("n", [2, 5, 6, 16, 24, 39, 100])
+def test_no_epsilon_is_too_large_for_a_histogram(n):
+    workload = workloads.histogram(n)
+    for epsilon in range(10, 21):
+        found = bounds.certificate(workload, float(epsilon), None)
+        assert found.verify()
+        assert abs(gap(workload, objective(workload, float(epsilon)), found)) < 1e-3
+
+
 @pytest.mark.parametrize("epsilon", [4.0, 6.0, 9.0])
 @pytest.mark.parametrize("kind", ["totals", "ranges", "random", "real"])
 @pytest.mark.parametrize("even", [True, False])
