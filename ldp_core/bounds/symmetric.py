@@ -30,7 +30,7 @@ def symmetric_certificate(
     if scheme is None:
         return None
     gamma, _ = scheme.spectrum(workload.gram_column)
-    relaxation = ClassRelaxation(scheme, gamma, np.expm1(epsilon))
+    relaxation = ClassRelaxation(scheme, gamma, D := float(np.expm1(epsilon)))
     found, reached = list[Certificate](), list[float]()
     for _ in range(rounds):
         relaxation.solve()
@@ -43,17 +43,17 @@ def symmetric_certificate(
     best = replace(found[-1], value=found[-1].claim())
     if best.value < max(reached) * (1 - 1e-4):  # rounding spoils it
         best = max((replace(one, value=one.claim()) for one in found), key=lambda one: one.value)
-    if workload.symmetry == "exchangeable" and np.expm1(epsilon) > scheme.n:
-        best = max(best, _of_single_types(workload, epsilon, *gamma), key=lambda one: one.value)
+    if workload.symmetry == "exchangeable" and scheme.n < D and gamma[1] > 0:
+        best = max(best, _of_single_types(workload, epsilon, D, gamma[1]), key=lambda one: one.value)
     return best
 
 
-def _of_single_types(workload: Workload, epsilon: float, total: float, rest: float) -> Certificate:
+def _of_single_types(workload: Workload, epsilon: float, D: float, rest: float) -> Certificate:
     """For types that are all alike, where randomized response is the best there is: its C, and the two multipliers that prove most. They
     are small like 1/D and 1/D^2, and the path of centres leaves nothing but rounding of them.
 
-    ``total`` and ``rest`` are the eigenvalues of G on the ones and on all else; what `verify.classes` proves is written in gamma D and kappa D^2."""
-    n, D = workload.n, float(np.expm1(epsilon))
+    ``rest`` is the eigenvalue of G on all but the ones; what `verify.classes` proves is written in gamma D and kappa D^2."""
+    n = workload.n
     C = (n + D) ** 2 / D**2
     X = C**2 * rest
 

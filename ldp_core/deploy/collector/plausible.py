@@ -20,6 +20,7 @@ from ldp_core import wording
 from ldp_core.deploy.collector.collection import Collection
 from ldp_core.estimators import mle
 from ldp_core.mechanisms.base import Mechanism, Reports
+from ldp_core.mechanisms.parts import InParts
 from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -72,25 +73,20 @@ def _parts(
 ) -> Iterator[str]:
     """How many reports are about each part, and what they say of it."""
     sent, *arrays = reports.arrays
-    parts: list[tuple[Mechanism, np.ndarray | tuple[np.ndarray, ...]]] = []
-    if isinstance(mechanism, HierarchicalTree):
-        shares = 1 / np.asarray(mechanism.gains)
-        parts = list(zip(mechanism.oracles, arrays, strict=True))
-    elif isinstance(mechanism, SampledSets):
-        shares, ends = mechanism.shares, mechanism.starts[1:-1]
-        parts = [(mechanism.oracle(k), some) for k, some in enumerate(np.split(arrays[0], ends))]
-    else:
-        shares = mechanism.shares
-        if isinstance(mechanism, SplitSurvey):
-            parts = [(group.mechanism, array) for group, array in zip(mechanism.own, arrays, strict=False)]
-            if mechanism.rest is not None:
-                parts.append((mechanism.rest, tuple(arrays[len(parts) :])))
-        elif len(arrays[0]) <= _CELLS:
-            yield from _covered(mechanism, sent, arrays[0])
+    shares = 1 / np.asarray(mechanism.gains) if isinstance(mechanism, HierarchicalTree) else mechanism.shares
+    parts: list[tuple[Mechanism, Reports]] = []
+    if isinstance(mechanism, SampledSets):
+        each = zip(mechanism.parts.mechanisms, sent.tolist(), np.split(arrays[0], mechanism.starts[1:-1]), strict=True)
+        parts = [(oracle, Reports(oracle.digest, users, some)) for oracle, users, some in each]
+    elif isinstance(mechanism, InParts):
+        each_of = mechanism.parts.apart(reports.mechanism_digest, reports)
+        parts = list(zip(mechanism.parts.mechanisms, each_of, strict=True))
+    elif len(arrays[0]) <= _CELLS:
+        yield from _covered(mechanism, sent, arrays[0])
     yield from _outside(sent, reports.users, shares, shares, what="one part of the questions has {} of the reports")
-    for (oracle, data), users in zip(parts, sent.tolist(), strict=False):
-        if users:
-            yield from _found(oracle.drawn, Reports(oracle.digest, users, data))
+    for oracle, own in parts:
+        if own.users:
+            yield from _found(oracle.drawn, own)
 
 
 def _covered(mechanism: ScrambledPatterns, sent: np.ndarray, cover: np.ndarray) -> Iterator[str]:
