@@ -11,14 +11,24 @@ from dataclasses import dataclass, field
 from numbers import Real
 
 import numpy as np
+import pandas as pd
 
+from ldp_core import limits
+from ldp_core.limits import MOST_JUDGED_QUERIES, MOST_VARIANCES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, People, checked_counts, dense, users_of
 from ldp_core.shuffled import shuffled as shuffled
-from ldp_core.workloads import Workload
+from ldp_core.verdicts import NOISE, judge, largest_error
+from ldp_core.workloads import Answers, Detect, Line, Unit, Workload, in_chunks
+from ldp_core.workloads.answers import OF_GROUP, POINTS, reach
+from ldp_core.workloads.shown import shown_queries
 
 DEFAULT_ALPHA = 0.01
 NOISE_MULTIPLE = 1.96  # two-sided 95 % of a normal distribution
+EXPECTED_USERS = 10_000
+"""People who are expected where no one said how many."""
+LARGEST_SIZE_ERROR = 0.2
+"""The relative error of a secret group's size up to which answers in it can be used: Fieller's intervals have ends by far."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,3 +239,150 @@ def summarise(
         standard_error_on_data=share(on_data / users),
         noise_floor=NOISE_MULTIPLE * share(worst_case),
     )
+
+
+# --- the answers that were asked ----------------------------------------------------------------------------
+
+
+def answers(
+    mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
+) -> pd.DataFrame:
+    """Each answer that was asked, with its error, in its own unit.
+
+    Parameters
+    ----------
+    mechanism : of the types of ``workload``.
+    workload : made by `ldp_core.workloads.over_attributes`; any other asks all its queries as one question, in percentage points.
+    counts : (n,) planning data, or `People`; `EXPECTED_USERS` spread evenly by default.
+    case : whose error counts; by default that of the people ``counts``.
+
+    Returns
+    -------
+    DataFrame
+        One row an answer (of many, some that are evenly spread): ``line``, ``query``, ``question``, ``name``, ``unit``, ``value`` (what it is in the
+        planning data), ``standard_error``, ``bins`` (the most that middles of bins may add to that), ``target``, ``finds`` (the smallest difference that
+        is found with the power asked for; NaN where none is to be detected) and ``verdict``. The error is NaN in groups without people.
+    """
+    counts = _people(workload, counts)
+    return pd.concat(
+        [_of_line(mechanism, line, k, counts, case) for k, line in enumerate(asked_of(workload).lines)],
+        ignore_index=True,
+    )
+
+
+def people_needed(
+    mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
+) -> float:
+    """How many people it takes until each question meets its target: the largest, over the lines of the questions, of the mean over its answers of
+    their squared errors in targets, a person; an answer to detect a difference is a line of its own. Parameters as for `answers`."""
+    counts = _people(workload, counts)
+    return max(needed_by(mechanism, line, counts, case) for line in asked_of(workload).lines)
+
+
+def asked_of(workload: Workload) -> Answers:
+    """What a workload asks; one that was not made of questions asks for shares of everybody, within 10 percentage points."""
+    if workload.asked is not None:
+        return workload.asked
+    target = 100 * math.sqrt(DEFAULT_ALPHA)
+    weighted = workload.squared_weights * DEFAULT_ALPHA
+    line = Line(workload.title, Unit(), workload, ((workload, 1.0),), target=target)
+    return Answers((line,), workload, weighted)
+
+
+def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> float:
+    """The people that one question needs. The errors of ratios are larger by their second order, ``1 + 3 CV(b)^2``, which falls with the people too."""
+    if isinstance(line.target, Detect):
+        return float(np.nanmax(detectable(mechanism, line, counts, case), initial=0.0) * (reach(line.target) / line.target.difference) ** 2)
+    asked = line.told.num_queries if line.values is None else int(np.isfinite(line.values).sum())
+    scale = (line.unit.factor / line.standard_error) ** 2 / max(1, asked)
+    needed = scale * _variance(mechanism, line.told, counts, case)
+    if line.group_sizes is None:
+        return needed
+    queries = np.flatnonzero(np.isfinite(line.values))
+    second = scale * float(_variances(mechanism, line.told, counts, case, queries) @ _relative(mechanism, line, counts, queries))
+    return (needed + math.sqrt(needed**2 + 12 * second)) / 2
+
+
+def _people(workload: Workload, counts: Counts | None) -> Counts:
+    return np.full(workload.n, EXPECTED_USERS / workload.n) if counts is None else counts
+
+
+def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Case | None) -> pd.DataFrame:
+    users, unit = float(users_of(counts)), line.unit
+    queries = judged_queries(line.told)
+    values = np.full(len(queries), np.nan) if line.values is None else line.values[queries]
+    variances = _variances(mechanism, line.told, counts, case, queries) / users
+    identified = np.ones(len(queries), dtype=bool)
+    if line.rates is not None:
+        variances = np.where(np.isfinite(values), variances, np.nan)
+    if line.group_sizes is not None:
+        relative = _relative(mechanism, line, counts, queries) / users
+        variances, identified = variances * (1 + 3 * relative), relative <= LARGEST_SIZE_ERROR**2
+    errors = unit.factor * np.sqrt(variances)
+    finds = np.full(len(queries), np.nan)
+    if isinstance(line.target, Detect):
+        finds = reach(line.target) * np.sqrt(detectable(mechanism, line, counts, case)[queries] / users)
+        verdicts = judge(finds, line.target.difference)
+    else:
+        verdicts = judge(errors + unit.off, largest_error(line.target, values) if line.key in (POINTS, OF_GROUP) else line.target)
+    verdicts = np.where(identified | (verdicts == ""), verdicts, NOISE)
+    many = users if unit.total else 1.0
+    columns = {"value": values * many, "standard_error": errors * many, "bins": unit.off * many}
+    names = [line.told.query_name(int(query)) for query in queries]
+    target = line.target.difference if isinstance(line.target, Detect) else line.target * many
+    said = {"line": k, "query": queries, "question": line.question, "name": names, "unit": line.key}
+    return pd.DataFrame({**said, **columns, "target": target, "finds": finds, "verdict": verdicts})
+
+
+def judged_queries(workload: Workload) -> np.ndarray:
+    """The indices of the queries that are judged: all of them, or some, evenly spread."""
+    p = workload.num_queries
+    return np.arange(p) if p <= MOST_JUDGED_QUERIES else shown_queries(workload)
+
+
+def variances_of(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
+    """(q,) exact variances, in squared users, of the unbiased answers to ``queries`` without their weights."""
+    if workload.n <= limits.MOST_MATRIX_TYPES and workload.num_queries <= min(MOST_VARIANCES, 50 * len(queries)):
+        variances = mechanism.query_variances(workload, counts)[queries]
+    else:
+        variances = mechanism.query_variances(workload, counts, queries)
+    variances = variances / workload.query_weights(queries) ** 2
+    return np.where(variances > 1e-9 * users_of(counts) / EXPECTED_USERS, variances, 0.0)  # rounding can leave a little, of either sign
+
+
+def detectable(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> np.ndarray:
+    """(p,) the variance of each difference a person, in squared units: of the mechanism, and of who takes part."""
+    queries = np.arange(line.told.num_queries)
+    noise = line.unit.factor**2 * _variances(mechanism, line.told, counts, case, queries)
+    if line.rates is not None:
+        return noise + line.drawn.sum(axis=0)
+    shares, rows = dense(counts) / users_of(counts), line.told.rows(queries)
+    return noise + line.unit.factor**2 * (rows**2 @ shares - (rows @ shares) ** 2)
+
+
+def _variance(mechanism: Mechanism, workload: Workload, counts: Counts, case: Case | None) -> float:
+    """Total variance a person, in a case."""
+    if case is None or (case.prior is not None and case.name == "people"):
+        return mechanism.variance_on(workload, counts) / users_of(counts)
+    return case.variance(mechanism.variance_profile(workload))
+
+
+def _variances(
+    mechanism: Mechanism, workload: Workload, counts: Counts, case: Case | None, queries: np.ndarray
+) -> np.ndarray:
+    """(q,) the variance of each answer a person, in a case: of the worst type, or on average."""
+    if case is None or case.name == "people":
+        return variances_of(mechanism, workload, counts, queries) / users_of(counts)
+    if case.prior is not None:
+        return variances_of(mechanism, workload, case.prior, queries)
+    parts = in_chunks(queries, max(1, mechanism.cost_dimension(workload)))
+    found = [mechanism.query_contributions(workload, some).variances.max(axis=1) for some in parts]
+    return np.concatenate(found) / workload.query_weights(queries) ** 2
+
+
+def _relative(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray) -> np.ndarray:
+    """(q,) the squared relative error of the size of the group of each answer, times the people: the larger one of its two sides."""
+    cells = np.unique(line.cells[:, queries])
+    variances = dict(zip(cells.tolist(), _variances(mechanism, line.group_sizes, counts, None, cells), strict=True))
+    by_cell = np.vectorize(variances.__getitem__, otypes=[float])(line.cells[:, queries])
+    return (by_cell / np.where(line.rates.sizes[:, queries] > 0, line.rates.sizes[:, queries], np.inf) ** 2).max(axis=0)

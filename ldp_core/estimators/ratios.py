@@ -1,4 +1,4 @@
-"""Shares and averages within groups (`ldp_core.workloads.ratios`), with intervals.
+"""Shares and averages within groups (`ldp_core.workloads.answers`), with intervals.
 
 Where the size of a group is known, an answer is linear, and its interval is that of the sum in the group, by the size. Where that is secret, both are
 estimated, from the same reports, and the interval is Fieller's: the ratios rho at which a - rho b is not further from 0 than z standard errors, the
@@ -23,7 +23,7 @@ from ldp_core.estimators.confidence import Intervals, intervals
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.mechanisms.strata import StratifiedMechanism
-from ldp_core.workloads.ratios import Ratios
+from ldp_core.workloads import Ratios
 
 POINT = 1e-9
 """Errors below this part of a unit are rounding alone."""
@@ -80,20 +80,21 @@ def ratio_answers(
     if not one_look and (drawn or not asked.known):
         low, high = np.full((2, *low.shape), np.nan)
     if len(own) == 2:
-        shared, most = (own**2).sum(axis=0) - (error / asked.told.span) ** 2, 2 * own[0] * own[1]
+        shared, most = (own**2).sum(axis=0) - (error / asked.unit.factor) ** 2, 2 * own[0] * own[1]
         correlation = np.clip(np.divide(shared, most, out=0 * most, where=most > 0), -1.0, 1.0)
         a, b = asked.parts(answers)
         low, high = zou(a / np.where(b > 0, b, np.nan), low, high, correlation)
     else:
         low, high = low[0], high[0]
     impossible = (low >= high) & (error > POINT)  # cut to what is possible, nothing was left
-    low, high = (asked.in_unit(np.where(impossible, np.nan, ends)) for ends in (low, high))
+    middle = 0.0 if len(own) == 2 else asked.unit.middle
+    low, high = (middle + asked.unit.factor * np.where(impossible, np.nan, ends) for ends in (low, high))
     told = asked.values(answers)
     if shown is not None:
         told = asked.values(shown.answers(asked.linear), asked.parts(answers)[1] if asked.known else None)
         low, high = np.where(told < low, told, low), np.where(told > high, told, high)
     columns = {"answer": told, "low": low, "high": high, "method": methods, "standard_error": error}
-    return pd.DataFrame({"name": asked.names, "unit": asked.told.unit, **columns})
+    return pd.DataFrame({"name": asked.names, "unit": asked.unit.name, **columns})
 
 
 def _each(
@@ -106,7 +107,7 @@ def _each(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(s, q) low and high ends, and standard errors, of the ratio of each side, as they are summed; and (q,) the methods. The covariance of a and b
     follows from the variance of their sum."""
-    rows = np.concatenate([asked.rows, asked.rows.sum(axis=0, keepdims=True)])
+    rows = np.stack([asked.sums, asked.inside, asked.sums + asked.inside])
     found = find(mechanism, asked.queries(rows), estimate, level, None, users)
     a, b = asked.parts(estimate.answers(asked.linear))
     var_a, var_b, var_sum = found.errors.reshape(3, *a.shape) ** 2

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ldp_core import limits
-from ldp_core.limits import MOST_VARIANCES
+from ldp_core.analysis import variances_of
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Cancel, asked
@@ -41,13 +40,3 @@ def query_errors(
         errors = np.sqrt(variances_of(mechanism, workload, counts, queries)) / users
         parts.append(pd.DataFrame({"name": name, "query": queries, "label": names, "standard_error": errors}))
     return pd.concat(parts, ignore_index=True)
-
-
-def variances_of(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
-    """(q,) exact variances, in squared users, of the unbiased answers to ``queries`` without their weights."""
-    if workload.n <= limits.MOST_MATRIX_TYPES and workload.num_queries <= min(MOST_VARIANCES, 50 * len(queries)):
-        variances = mechanism.query_variances(workload, counts)[queries]
-    else:
-        variances = mechanism.query_variances(workload, counts, queries)
-    variances = variances / workload.query_weights(queries) ** 2
-    return np.where(variances > 1e-9, variances, 0.0)  # rounding can leave a little, of either sign, where it is 0

@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 
 from ldp_core.wording import check_parameters, meant
+from ldp_core.workloads.answers import Answers as Answers
+from ldp_core.workloads.answers import Detect as Detect
+from ldp_core.workloads.answers import Line as Line
+from ldp_core.workloads.answers import Ratios as Ratios
+from ldp_core.workloads.answers import Unit as Unit
 from ldp_core.workloads.axes import Axis as Axis
 from ldp_core.workloads.axes import axes_of as axes_of
 from ldp_core.workloads.base import Workload as Workload
@@ -28,7 +33,6 @@ from ldp_core.workloads.matrix_files import read_matrix as read_matrix
 from ldp_core.workloads.matrix_part import MatrixPart as MatrixPart
 from ldp_core.workloads.means import MeanPart as MeanPart
 from ldp_core.workloads.means import TotalPart as TotalPart
-from ldp_core.workloads.means import Unit as Unit
 from ldp_core.workloads.means import averageable as averageable
 from ldp_core.workloads.means import summable as summable
 from ldp_core.workloads.on_attributes import OnAttributes as OnAttributes
@@ -58,10 +62,6 @@ from ldp_core.workloads.pricing import price as price
 from ldp_core.workloads.pricing import work_out as work_out
 from ldp_core.workloads.quotient import Quotient as Quotient
 from ldp_core.workloads.quotient import classes_of as classes_of
-from ldp_core.workloads.ratios import AVERAGES_COUNTED as AVERAGES_COUNTED
-from ldp_core.workloads.ratios import SHARES_COUNTED as SHARES_COUNTED
-from ldp_core.workloads.ratios import Ratios as Ratios
-from ldp_core.workloads.ratios import ratios_of as ratios_of
 from ldp_core.workloads.representatives import Representatives as Representatives
 from ldp_core.workloads.spanned import spans as spans
 from ldp_core.workloads.spanned import tells_everybody as tells_everybody

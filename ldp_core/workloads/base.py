@@ -31,7 +31,7 @@ from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup, deviation_from_exchangeable
 
 if TYPE_CHECKING:
-    from ldp_core.workloads.means import Unit
+    from ldp_core.workloads.answers import Answers
     from ldp_core.workloads.quotient import Quotient
     from ldp_core.workloads.strata import Strata
     from ldp_core.workloads.surveys import Survey
@@ -56,6 +56,8 @@ class Workload(ABC):
     kind: ClassVar[str]
     title: str
     meaning: str
+    asked: Answers | None = None
+    """The questions that it was made of by `over_attributes`, with their answers in their own units."""
     recipe: ClassVar[tuple[str, ...]] = ("n",)
     """What it is made of again, by the names of its constructor's parameters; names of attributes and queries are no part of it."""
 
@@ -102,10 +104,6 @@ class Workload(ABC):
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         """Readable name of one query: by the attributes the workload was built with, else in the domain's labels when
         given."""
-
-    def unit(self, query: int) -> Unit | None:
-        """The unit of the answer to a query where that does not count people; None for all others."""
-        return None
 
     @property
     def survey(self) -> Survey | None:

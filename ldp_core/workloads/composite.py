@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
@@ -15,9 +14,6 @@ from ldp_core.limits import MOST_WORKLOAD_ENTRIES
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.symmetry import SymmetryGroup
-
-if TYPE_CHECKING:
-    from ldp_core.workloads.means import Unit
 
 
 class Custom(Workload):
@@ -135,10 +131,6 @@ class Together(Workload):
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         k, own = self._own(query)
         return self.members[k].query_name(own, labels)
-
-    def unit(self, query: int) -> Unit | None:
-        k, own = self._own(query)
-        return self.members[k].unit(own)
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         queries = np.arange(self.num_queries) if queries is None else np.asarray(queries)
@@ -303,9 +295,6 @@ class OnOtherTypes(Workload):
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         return self.base.query_name(query)
-
-    def unit(self, query: int) -> Unit | None:
-        return self.base.unit(query)
 
 
 class Product(Workload):

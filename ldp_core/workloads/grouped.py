@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +16,6 @@ from ldp_core.workloads.composite import Custom, Product, Union
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import Histogram
 
-if TYPE_CHECKING:
-    from ldp_core.workloads.means import Unit
-
 
 class Grouped(Product):
     """Every query of the first factor within each group, or in each comparison of groups, that the others are about."""
@@ -29,11 +25,6 @@ class Grouped(Product):
         for factor, q in zip(self.factors, own, strict=True):
             name += ("" if not name else ": " if isinstance(factor, Custom) else " and ") + factor.query_name(q)
         return name
-
-    def unit(self, query: int) -> Unit | None:
-        """That of the first factor, if its numbers are 0 for people of other groups."""
-        unit = self.factors[0].unit(int(self._located(np.array([query]))[0][0]))
-        return unit if unit is not None and unit.grouped else None
 
 
 def places_of(axes: Sequence[Axis], names: Sequence[str]) -> list[int]:

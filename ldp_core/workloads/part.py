@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, Strict
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.grouped import by_groups, places_of
-from ldp_core.workloads.ratios import Ratio, Sides
+from ldp_core.people import Tables
+from ldp_core.workloads.answers import OF_GROUP, Line, Rates, Unit, about_everybody
 
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], Strict(False)]  # a list from a widget is welcome
@@ -36,8 +37,6 @@ class Part(Frozen):
         ValueError, one sentence, where the recipe does not fit the attributes.
         """
         axes = axes_of(attributes)
-        if (divided := self.sides(axes)) is not None:
-            return divided.asked(axes)
         if not self.by:
             return self._build(axes)
         groups = places_of(axes, [*self.model_copy(update={"by": ()}).mentions, *self.by])[-len(self.by) :]
@@ -50,13 +49,18 @@ class Part(Frozen):
     def _build(self, axes: Sequence[Axis]) -> Workload:
         """`build` on the attributes that do not make up the groups."""
 
-    def summed(self, axes: Sequence[Axis], groups: int) -> tuple[Workload, Ratio]:
-        """What is summed over the people of each of so many ``groups`` for its shares or averages, and how these are told."""
-        return self.build(axes), Ratio()
+    def numbers(self, axes: Sequence[Axis]) -> Workload:
+        """What is added up over the people of each group, where answers are shares of these or their averages."""
+        return self.build(axes)
 
-    def sides(self, axes: Sequence[Axis]) -> Sides | None:
-        """What is divided by sizes of groups, where answers are shares or averages within these."""
-        return None
+    def measured(self, axes: Sequence[Axis], people: Tables | None) -> tuple[Unit, float]:
+        """The unit of `numbers` divided by the size of a group, and how far they are spread among ``people`` (0 where that says nothing)."""
+        return Unit(OF_GROUP), 0.0
+
+    def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
+        """The answers to the question, for the planning data ``people``, or the ``rates`` taken of these. ValueError, one sentence, where it
+        does not fit the attributes."""
+        return about_everybody(self, self.build(axes), Unit(), 0.0, people)
 
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""

@@ -8,7 +8,8 @@ saved as JSON.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -16,7 +17,9 @@ from pydantic import Field, Strict, field_validator
 
 from ldp_core import limits
 from ldp_core.limits import MOST_CONDITIONS, MOST_SETS_IN_A_PART
+from ldp_core.people import Counts, Tables, people_of
 from ldp_core.workloads import expressions
+from ldp_core.workloads.answers import OF_GROUP, Answers, Asked, Detect, Line, Rates, Target, Unit, default_targets, within_groups
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import shortened
@@ -28,10 +31,13 @@ from ldp_core.workloads.means import MeanPart, TotalPart
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
-from ldp_core.workloads.ratios import Sides, sides
 from ldp_core.workloads.strata import stratified
 from ldp_core.workloads.surveyed import surveyed
 from ldp_core.workloads.types_part import TypesPart
+
+
+YES = {"yes", "y", "true", "1", "ja", "oui", "sí", "si", "sì", "sim"}
+"""Of two values that which a share is told of; else it is the second."""
 
 
 class HistogramPart(Part):
@@ -46,6 +52,15 @@ class HistogramPart(Part):
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         return _joint(axes, places_of(axes, [self.attribute]))
+
+    def numbers(self, axes: Sequence[Axis]) -> Workload:
+        """One of two values alone: the share of the other mirrors it."""
+        (place,) = places_of(axes, [self.attribute])
+        axis = axes[place]
+        if axis.size > 2 or self.by:
+            return self.build(axes)
+        value = next((k for k in (0, 1) if axis.labels[k].casefold() in YES), 1)
+        return placed(axes, [place], Custom(np.eye(1, 2, value), [axis.at(value)]))
 
 
 class JointHistogramPart(Part):
@@ -279,15 +294,19 @@ class DifferencePart(_Compared):
     attribute: Name
     first: Name
     second: Name
-    shares: bool = Field(default=False, exclude_if=lambda shares: not shares)
+    shares: bool = Field(default=True, exclude_if=lambda shares: shares)
 
     @property
     def _summary(self) -> str:
-        as_shares = ", as shares" if self.shares and self.of.kind != "mean" else ""
-        return f"{self.of.summary}: {self.attribute} {self.first} less {self.second}{as_shares}"
+        as_shares = "" if self.of.kind == "mean" else ", shares" if self.shares else ", numbers of people"
+        return f"{self.of.summary}: {self.attribute} {self.first} minus {self.second}{as_shares}"
 
-    def sides(self, axes: Sequence[Axis]) -> Sides | None:
-        return sides(self.of, axes, [self.attribute, *self.by], (self.first, self.second)) if self.shares else None
+    def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
+        if not self.shares:
+            return super().line(axes, people, rates)
+        unit, spread = self.of.measured(axes, people)
+        asked = Asked.within(self.of, axes, [self.attribute, *self.by], unit, (self.first, self.second))
+        return within_groups(self, asked, axes, rates or asked.rates(axes, people, spread))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         (place,) = places_of(axes, [self.attribute])
@@ -299,13 +318,13 @@ class DifferencePart(_Compared):
             raise ValueError(f"There is nothing to compare by {shortened(axis.name)} alone; add another attribute.")
         row = np.zeros((1, axis.size))
         row[0, [first, second]] = 1.0, -1.0
-        compared = Custom(row, [f"{axis.at(first)} less {axis.at(second)}"])
+        compared = Custom(row, [f"{axis.at(first)} minus {axis.at(second)}"])
         return within(self.of.build(others), axes, [place], [compared])
 
 
 class SharePart(_Compared):
     """The answers to a question as shares of the people in each group of the attributes ``within``: a ratio where it is secret who is in
-    them (`ldp_core.workloads.ratios`)."""
+    them (`ldp_core.workloads.answers`)."""
 
     kind: Literal["share"] = "share"
     within: Annotated[Names, Field(min_length=1)]
@@ -314,43 +333,87 @@ class SharePart(_Compared):
     def _summary(self) -> str:
         return f"{self.of.summary}, as shares of each {' x '.join(self.within)}"
 
-    def sides(self, axes: Sequence[Axis]) -> Sides:
+    def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
         if self.of.kind == "mean":
             raise ValueError("An average has no share of a group; ask for the average within each group.")
-        return sides(self.of, axes, [*self.within, *self.by])
+        asked = Asked.within(self.of, axes, [*self.within, *self.by], Unit(OF_GROUP))
+        return within_groups(self, asked, axes, rates or asked.rates(axes, people, 0.0))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
-        return self.sides(axes).asked(axes)
+        return self.line(axes, None).told
 
 
 WorkloadPart = Annotated[Question | DifferencePart | SharePart, Field(discriminator="kind")]
 
 
 def over_attributes(
-    parts: Sequence[WorkloadPart], attributes: Any, check: Callable[[], None] = lambda: None
+    parts: Sequence[WorkloadPart],
+    attributes: Any,
+    targets: Mapping[str, Target] | None = None,
+    counts: Counts | Sequence[Rates | None] | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> Workload:
-    """One workload of all ``parts`` with their weights, on the types of a `Domain` or a sequence of attributes. ``check``
-    is called between parts, and may raise to stop it.
+    """One workload of the answers to all ``parts``, for designs; what was asked is kept in its `asked`.
 
-    A `Union` whose parts are those of the recipe, or the only part itself where its weight is 1; a `Survey` where that serves
-    better (see `surveyed`); with `strata` where the collector knows some attributes. ValueError, one
-    sentence naming the part where there are several, when one does not fit.
+    Parameters
+    ----------
+    parts : questions, each with its weight.
+    attributes : a `Domain`, or a sequence of attributes.
+    targets : {unit of answers: standard error in it, or `Detect`}; by default those of `default_targets`.
+    counts : (n,) planning data, or `People`, of which shares, averages and sizes of groups are taken; or these, for each part; None for people who
+        are evenly spread.
+    check : called between parts, and may raise to stop it.
+
+    Returns
+    -------
+    Workload
+        A single question about everybody as it is; else a `Union`, or a `Survey` where that serves better (see `surveyed`); with `strata`
+        where the collector knows some attributes.
+
+    Raises
+    ------
+    ValueError
+        One sentence, naming the part where there are several, when one does not fit.
     """
     if not parts:
         raise ValueError("There is nothing to ask yet; add at least one group of queries.")
-    axes = axes_of(attributes)
-    built = []
+    axes, lines = axes_of(attributes), []
+    taken = isinstance(counts, Sequence)
+    people = None if counts is None or taken else people_of(counts, [axis.size for axis in axes])
     for i, part in enumerate(parts, start=1):
         check()
         try:
-            built.append(part.build(axes))
+            lines.append(part.line(axes, people, counts[i - 1] if taken else None))
         except ValueError as error:
             if len(parts) == 1:
                 raise
             raise ValueError(f"Group {i} of the queries: {_uncapitalised(str(error))}") from None
-    alone = len(parts) == 1 and parts[0].weight == 1
-    whole = built[0] if alone else Union(built, [part.weight for part in parts])
+    chosen = default_targets(lines) | dict(targets or {})
+    lines = [replace(line, target=chosen[line.key]) for line in lines]
+    scale = lines[0].scale
+    design = [(workload, weight * line.scale / scale) for line in lines for workload, weight in line.design]
+    told = [(line.told, line.scale / scale) for line in lines]
+    whole = _assembled(design, axes)
+    answers = whole if told == design else _assembled(told, axes)
+    alone = len(lines) == 1 and answers is whole
+    lines = [replace(line, told=whole if alone else _as_known(line.told, axes)) for line in lines]
+    squares = [line.weight**2 * (line.told.num_queries if isinstance(line.target, Detect) else 1) for line in lines]
+    whole.asked = Answers(tuple(lines), answers, math.fsum(squares) / scale**2)
+    return whole
+
+
+def _assembled(parts: Sequence[tuple[Workload, float]], axes: Sequence[Axis]) -> Workload:
+    workloads, weights = zip(*parts, strict=True)
+    whole = workloads[0] if len(parts) == 1 else Union(workloads, weights)
     return stratified(whole, axes) if any(axis.known for axis in axes) else surveyed(whole, axes)
+
+
+def _as_known(told: Workload, axes: Sequence[Axis]) -> Workload:
+    """The answers to one question as mechanisms take them. What the collector knows without a report has no strata."""
+    try:
+        return _assembled([(told, 1.0)], axes)
+    except ValueError:
+        return told
 
 
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:

@@ -9,12 +9,14 @@ adding both up), measured once (2.5 GHz). It is right within a factor of about t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ldp_core.limits import MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
+from ldp_core.people import Counts
 from ldp_core.run import Cancel, asked
+from ldp_core.workloads.answers import Target
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.marginals import KWayMarginals
@@ -81,7 +83,13 @@ def _cells(part: WorkloadPart, sizes: Sequence[int]) -> int:
     return max(sizes)
 
 
-def work_out(parts: Sequence[WorkloadPart], attributes: Any, cancel: Cancel) -> Workload | None:
+def work_out(
+    parts: Sequence[WorkloadPart],
+    attributes: Any,
+    cancel: Cancel,
+    targets: Mapping[str, Target] | None = None,
+    counts: Counts | None = None,
+) -> Workload | None:
     """The workload of these recipes, with everything that all figures start from already computed; None once cancelled
     (see `ldp_core.run`). ValueError as `over_attributes`."""
 
@@ -92,7 +100,7 @@ def work_out(parts: Sequence[WorkloadPart], attributes: Any, cancel: Cancel) -> 
             raise Cancelled
 
     try:
-        workload = over_attributes(parts, attributes, check)
+        workload = over_attributes(parts, attributes, targets, counts, check)
         workload.prepare(check)
     except Cancelled:
         return None
