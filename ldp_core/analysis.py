@@ -13,13 +13,14 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from ldp_core import limits
+from ldp_core import limits, optimize
+from ldp_core.data.population import expected_people
 from ldp_core.limits import MOST_JUDGED_QUERIES, MOST_VARIANCES
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.people import Counts, People, checked_counts, dense, users_of
+from ldp_core.people import Counts, People, checked_counts, dense, people_of, users_of
 from ldp_core.shuffled import shuffled as shuffled
-from ldp_core.verdicts import NOISE, judge, largest_error
-from ldp_core.workloads import Answers, Detect, Line, Unit, Workload, in_chunks
+from ldp_core.verdicts import NOISE, USABLE, judge, largest_error
+from ldp_core.workloads import Answers, Detect, Line, Unit, Workload, assembled, in_chunks
 from ldp_core.workloads.answers import OF_GROUP, POINTS, reach
 from ldp_core.workloads.shown import shown_queries
 
@@ -27,6 +28,8 @@ DEFAULT_ALPHA = 0.01
 NOISE_MULTIPLE = 1.96  # two-sided 95 % of a normal distribution
 EXPECTED_USERS = 10_000
 """People who are expected where no one said how many."""
+MOST_ALONE = 128
+"""Types for which each question is designed for on its own."""
 LARGEST_SIZE_ERROR = 0.2
 """The relative error of a secret group's size up to which answers in it can be used: Fieller's intervals have ends by far."""
 
@@ -270,6 +273,62 @@ def answers(
     )
 
 
+def question_lines(
+    mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
+) -> pd.DataFrame:
+    """Each question with what it comes to. Parameters as for `answers`.
+
+    Returns
+    -------
+    DataFrame
+        One row a question: ``question``, ``answers`` (how many), ``unit``, ``value`` and ``name`` (of a single answer), ``standard_error`` and ``finds`` (the
+        largest), ``usable`` (how many of those judged), ``judged``, ``target``, and ``alone``: the largest error if nothing else were asked.
+    """
+    asked = asked_of(workload)
+    table = lines_of(asked, answers(mechanism, workload, counts, case))
+    if len(asked.lines) == 1:
+        return table.assign(alone=table["standard_error"])
+    counts = _people(workload, counts)
+    return table.assign(alone=[alone(asked, line, mechanism.epsilon, counts, case) for line in asked.lines])
+
+
+def alone(asked: Answers, line: Line, epsilon: float, counts: Counts, case: Case | None) -> float:
+    """The largest standard error of the answers to a question if nothing else were asked, by a short search; NaN where that is for too many types."""
+    try:
+        workload = assembled(line.design, asked.axes)
+    except ValueError:  # the collector knows the answers
+        return 0.0
+    size = workload.working_types if workload.strata is None else workload.strata.types.shape[1]
+    if size > MOST_ALONE:
+        return math.nan
+    prior = None if case is None or case.prior is None or case.uniform else case.prior
+    made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior).mechanism()
+    return float(_of_line(made, line, 0, counts, case)["standard_error"].max())
+
+
+def lines_of(asked: Answers, told: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `question_lines` but for ``alone``, from those of `answers`."""
+    rows = []
+    for k, line in enumerate(asked.lines):
+        own = told[told["line"] == k]
+        single = line.told.num_queries == 1
+        rows.append(
+            {
+                "question": line.question,
+                "answers": line.told.num_queries,
+                "unit": line.key,
+                "name": own["name"].iloc[0] if single else "",
+                "value": own["value"].iloc[0] if single else math.nan,
+                "standard_error": own["standard_error"].max(),
+                "finds": own["finds"].max(),
+                "usable": int((own["verdict"] == USABLE).sum()),
+                "judged": int((own["verdict"] != "").sum()),
+                "target": own["target"].iloc[0],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
 def people_needed(
     mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
 ) -> float:
@@ -293,24 +352,29 @@ def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
     """The people that one question needs. The errors of ratios are larger by their second order, ``1 + 3 CV(b)^2``, which falls with the people too."""
     if isinstance(line.target, Detect):
         return float(np.nanmax(detectable(mechanism, line, counts, case), initial=0.0) * (reach(line.target) / line.target.difference) ** 2)
-    asked = line.told.num_queries if line.values is None else int(np.isfinite(line.values).sum())
-    scale = (line.unit.factor / line.standard_error) ** 2 / max(1, asked)
+    queries = np.arange(line.told.num_queries)
+    if line.rates is not None:
+        queries = queries[np.isfinite(line.values(counts, queries))]
+    scale = (line.unit.factor / line.standard_error) ** 2 / max(1, len(queries))
     needed = scale * _variance(mechanism, line.told, counts, case)
     if line.group_sizes is None:
         return needed
-    queries = np.flatnonzero(np.isfinite(line.values))
     second = scale * float(_variances(mechanism, line.told, counts, case, queries) @ _relative(mechanism, line, counts, queries))
     return (needed + math.sqrt(needed**2 + 12 * second)) / 2
 
 
 def _people(workload: Workload, counts: Counts | None) -> Counts:
-    return np.full(workload.n, EXPECTED_USERS / workload.n) if counts is None else counts
+    if counts is not None:
+        return counts if workload.survey is None else people_of(counts, workload.survey.shape)
+    if workload.survey is None:
+        return np.full(workload.n, EXPECTED_USERS / workload.n)
+    return expected_people("uniform", workload.survey.shape, EXPECTED_USERS)
 
 
 def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Case | None) -> pd.DataFrame:
     users, unit = float(users_of(counts)), line.unit
     queries = judged_queries(line.told)
-    values = np.full(len(queries), np.nan) if line.values is None else line.values[queries]
+    values = line.values(counts, queries)
     variances = _variances(mechanism, line.told, counts, case, queries) / users
     identified = np.ones(len(queries), dtype=bool)
     if line.rates is not None:
@@ -338,6 +402,16 @@ def judged_queries(workload: Workload) -> np.ndarray:
     """The indices of the queries that are judged: all of them, or some, evenly spread."""
     p = workload.num_queries
     return np.arange(p) if p <= MOST_JUDGED_QUERIES else shown_queries(workload)
+
+
+def too_many_types(workload: Workload) -> str:
+    """Why the answers are not judged one by one; empty where they are."""
+    if workload.working_types <= limits.MOST_EXACT_TYPES:
+        return ""
+    return (
+        f"Single answers are judged for at most {limits.MOST_EXACT_TYPES:,} types; there are {workload.working_types:,} here. Simulate shows how accurate "
+        "some are, or use coarser bins."
+    )
 
 
 def variances_of(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:

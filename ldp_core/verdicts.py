@@ -1,18 +1,16 @@
 """The verdict on an answer: usable, rough or noise. This is the one place that judges.
 
-The *target* t of a design is a standard error, as a share of all users, stored in its configuration. `RULE` says what follows from it.
-A typical answer reaches t with the people needed for alpha, its square; the others are judged one by one, and an answer smaller than
-its standard error is never usable.
+The *target* of an answer is a standard error in its unit, or a difference that is to be found. `RULE` says what follows from it.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from ldp_core import wording
 
 USABLE = "usable"
 ROUGH = "rough"
@@ -20,33 +18,17 @@ NOISE = "noise"
 MARKS = {USABLE: "✓", ROUGH: "≈", NOISE: "✕"}
 """Signs that differ in shape, to stand before the words."""
 RULE = (
-    "An answer is usable (✓) if its standard error is at most the target error, and at most half of the answer where its size is known; "
-    "rough (≈) up to twice that; noise (✕) beyond."
+    "An answer is usable (✓) if its standard error is at most the target error and, for shares, at most half of the answer; a difference, if its people "
+    "find one of the size asked for; rough (≈) up to twice that; noise (✕) beyond. In a group that is secret the number of people must also be known to "
+    "a fifth."
 )
 
-LEAST_TARGET = 1e-4
-LARGEST_TARGET = 1.0
-"""The target errors that can be asked for, as shares of all users."""
-OF_RANGE = 0.02
-"""The target error of averages and totals by themselves, as a part of the range of the values."""
-NEGLIGIBLE = 0.05
-"""The part of the sum of all answers that those too small to matter may have."""
 _ROUNDING = 1e-9  # with exactly the users needed an answer must not turn rough by the last bit
-
-
-def alpha_for(target: float) -> float:
-    """The mean squared error of a share that a target error stands for.
-
-    >>> ldp.verdicts.alpha_for(0.1)
-    0.01
-    """
-    # 10 percentage points must give 0.01 exactly, not 0.010000000000000002.
-    return float(f"{target**2:.14g}")
 
 
 def judge(standard_errors: np.ndarray | pd.Series, limit: float | np.ndarray) -> np.ndarray:
     """(q,) `USABLE`, `ROUGH` or `NOISE` for answers with these standard errors, "" where they are nan. ``limit`` is the largest standard
-    error of a usable answer, one for all or (q,): see `limits`. All are shares of all users.
+    error of a usable answer, one for all or (q,): see `largest_error`. All have the unit of the answers.
 
     >>> ldp.verdicts.judge(np.array([0.004, 0.006, 0.02]), limit=0.005).tolist()
     ['usable', 'rough', 'noise']
@@ -57,7 +39,7 @@ def judge(standard_errors: np.ndarray | pd.Series, limit: float | np.ndarray) ->
 
 
 def largest_error(target: float, sizes: np.ndarray | pd.Series) -> np.ndarray:
-    """(q,) the largest standard error of usable answers of these ``sizes`` (q,), as shares of all users.
+    """(q,) the largest standard error of usable answers of these ``sizes`` (q,), in their unit.
 
     >>> ldp.verdicts.largest_error(0.01, np.array([0.5, 0.004])).tolist()
     [0.01, 0.002]
@@ -93,12 +75,48 @@ class Tally:
         return f"{self.usable:,} of {self.judged:,} {among} {'is' if self.usable == 1 else 'are'} usable."
 
 
-def tally(standard_errors: np.ndarray | pd.Series, limit: float | np.ndarray, queries: int | None = None) -> Tally:
-    """The verdicts of `judge`, counted. ``queries`` is the number of all queries, where only some are judged.
+def tally(verdicts: np.ndarray | pd.Series, queries: int | None = None) -> Tally:
+    """The verdicts of `judge`, counted. ``queries`` is the number of all answers, where only some are judged.
 
-    >>> ldp.verdicts.tally(np.array([0.004, 0.006, 0.02]), 0.005).in_words()
+    >>> ldp.verdicts.tally(np.array(["usable", "rough", "noise"])).in_words()
     '1 of 3 answers is usable.'
     """
-    verdicts = judge(standard_errors, limit)
-    usable, rough, noise = (int((verdicts == word).sum()) for word in MARKS)
+    usable, rough, noise = (int((np.asarray(verdicts) == word).sum()) for word in MARKS)
     return Tally(usable, rough, noise, len(verdicts) if queries is None else queries)
+
+
+def in_unit(number: float, unit: str) -> str:
+    """An error or a difference with the unit of its answers: "7.8 percentage points", "9 in spend".
+
+    >>> ldp.verdicts.in_unit(7.84, "points of the group")
+    '7.84 percentage points'
+    """
+    what = unit.removeprefix("difference of ")
+    if what in ("points", "points of the group"):
+        return f"{wording.significant(number)}\N{NO-BREAK SPACE}percentage points"
+    return f"{wording.significant(number)} in {wording.shortened(what, 30)}"
+
+
+def headline(
+    users: float, epsilon: str, needed: float, lines: pd.DataFrame | None = None, tally: Tally | None = None
+) -> str:
+    """What a design comes to, in words.
+
+    Parameters
+    ----------
+    users, epsilon : people of the design, and what it was given as.
+    needed : the people it takes until every question meets its target.
+    lines : of `ldp_core.analysis.question_lines`, and the ``tally`` of their answers; without them it is the people needed that are told.
+    """
+    first = f"With {wording.plural(round(users), 'person', 'people')} at epsilon {epsilon}"
+    if lines is None or tally is None:
+        enough = "every question meets its target" if needed <= users else f"it takes {wording.needed(needed)} people until every question meets its target"
+        return f"{first} {enough}."
+    told = lines[lines["standard_error"].notna()]
+    worst = told.groupby("unit", sort=False)["standard_error"].max()
+    off = wording.listed([f"±\N{NO-BREAK SPACE}{in_unit(error, unit)}" for unit, error in worst.items()])
+    one = len(told) == 1 and tally.queries == 1
+    who = f"{told['question'].iloc[0]} is" if one else "answers are"
+    found = told.groupby("unit", sort=False)["finds"].max().dropna()
+    finds = wording.listed([f"{in_unit(least, unit)} up" for unit, least in found.items()])
+    return f"{first} {who} off by {'' if one else 'up to '}{off}{f'; differences from {finds} are found' if finds else ''}. {tally.in_words()}"

@@ -32,12 +32,12 @@ from ldp_core.limits import MOST_ATTRIBUTES, MOST_LISTED_TYPES, MOST_PARTS, MOST
 from ldp_core.priors import Dirichlet
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.problems import ConfigurationError, in_words, join
-from ldp_core.studies.detection import LEVEL, POWER
 from ldp_core.wording import NUMBER
-from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
+from ldp_core.workloads import Rates, WorkloadPart, default_parts
+from ldp_core.workloads.answers import LEVEL, POWER
 
 FORMAT: Final = "ldp-design"
-VERSION: Final = 9
+VERSION: Final = 10
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
 _MAX_EPSILON_LENGTH = 40
 
@@ -104,6 +104,9 @@ Histogram = Annotated[
     Field(max_length=MOST_LISTED_TYPES),
     AfterValidator(_has_weight),
 ]
+
+
+Rows = Annotated[tuple[Annotated[tuple[float | None, ...], Strict(False)], ...], Strict(False), Field(max_length=2)]
 
 
 class _Inputs(BaseModel):
@@ -223,10 +226,6 @@ class WorkloadRecipe(_Inputs):
             return WorkloadRecipe(parts=tuple(part.about(*names) for part in self.parts))
         return self
 
-    def build(self, domain: Domain) -> Workload:
-        """The workload on the types of a domain. ValueError, one sentence, where the queries do not fit it."""
-        return over_attributes(self.parts, domain)
-
 
 class MechanismRecipe(_Inputs):
     """A name of `ldp_core.mechanisms.names()` and its arguments besides n, epsilon and workload."""
@@ -249,11 +248,28 @@ class Simulation(_Inputs):
 
 
 class DifferenceToDetect(_Inputs):
-    """A `difference` of shares that is to be found with this `power` at this `level` (see `ldp_core.studies.detection`)."""
+    """A `difference`, in the unit of an answer, that is to be found with this `power` at this `level` (see `ldp_core.studies.detection`)."""
 
-    difference: Annotated[float, Field(ge=1e-4, le=1)] = 0.05
+    difference: Annotated[float, Field(gt=0, le=1e12)]
     power: Annotated[float, Field(ge=0.5, le=0.9999)] = POWER
     level: Annotated[float, Field(ge=1e-4, le=0.5)] = LEVEL
+
+
+class PlanningRates(_Inputs):
+    """What was taken of planning data for one question, two digits of each: see `ldp_core.workloads.Rates`; None for groups without people."""
+
+    ratios: Rows
+    sizes: Rows
+    spread: Annotated[float, Field(ge=0)] = 0.0
+
+    @classmethod
+    def of(cls, rates: Rates) -> "PlanningRates":
+        ratios = tuple(tuple(None if math.isnan(x) else x for x in side) for side in rates.ratios.tolist())
+        return cls(ratios=ratios, sizes=tuple(map(tuple, rates.sizes.tolist())), spread=rates.spread)
+
+    @property
+    def rates(self) -> Rates:
+        return Rates(np.array(self.ratios, dtype=float), np.array(self.sizes, dtype=float), self.spread)
 
 
 class Optimizer(_Inputs):
@@ -276,15 +292,15 @@ class Optimizer(_Inputs):
 class Configuration(_Inputs):
     """Everything an analyst chose. Undo is a list of these; a result is stale when its digest no longer matches.
 
-    `epsilon` (of one report) is the decimal text as entered, `target_alpha` the normalised variance aimed at, unless `difference`
-    says that it follows from what the answers are (see `ldp_core.verdicts`): a difference of half a typical answer, or of the smallest share that
-    matters, is to be seen. `compared` names mechanisms and variants of them (see `ldp_core.library.variants`). `own` are strategy matrices
+    `epsilon` (of one report) is the decimal text as entered. `targets` are standard errors and differences to detect by the unit of
+    answers (see `ldp_core.workloads.answers`), those by themselves where they are None. `planning` says whether shares, averages and sizes of
+    groups are taken of the people of the design or of people spread evenly; `rates` are those taken, in files that leave the people out. `compared` names mechanisms and variants of them (see `ldp_core.library.variants`). `own` are strategy matrices
     that were supplied; only these can be named as mechanisms of one's own. `types` are those that reports are about: the ones that
     the questions distinguish, or all, for questions asked later.
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[9] = VERSION
+    version: Literal[10] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")
@@ -293,9 +309,9 @@ class Configuration(_Inputs):
     reports_per_user: Whole = Field(default=1, ge=1, le=1000)
     mechanism: MechanismRecipe = MechanismRecipe(name="optimized")
     compared: Names = USUAL
-    target_alpha: float = Field(default=0.01, gt=0, le=1)
-    difference: Literal["typical", "smallest"] | None = None
-    detection: DifferenceToDetect = DifferenceToDetect()
+    targets: dict[str, Annotated[float, Field(gt=0, le=1e12)] | DifferenceToDetect] | None = None
+    planning: Literal["people", "even"] = "people"
+    rates: Annotated[tuple[PlanningRates | None, ...], Strict(False)] | None = None
     simulation: Simulation = Simulation()
     optimizer: Optimizer = Optimizer()
     own: Annotated[tuple[SuppliedTable, ...], Strict(False), Field(max_length=SUPPLIED_TABLES)] = ()

@@ -12,22 +12,23 @@ from typing import Any
 import numpy as np
 
 from ldp_core import analysis, library, workloads
+from ldp_core.analysis import EXPECTED_USERS
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
 from ldp_core.designs import choices
-from ldp_core.designs.configuration import Configuration
+from ldp_core.designs.configuration import Configuration, DifferenceToDetect
 from ldp_core.designs.results import Results
 from ldp_core.limits import MOST_SEARCH_SECONDS
 from ldp_core.people import Counted, Counts, Records, people_of
 from ldp_core.run import Cancel, Interrupted, asked
+from ldp_core.workloads import Detect, Rates
+from ldp_core.workloads.answers import Target
 
 QUICK_SECONDS = 1.5
 """Questions that take longer than this are computed in the background, once somebody asks for it."""
 NO_PRICE = workloads.Price(0.0, 0)
 SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
 """How long to search for the best mechanism, and to prove a bound, for at most this many types."""
-USERS = 10_000
-"""Expected where no one said how many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,11 @@ class Asked:
         if self.asked is None:
             raise ValueError("The questions have not been worked out yet: see the Workload page.")
         return self.asked
+
+    @property
+    def answers(self) -> workloads.Answers:
+        """What was asked, question by question."""
+        return analysis.asked_of(self.workload)
 
     @property
     def epsilon(self) -> float:
@@ -198,14 +204,32 @@ def naming(configuration: Configuration) -> str:
     return configuration.digest(["domain", "workload"])
 
 
-def questions_key(configuration: Configuration) -> str:
-    """Identifies the questions as they are computed."""
-    return f"questions:{naming(configuration)}"
+def planned(configuration: Configuration, domain: Domain, people: Counted | Records, on_data: bool) -> list[Rates | None] | None:
+    """What the questions take of planning data; None for people spread evenly. A file without its data holds what was taken."""
+    if configuration.planning == "even":
+        return None
+    held = configuration.rates
+    if held is not None and not on_data and configuration.population.shape == "data":
+        return [rates and rates.rates for rates in held] if len(held) == len(configuration.parts) else None
+    return workloads.rates_of(configuration.parts, domain, people)
+
+
+def chosen_targets(configuration: Configuration) -> dict[str, Target]:
+    """The targets that were chosen or worked out, as questions take them."""
+    chosen = configuration.targets or {}
+    return {key: Detect(**dict(t)) if isinstance(t, DifferenceToDetect) else t for key, t in chosen.items()}
+
+
+def questions_key(configuration: Configuration, people: Counted | Records) -> str:
+    """Identifies the questions as they are computed, with what they take of the people."""
+    return f"questions:{configuration.digest(['domain', 'workload', 'targets', 'planning', 'rates'])}:{people.digest}"
 
 
 def questions(
     configuration: Configuration,
     domain: Domain,
+    people: Counted | Records,
+    on_data: bool,
     results: Results,
     quick: float = math.inf,
     cancel: Cancel | None = None,
@@ -215,7 +239,7 @@ def questions(
     Questions that take more than ``quick`` seconds are taken from ``results`` where they are there, and are else None.
     `Interrupted` once cancelled.
     """
-    recipe, key = configuration.workload, questions_key(configuration)
+    recipe, key = configuration.workload, questions_key(configuration, people)
     if recipe is None:
         return None, "", NO_PRICE
     price = results.cached(("price", naming(configuration)), lambda: workloads.price(recipe.parts, domain))
@@ -224,7 +248,7 @@ def questions(
     workload: workloads.Workload | None = results.get(key)
     if workload is None and price.seconds <= quick:
         try:
-            workload = workloads.work_out(recipe.parts, domain, asked(cancel))
+            workload = worked_out(configuration, domain, people, on_data, asked(cancel))
         except ValueError as error:
             return None, str(error), price
         if workload is None:
@@ -233,10 +257,18 @@ def questions(
     return workload, "", price
 
 
+def worked_out(
+    configuration: Configuration, domain: Domain, people: Counted | Records, on_data: bool, cancel: Cancel
+) -> workloads.Workload | None:
+    """The questions with all that figures start from; None once cancelled. ValueError where they do not fit."""
+    rates = planned(configuration, domain, people, on_data)
+    return workloads.work_out(configuration.parts, domain, cancel, chosen_targets(configuration), rates)
+
+
 def people_in(configuration: Configuration, domain: Domain, tally: tables.Tally | None) -> Counted | Records:
     """The people: those counted, or those expected; evenly spread if the data are not available."""
     if tally is not None:
         return people_of(tally.counts, domain.shape)
     declared = configuration.population
     shape = "uniform" if declared.shape == "data" else declared.shape
-    return tables.expected_people(shape, domain.shape, declared.users or USERS, **declared.parameters)
+    return tables.expected_people(shape, domain.shape, declared.users or EXPECTED_USERS, **declared.parameters)

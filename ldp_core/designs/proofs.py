@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
-from ldp_core import analysis, bounds, frames, verdicts
+from ldp_core import analysis, bounds, frames
 from ldp_core.designs import certificate_file, proof_check
 from ldp_core.designs.certificate_file import Written
-from ldp_core.designs.configuration import Configuration
-from ldp_core.designs.design import Asked
+from ldp_core.designs.configuration import Configuration, DifferenceToDetect, PlanningRates
+from ldp_core.designs.design import Asked, planned
 from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.run import Callback, Cancel, Progress, asked
+from ldp_core.workloads import Detect
+from ldp_core.workloads.answers import Target
 
 Curve = tuple[tuple[float, float], ...]
 """How a search went: (seconds, objective or bound on the scale of L)."""
@@ -37,6 +38,10 @@ class Proof:
         return _bytes(self.certificate)
 
 
+def _written(target: Target) -> float | DifferenceToDetect:
+    return DifferenceToDetect(**vars(target)) if isinstance(target, Detect) else target
+
+
 def _bytes(certificate: object) -> int:
     held = vars(certificate)
     own = sum(array.nbytes for array in held.get("numbers", {}).values())
@@ -45,41 +50,20 @@ def _bytes(certificate: object) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Proved(Asked):
-    """The second part of a `Setting`: the error it aims at, and the bounds that are proved for it."""
+    """The second part of a `Setting`: the targets it aims at, and the bounds that are proved for it."""
 
-    # --- the error aimed at ---------------------------------------------------------------------
-
-    @property
-    def suggested(self) -> verdicts.Suggestion:
-        """Target errors taken from the questions and the people of the design."""
-        key = ("suggested", self.workload.digest, self.naming, self.people_digest)
-        return self.results.cached(key, lambda: verdicts.suggest(self.workload, self.counts))
+    # --- the targets -------------------------------------------------------------------------
 
     @cached_property
     def settled(self) -> Configuration:
-        """The configuration with its target error as a number. One that is left to the questions and the people is worked out once and
-        stored."""
-        c = self.configuration
-        if c.difference is None:
-            return c
-        target = (c.difference == "smallest" and self.suggested.smallest_target) or self.suggested.target
-        return c.model_copy(update={"difference": None, "target_alpha": verdicts.alpha_for(target)})
-
-    @property
-    def alpha(self) -> float:
-        """The target mean squared error of shares."""
-        return self.settled.target_alpha
-
-    @property
-    def target(self) -> float:
-        """The target error: a standard error, as a share of all users."""
-        return math.sqrt(self.alpha)
-
-    def limits(self, queries: np.ndarray) -> np.ndarray:
-        """(q,) the largest standard error of usable answers to ``queries`` from the people of the design: see `verdicts.limits`."""
-        if self.configuration.population.shape == "data" and not self.on_data:  # nobody knows how large answers are
-            return np.full(len(queries), self.target)
-        return verdicts.limits(self.target, verdicts.sizes_of(self.workload, self.counts, np.asarray(queries)))
+        """The configuration with its targets, and what it takes of planning data, as numbers: what files hold."""
+        c, lines = self.configuration, self.answers.lines
+        found = {line.key: _written(line.target) for line in lines}
+        planned_rates = None
+        if c.planning == "people" and any(line.rates is not None for line in lines):
+            rates = planned(c, self.domain, self.people, self.on_data) or []
+            planned_rates = tuple(own and PlanningRates.of(own) for own in rates) or None
+        return c.model_copy(update={"targets": (c.targets or {}) | found, "rates": planned_rates})
 
     @property
     def only_case(self) -> str:
@@ -93,22 +77,22 @@ class Proved(Asked):
         """Identifies a certificate by what it is about."""
         prior = self.cases[case].prior
         digest = prior is not None and hashlib.sha256(prior.tobytes()).hexdigest()
-        return "certificate:" + json.dumps([self.workload.digest, self.epsilon, digest])
+        return "certificate:" + json.dumps([self.answers.told.digest, self.epsilon, digest])
 
     def proof(self, case: str) -> Proof | None:
         """The best proof of a case so far. It takes no time where the workload treats all types
         alike."""
         key = self.certificate_key(case)
         known_proof: Proof | None = self.results.get(key)
-        if known_proof is None and self.workload.symmetry == "exchangeable" and self._even(case):
-            known_proof = Proof(bounds.certificate(self.workload, self.epsilon), (), True)
+        if known_proof is None and self.answers.told.symmetry == "exchangeable" and self._even(case):
+            known_proof = Proof(bounds.certificate(self.answers.told, self.epsilon), (), True)
             self.results.put(key, known_proof, known_proof.size, expensive=True)
         return known_proof
 
     def proved_objective(self, case: str) -> float | None:
         """The best proved bound of a case, on the scale of L; None if there is none."""
         objective = self.results.get(self.certificate_key(case))
-        return None if objective is None else bounds.equivalent_objective(objective.certificate.variance, self.workload)
+        return None if objective is None else bounds.equivalent_objective(objective.certificate.variance, self.answers.told)
 
     def prove(self, case: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Proof:
         """Search for a certificate of what no mechanism can beat in a case, and keep the better of this and the last."""
@@ -118,15 +102,15 @@ class Proved(Asked):
         def follow(progress: Progress) -> None:
             value = progress.bound or 0.0
             if prior is not None:  # the worst case is reported on the scale of L already
-                value = bounds.equivalent_objective(bounds.average_variance(value, self.workload, prior), self.workload)
+                value = bounds.equivalent_objective(bounds.average_variance(value, self.answers.told, prior), self.answers.told)
             history.append((progress.seconds, value))
             if callback is not None:
                 callback(replace(progress, bound=value, history=history))
 
-        alike = prior is not None or self.workload.survey is not None  # a survey has one bound for all cases
+        alike = prior is not None or self.answers.told.survey is not None  # a survey has one bound for all cases
         search = bounds.certificate if alike else bounds.worst_case
         people = None if self.cases[case].uniform else prior
-        certificate = search(self.workload, self.epsilon, seconds, people, callback=follow, cancel=cancelled)
+        certificate = search(self.answers.told, self.epsilon, seconds, people, callback=follow, cancel=cancelled)
         finished = time.perf_counter() - began < seconds and not cancelled()
         return self._better(self.certificate_key(case), Proof(certificate, tuple(history), finished))
 
@@ -158,7 +142,7 @@ class Proved(Asked):
 
         ValueError, one sentence, where they prove nothing for any of its cases.
         """
-        proof = proof_check.read(files, self.workload, self.configuration.epsilon)
+        proof = proof_check.read(files, self.answers.told, self.configuration.epsilon)
         cases = [name for name in self.cases if self._about(proof, name)]
         for name in cases or [name for name, case in self.cases.items() if case.prior is None]:
             self._better(self.certificate_key(name), Proof(proof, (), False))
@@ -170,7 +154,7 @@ class Proved(Asked):
         chosen, prior = self.cases[case], getattr(certificate, "prior", None)
         even = prior is None or np.array_equal(prior, np.full(len(prior), 1 / len(prior)))
         if chosen.prior is None:
-            return even and (prior is None or self.workload.symmetry_group.all_alike)
+            return even and (prior is None or self.answers.told.symmetry_group.all_alike)
         if even or prior is None:
             return chosen.uniform
         near = 0.0 if certificate.workload.strata is None else 1e-11  # the shares of groups are rounded in files
@@ -183,8 +167,8 @@ class Proved(Asked):
 
     def closed_bounds(self, case: str) -> dict[str, float]:
         """Lower bounds on users needed that are known at once, in closed form, by name."""
-        key = ("bounds", self.certificate_key(case), self.alpha)
-        limits = partial(frames.users_bounds, self.workload, self.epsilon, self.alpha, self.cases[case])
+        key = ("bounds", self.certificate_key(case), self.answers.norm)
+        limits = partial(frames.users_bounds, self.answers.told, self.epsilon, self.answers.norm, self.cases[case])
         return self.results.cached(key, limits)
 
     def bounds(self, case: str = "worst_case") -> dict[str, float]:
@@ -192,7 +176,7 @@ class Proved(Asked):
         bounds_known, proof = self.closed_bounds(case), self.proof(case)
         if proof is None:
             return bounds_known
-        return {**bounds_known, "certificate": frames.users_certified(proof.certificate, self.alpha)}
+        return {**bounds_known, "certificate": frames.users_certified(proof.certificate, self.answers.norm)}
 
     def floor(self, case: str) -> tuple[str, float] | None:
         """The strongest of these bounds by name, and the variance per user that no unbiased mechanism goes below.
@@ -202,4 +186,4 @@ class Proved(Asked):
         if self.working_types > MOST_EXACT_TYPES:
             return None
         limits = self.bounds(case)
-        return frames.strongest(limits), max(limits.values()) * self.alpha * self.workload.squared_weights
+        return frames.strongest(limits), max(limits.values()) * self.answers.norm

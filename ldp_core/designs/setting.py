@@ -281,7 +281,8 @@ class Setting(Proved):
         """
         name = self.named(name)
         spec, chosen, cancelled = library.spec(name), self.cases[self.aim(name)], asked(cancel)
-        known = bound or partial(self.proved_objective, chosen.name)
+        about_answers = self.answers.told == self.workload  # else the bound is on other rows than those fitted to
+        known = bound or (partial(self.proved_objective, chosen.name) if about_answers else lambda: None)
         history, near = list[tuple[float, float]](), False
 
         def follow(progress: Progress) -> None:
@@ -351,94 +352,75 @@ class Setting(Proved):
             _profile_key(mechanism, workload), lambda: mechanism.variance_profile(workload, check)
         )
 
-    def summary(self, mechanism: Mechanism) -> analysis.Summary:
-        """Exact costs of a mechanism. ValueError where they is not available."""
-        profile, alpha = self.profile(mechanism), self.alpha
-        key = ("summary", mechanism.digest, self.workload.digest, alpha, self.people_digest)
-        summarise = partial(analysis.summarise, mechanism, self.workload, self.counts, alpha, profile)
-        return self.results.cached(key, summarise)
-
     def costed(self, name: str) -> Mechanism | None:
-        """The named mechanism where it has a summary, None when that is not available for whatever reason."""
+        """The named mechanism where its errors can be had, None when that is not so for whatever reason."""
         with suppress(ValueError):
             mechanism = self.priced(name)
             if mechanism is not None:
-                self.summary(mechanism)
+                self.users_needed(mechanism, self.case)
             return mechanism
         return None
 
+    def _known(self, what: str, mechanism: Mechanism, case: str, compute: Callable[[], Any]) -> Any:
+        key = (what, mechanism.digest, self.workload.digest, self.answers.norm, self.certificate_key(case), self.people_digest)
+        return self.results.cached(key, compute)
+
     def users_needed(self, mechanism: Mechanism, case: str) -> float:
-        """Users a mechanism needs for the target error in a case."""
-        variance = self.cases[case].variance(self.profile(mechanism))
-        return analysis.users_for(variance, self.workload.squared_weights, self.alpha)
+        """How many people a mechanism needs in a case until every question meets its target: see `analysis.people_needed`."""
+        self._check_price(mechanism.name)
+        needed = partial(analysis.people_needed, mechanism, self.workload, self.counts, self.cases[case])
+        return self._known("needed", mechanism, case, needed)
 
-    def error(self, mechanism: Mechanism, case: str | None = None) -> float:
-        """The standard error of a typical answer with the users of the design, as a share of them, in a case (that of the design)."""
-        return self.target * math.sqrt(self.users_needed(mechanism, case or self.case) / self.users)
+    def mean_needed(self, mechanism: Mechanism, case: str) -> float:
+        """The same for the mean over the questions, by their weights: what the bounds speak of."""
+        variance = self.cases[case].variance(self.profiled(mechanism, self.answers.told))
+        return variance / self.answers.norm
 
-    def answer_errors(self, mechanism: Mechanism) -> np.ndarray:
-        """(q,) see `verdicts.standard_errors`, for the people of the design."""
-        key = ("answer_errors", mechanism.digest, self.workload.digest, self.people_digest)
-        return self.results.cached(key, lambda: verdicts.standard_errors(mechanism, self.workload, self.counts))
+    def answered(self, mechanism: Mechanism) -> pd.DataFrame:
+        """Each answer with its error in the case of the design: see `analysis.answers`. ValueError where single answers take too long."""
+        if reason := too_many_types(self.workload):
+            raise ValueError(reason)
+        found = partial(analysis.answers, mechanism, self.workload, self.counts, self.cases[self.case])
+        return self._known("answers", mechanism, self.case, found)
+
+    def lines(self, mechanism: Mechanism) -> pd.DataFrame:
+        """Each question with its error: see `analysis.question_lines`. ValueError as `answered`."""
+        return analysis.lines_of(self.answers, self.answered(mechanism))
 
     def tally(self, mechanism: Mechanism) -> verdicts.Tally | None:
-        """The verdicts on the answers of the people of the design, counted; None where single answers take too long."""
-        if verdicts.too_large(self.workload):
+        """The verdicts on the answers, counted; None where single answers take too long."""
+        if too_many_types(self.workload):
             return None
-        limits = self.limits(verdicts.judged_queries(self.workload))
-        return verdicts.tally(self.answer_errors(mechanism), limits, self.workload.num_queries)
-
-    def judged(self, mechanism: Mechanism) -> pd.DataFrame:
-        """query, label, standard_error, verdict of the answers that are judged, from the people of the design."""
-        queries, errors = verdicts.judged_queries(self.workload), self.answer_errors(mechanism)
-        names = [self.workload.query_name(int(query), self.labels) for query in queries]
-        found = verdicts.judge(errors, self.limits(queries))
-        return pd.DataFrame({"query": queries, "label": names, "standard_error": errors, "verdict": found})
+        return verdicts.tally(self.answered(mechanism)["verdict"], sum(line.told.num_queries for line in self.answers.lines))
 
     def verdict(self, mechanism: Mechanism, singly: bool = True) -> str:
         """What the design comes to, in words: see `verdicts.headline`; without single answers unless ``singly``."""
-        error, tally = self.error(mechanism), self.tally(mechanism) if singly else None
-        unit = verdicts.only_unit(self.workload)
-        return verdicts.headline(self.users, self.configuration.epsilon, error, self.target, tally, unit)
-
-    def error_in_words(self, error: float) -> str:
-        """See `verdicts.error_in_words`, for the people of the design."""
-        return verdicts.error_in_words(self.workload, error, self.users)
-
-    @property
-    def scale(self) -> wording.Scale:
-        """See `verdicts.scale`, for the people of the design."""
-        return verdicts.scale(self.workload, self.users)
-
-    def errors_in_units(self, rows: pd.DataFrame) -> list[str]:
-        """The ``standard_error`` of each ``query``, such as "± 4.5" percentage points or "± 12.5 in salary"."""
-        units = {query: self.workload.unit(int(query)) for query in rows["query"].unique()}
-        scales = {query: None if unit is None else unit.errors(self.users) for query, unit in units.items()}
-        return [
-            f"± {own.text(error)} {own.unit}" if (own := scales[query]) else f"± {wording.POINTS.text(error)}"
-            for query, error in zip(rows["query"], rows["standard_error"], strict=True)
-        ]
+        needed = self.users_needed(mechanism, self.case)
+        if not singly or too_many_types(self.workload):
+            return verdicts.headline(self.users, self.configuration.epsilon, needed)
+        return verdicts.headline(self.users, self.configuration.epsilon, needed, self.lines(mechanism), self.tally(mechanism))
 
     def gap(self, mechanism: Mechanism, case: str | None = None) -> float:
-        """How many more users (as a share) a mechanism needs than the best bound allows, in a case (that of the design).
+        """How many more people (as a share) a mechanism needs for the mean of the questions than the best bound allows, in a case (that of the
+        design).
 
         Infinite without pure epsilon, which the bounds speak of.
         """
         case = case or self.case
-        needed = self.users_needed(mechanism, case)
+        needed = self.mean_needed(mechanism, case)
         return math.inf if mechanism.delta > 0 else frames.gap(needed, max(self.bounds(case).values()))
 
     def spared(self, mechanism: Mechanism) -> str:
         """How many people are spared as the collector knows columns, in a sentence: the need of this design against the least that is proved
         of mechanisms that keep these columns secret. Empty where no column is known, or no bound is known at once."""
-        whole, case = self.workload.without_strata, self.cases[self.case]
+        whole, case = self.answers.told.without_strata, self.cases[self.case]
         if self.workload.strata is None or whole.n > AT_ONCE_TYPES or mechanism.delta > 0:
             return ""
-        key = ("secret", self.certificate_key(self.case), self.alpha)
-        limits = self.results.cached(key, partial(frames.users_bounds, whole, self.epsilon, self.alpha, case))
+        key = ("secret", self.certificate_key(self.case), self.answers.norm)
+        limits = self.results.cached(key, partial(frames.users_bounds, whole, self.epsilon, self.answers.norm, case))
         if (fewest := max(limits.values())) <= 0:
             return ""
-        share = math.floor(100 * (1 - self.users_needed(mechanism, self.case) / fewest))
+        share = math.floor(100 * (1 - self.mean_needed(mechanism, self.case) / fewest))
         names = wording.listed([wording.shortened(axis.name, 30) for axis in self.domain.attributes if axis.known])
         said = (
             f"The collector knows {names} already: at least {share} % fewer people are needed than if that were secret."
@@ -446,21 +428,22 @@ class Setting(Proved):
         return said if share > 0 else ""
 
     def costs(self, mechanism: Mechanism) -> pd.DataFrame:
-        """The costs of a mechanism in every case, each with its own bound: see `frames.costs`."""
-        pure = mechanism.delta == 0
-        limits = {case: self.bounds(case) if pure else dict[str, float]() for case in self.cases}
-        return frames.costs(
-            self.profiled(mechanism, self.workload), self.cases, limits, self.workload.squared_weights, self.alpha
-        )
+        """case, users_needed, users_bound, gap of a mechanism, one row per case, each against the best of its own bounds; the gap is that for the mean
+        of the questions."""
+        rows = []
+        for case in self.cases:
+            bound = max(self.bounds(case).values()) if mechanism.delta == 0 else 0.0
+            needed = self.users_needed(mechanism, case)
+            rows.append({"case": case, "users_needed": needed, "users_bound": bound, "gap": self.gap(mechanism, case)})
+        return pd.DataFrame(rows)
 
     def compared(self, ready: Mapping[str, Mechanism], case: str) -> pd.DataFrame:
-        """Costs of mechanisms by name (columns of `frames.summaries`), fewest users in the case first."""
-        if not ready:
-            return pd.DataFrame()
-        table = frames.summaries([replace(self.summary(made), name=name) for name, made in ready.items()])
-        table["users_needed"] = [self.users_needed(ready[name], case) for name in table["name"]]
-        table["gap"] = [self.gap(ready[name], case) for name in table["name"]]
-        return table.sort_values("users_needed", ignore_index=True)
+        """name, epsilon, users_needed and gap of mechanisms by name, fewest people in the case first."""
+        rows = [
+            {"name": name, "epsilon": made.epsilon, "users_needed": self.users_needed(made, case), "gap": self.gap(made, case)}
+            for name, made in ready.items()
+        ]
+        return pd.DataFrame(rows).sort_values("users_needed", ignore_index=True) if rows else pd.DataFrame()
 
 
 def _profile_key(mechanism: Mechanism, workload: workloads.Workload) -> tuple[str, str, str]:

@@ -46,37 +46,42 @@ def catalogue(n: int, epsilon: float, workload: Workload, own: Iterable[str] = (
 def users_bounds(
     workload: Workload,
     epsilon: float,
-    alpha: float,
+    norm: float,
     case: analysis.Case = analysis.WORST_CASE,
     cancel: Cancel | None = None,
 ) -> dict[str, float]:
-    """The users that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form. The worst case
-    takes a search, which ``cancel`` (see `ldp_core.run`) ends early. A survey has one number for
-    the worst case and for even people."""
+    """The people that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form: a bound on the total variance a
+    person, divided by ``norm`` (see `ldp_core.workloads.Answers`). The worst case takes a search, which ``cancel`` (see `ldp_core.run`) ends
+    early. A survey has one number for the worst case and for even people."""
     if workload.survey is not None and (case.prior is None or case.uniform):
-        return {"centred_svd": analysis.users_from_objective(bounds.centred_svd(workload, epsilon), workload, alpha)}
+        return {"centred_svd": _even_people(bounds.centred_svd(workload, epsilon), workload, norm)}
     if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
-        svd = _users_by_svd(workload, epsilon, alpha)
+        svd = _users_by_svd(workload, epsilon, norm)
         variance = bounds.worst_case_variance(workload, epsilon, cancel=cancel)
     else:
-        svd = _users_by_svd(workload, epsilon, alpha) if case.uniform else None
+        svd = _users_by_svd(workload, epsilon, norm) if case.uniform else None
         prior = None if case.uniform else case.prior
         variance = bounds.average_variance(bounds.centred_svd(workload, epsilon, prior), workload, case.prior)
-    centred = analysis.users_for(max(0.0, variance), workload.squared_weights, alpha)
+    centred = max(0.0, variance) / norm
     return {"centred_svd": centred} if svd is None else {"svd": svd, "centred_svd": centred}
 
 
-def _users_by_svd(workload: Workload, epsilon: float, alpha: float) -> float | None:
+def _even_people(objective: float, workload: Workload, norm: float) -> float:
+    """The people that a bound on L stands for."""
+    return max(0.0, (objective - workload.trace) / workload.n) / norm
+
+
+def _users_by_svd(workload: Workload, epsilon: float, norm: float) -> float | None:
     """None where the singular values would take matrices that are too large."""
     try:
-        return analysis.users_from_objective(bounds.svd(workload, epsilon), workload, alpha)
+        return _even_people(bounds.svd(workload, epsilon), workload, norm)
     except ValueError:
         return None
 
 
-def users_certified(certificate: bounds.Proof, alpha: float) -> float:
-    """The users that every unbiased epsilon-LDP mechanism needs, by a certificate for the case in question."""
-    return analysis.users_for(certificate.variance, certificate.workload.squared_weights, alpha)
+def users_certified(certificate: bounds.Proof, norm: float) -> float:
+    """The people that every unbiased epsilon-LDP mechanism needs, by a certificate for the case in question."""
+    return certificate.variance / norm
 
 
 def strongest(limits: Mapping[str, float]) -> str:
@@ -91,11 +96,11 @@ def gap(users_needed: float, users_bound: float) -> float:
     return max(0.0, wording.whole(users_needed) / wording.whole(users_bound) - 1) if users_bound > 0 else math.inf
 
 
-def convergence(history: Sequence[tuple[float, float]], workload: Workload, alpha: float) -> pd.DataFrame:
+def convergence(history: Sequence[tuple[float, float]], workload: Workload, norm: float) -> pd.DataFrame:
     """seconds, objective, users_needed of an optimiser's best strategy or of a bound, from (seconds, objective) pairs; the
     objective is on the scale of L, ``n variance + tr G``, of whatever case it was for."""
     frame = pd.DataFrame(history, columns=["seconds", "objective"], dtype=float)
-    frame["users_needed"] = [analysis.users_from_objective(value, workload, alpha) for value in frame["objective"]]
+    frame["users_needed"] = [_even_people(value, workload, norm) for value in frame["objective"]]
     return frame
 
 

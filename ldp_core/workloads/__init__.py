@@ -12,6 +12,7 @@ from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads.answers import Answers as Answers
 from ldp_core.workloads.answers import Detect as Detect
 from ldp_core.workloads.answers import Line as Line
+from ldp_core.workloads.answers import Rates as Rates
 from ldp_core.workloads.answers import Ratios as Ratios
 from ldp_core.workloads.answers import Unit as Unit
 from ldp_core.workloads.axes import Axis as Axis
@@ -54,8 +55,10 @@ from ldp_core.workloads.parts import RangesPart as RangesPart
 from ldp_core.workloads.parts import RectanglesPart as RectanglesPart
 from ldp_core.workloads.parts import SharePart as SharePart
 from ldp_core.workloads.parts import WorkloadPart as WorkloadPart
+from ldp_core.workloads.parts import assembled as assembled
 from ldp_core.workloads.parts import default_parts as default_parts
 from ldp_core.workloads.parts import over_attributes as over_attributes
+from ldp_core.workloads.parts import rates_of as rates_of
 from ldp_core.workloads.predicates import Predicates as Predicates
 from ldp_core.workloads.pricing import Price as Price
 from ldp_core.workloads.pricing import price as price

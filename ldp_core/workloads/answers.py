@@ -20,18 +20,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from ldp_core.limits import MOST_JUDGED_QUERIES, MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
-from ldp_core.people import Tables, users_of
+from ldp_core.limits import MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
+from ldp_core.people import Counts, Tables, users_of
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Product, Union
 from ldp_core.workloads.grouped import placed, places_of, two_values
-from ldp_core.workloads.shown import spread
+from ldp_core.workloads.shown import shown_queries, spread
 from ldp_core.workloads.surveyed import groups
 from ldp_core.workloads.surveys import Group, Survey
 
@@ -288,7 +288,6 @@ class Line:
     told : workload whose answers, as shares of everybody and times the factor of the `unit`, have the errors of the answers.
     design : what a design is made for instead, with weights: smallest groups count as larger, and their sizes are asked.
     rates : of answers within groups; None where they are about everybody.
-    values : (p,) the answers of the planning data, of totals for each person; None where these are not known, NaN in groups without people.
     spread : standard deviation of the numbers averaged or added up, 0 where it is not known.
     cells : (s, p) which cells of the attributes that make up groups answers are about, where these are secret.
     group_sizes : queries for the number of people in each of these cells.
@@ -299,7 +298,6 @@ class Line:
     unit: Unit
     told: Workload
     design: tuple[tuple[Workload, float], ...]
-    values: np.ndarray | None = field(default=None, repr=False)
     rates: Rates | None = field(default=None, repr=False)
     asked: Asked | None = field(default=None, repr=False)
     cells: np.ndarray | None = field(default=None, repr=False)
@@ -326,6 +324,20 @@ class Line:
         each = 1 if isinstance(self.target, Detect) else math.sqrt(self.told.num_queries)
         return self.weight * self.unit.factor / (self.standard_error * each)
 
+    def values(self, people: Counts | None, queries: np.ndarray) -> np.ndarray:
+        """(q,) answers of planning data (None: people spread evenly), of totals for each person; NaN in groups without people. What is
+        asked within groups has the values of its `rates`."""
+        if self.rates is not None:
+            ratios = self.rates.ratios[:, queries]
+            two = len(ratios) == 2
+            return self.unit.factor * (ratios[0] - ratios[1]) if two else self.unit.middle + self.unit.factor * ratios[0]
+        if people is None:
+            if self.told.n > MOST_TABLE_CELLS:
+                return np.full(len(queries), np.nan)
+            people = np.full(self.told.n, 1 / self.told.n)
+        shares = self.told.answers(people, queries) / users_of(people)
+        return self.unit.middle + self.unit.factor * shares / self.told.query_weights(queries)
+
     @property
     def drawn(self) -> np.ndarray:
         """(s, p) the variance of each side's answer by the chance of who takes part, a person of all, in squared units."""
@@ -340,22 +352,16 @@ def reach(target: Detect) -> float:
     return float(ndtri(1 - target.level / 2) + ndtri(target.power))
 
 
-def about_everybody(part: Part, workload: Workload, unit: Unit, spread: float, people: Tables | None) -> Line:
+def about_everybody(part: Part, workload: Workload, unit: Unit, spread: float) -> Line:
     """The line of a question that counts, averages or adds up over everybody."""
-    values = None
-    if workload.num_queries <= MOST_JUDGED_QUERIES and (people is not None or workload.n <= MOST_TABLE_CELLS):
-        counts = np.full(workload.n, 1 / workload.n) if people is None else people
-        values = unit.middle + unit.factor * workload.answers(counts) / (1 if people is None else users_of(people))
-    numbers_compared = getattr(part, "shares", None) is not None
-    given = {"difference": numbers_compared, "spread": spread, "weight": part.weight}
-    return Line(part.summary, unit, workload, ((workload, 1.0),), values, **given)
+    compared = getattr(part, "shares", None) is not None  # numbers of people in two groups
+    return Line(part.summary, unit, workload, ((workload, 1.0),), difference=compared, spread=spread, weight=part.weight)
 
 
 def within_groups(part: Part, asked: Asked, axes: Sequence[Axis], rates: Rates) -> Line:
     """The line of a question that is asked within groups."""
     unit, two, ratios, sizes = asked.unit, len(rates.ratios) == 2, rates.ratios, rates.sizes
-    values = unit.factor * (ratios[0] - ratios[1]) if two else unit.middle + unit.factor * ratios[0]
-    given = {"values": values, "rates": rates, "asked": asked, "difference": two, "spread": rates.spread}
+    given: dict[str, Any] = {"rates": rates, "asked": asked, "difference": two, "spread": rates.spread}
     if asked.known(axes):
         known = _divided(asked, axes, sizes)
         return Line(part.summary, unit, known, ((known, 1.0),), weight=part.weight, **given)
@@ -375,7 +381,7 @@ def within_groups(part: Part, asked: Asked, axes: Sequence[Axis], rates: Rates) 
     about, first = np.unique(cells, return_index=True)
     inverse = 1 / np.maximum(taken.sizes.ravel()[first], least)
     counted = _queries(np.eye(many)[about] * inverse[:, None], asked.groups, axes)
-    design += [*sides, (counted, SIZES * unit.span * math.sqrt(len(values) / len(about)))]
+    design += [*sides, (counted, SIZES * unit.span * math.sqrt(cells.shape[1] / len(about)))]
     whole = told[0] if len(told) == 1 else Union(told)
     given |= {"cells": cells, "group_sizes": _queries(np.eye(many), asked.groups, axes)}
     return Line(part.summary, unit, whole, tuple(design), weight=part.weight, **given)
@@ -436,9 +442,10 @@ class Answers:
     lines: tuple[Line, ...]
     told: Workload
     norm: float
+    axes: tuple[Axis, ...] = ()
 
 
-def default_targets(lines: Sequence[Line]) -> dict[str, Target]:
+def default_targets(lines: Sequence[Line], people: Counts | None) -> dict[str, Target]:
     """{key of a line: its target by itself}: for shares a quarter of a typical answer, for averages and totals a tenth of the spread of values where
     people are known, else 2 % of their range; a difference to detect is of 5 percentage points, or of a quarter of that spread."""
     found: dict[str, Target] = {}
@@ -446,7 +453,7 @@ def default_targets(lines: Sequence[Line]) -> dict[str, Target]:
         alike = [line for line in lines if line.key == key]
         unit, spread = alike[0].unit, max(line.spread for line in alike)
         if unit.name in (POINTS, OF_GROUP):
-            found[key] = Detect(5.0) if alike[0].difference else 100 * typical_target(alike)
+            found[key] = Detect(5.0) if alike[0].difference else 100 * _typical(alike, people)
         elif alike[0].difference:
             found[key] = Detect(_two(spread / 4 or unit.span / 20))
         else:
@@ -454,11 +461,10 @@ def default_targets(lines: Sequence[Line]) -> dict[str, Target]:
     return found
 
 
-def typical_target(lines: Sequence[Line]) -> float:
+def _typical(lines: Sequence[Line], people: Counts | None) -> float:
     """A quarter of a typical answer, as a share: their root mean square, each or what it lacks to everyone where that is less; 10 percentage points,
     which the papers' alpha stands for, where there is none."""
-    told = [np.abs(line.values) / 100 for line in lines if line.values is not None]
-    sizes = np.concatenate(told) if told else np.zeros(0)
+    sizes = np.concatenate([np.abs(line.values(people, shown_queries(line.told))) / 100 for line in lines])
     sizes = np.where(sizes <= 1, np.minimum(sizes, 1 - sizes), sizes)
     sizes = sizes[sizes > 1e-9]
     if not len(sizes):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ldp_core import wording
 from ldp_core.people import Tables
-from ldp_core.workloads.answers import Asked, Line, Rates, Unit, about_everybody, within_groups
+from ldp_core.workloads.answers import Asked, Unit
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import shortened
@@ -78,9 +78,6 @@ class _NumberPart(Part):
         users = max(1, counts.sum())
         return unit, float(np.sqrt(counts @ (values - counts @ values / users) ** 2 / users))
 
-    def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
-        return about_everybody(self, self.build(axes), *self.measured(axes, people), people)
-
     def _axis(self, axes: Sequence[Axis]) -> Axis:
         axis = axes[places_of(axes, [self.attribute])[0]]
         if not summable(axis):
@@ -123,13 +120,9 @@ class MeanPart(_NumberPart):
             raise ValueError("An average within groups is not divided once more; compare averages of all instead.")
         return self._build(axes)
 
-    def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
-        if not self.by:
-            return super().line(axes, people, rates)
+    def asked(self, axes: Sequence[Axis]) -> Asked | None:
         alone = self.model_copy(update={"by": ()})
-        unit, spread = self.measured(axes, people)
-        asked = Asked.within(alone, axes, self.by, unit)
-        return within_groups(self, asked, axes, rates or asked.rates(axes, people, spread))
+        return Asked.within(alone, axes, self.by, self._unit(self._axis(axes))) if self.by else None
 
 
 class TotalPart(_NumberPart):

@@ -12,7 +12,7 @@ from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.grouped import by_groups, places_of
 from ldp_core.people import Tables
-from ldp_core.workloads.answers import OF_GROUP, Line, Rates, Unit, about_everybody
+from ldp_core.workloads.answers import Asked, Line, Rates, Unit, about_everybody, within_groups
 
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], Strict(False)]  # a list from a widget is welcome
@@ -54,13 +54,27 @@ class Part(Frozen):
         return self.build(axes)
 
     def measured(self, axes: Sequence[Axis], people: Tables | None) -> tuple[Unit, float]:
-        """The unit of `numbers` divided by the size of a group, and how far they are spread among ``people`` (0 where that says nothing)."""
-        return Unit(OF_GROUP), 0.0
+        """The unit of the answers, and how far the numbers averaged are spread among ``people`` (0 where that is not known)."""
+        return Unit(), 0.0
+
+    def asked(self, axes: Sequence[Axis]) -> Asked | None:
+        """What is asked within groups; None where answers are about everybody."""
+        return None
+
+    def rates(self, axes: Sequence[Axis], people: Tables | None) -> Rates | None:
+        """What a design takes of planning data for the question (None: people spread evenly); None where answers are about everybody."""
+        asked = self.asked(axes)
+        return asked and asked.rates(axes, people, self.question.measured(axes, people)[1])
 
     def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
         """The answers to the question, for the planning data ``people``, or the ``rates`` taken of these. ValueError, one sentence, where it
         does not fit the attributes."""
-        return about_everybody(self, self.build(axes), Unit(), 0.0, people)
+        asked = self.asked(axes)
+        if asked is None:
+            return about_everybody(self, self.build(axes), *self.question.measured(axes, people))
+        rates = rates or self.rates(axes, people)
+        assert rates is not None
+        return within_groups(self, asked, axes, rates)
 
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""

@@ -17,9 +17,9 @@ from pydantic import Field, Strict, field_validator
 
 from ldp_core import limits
 from ldp_core.limits import MOST_CONDITIONS, MOST_SETS_IN_A_PART
-from ldp_core.people import Counts, Tables, people_of
+from ldp_core.people import Counts, people_of
 from ldp_core.workloads import expressions
-from ldp_core.workloads.answers import OF_GROUP, Answers, Asked, Detect, Line, Rates, Target, Unit, default_targets, within_groups
+from ldp_core.workloads.answers import OF_GROUP, Answers, Asked, Detect, Rates, Target, Unit, default_targets
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import shortened
@@ -301,12 +301,11 @@ class DifferencePart(_Compared):
         as_shares = "" if self.of.kind == "mean" else ", shares" if self.shares else ", numbers of people"
         return f"{self.of.summary}: {self.attribute} {self.first} minus {self.second}{as_shares}"
 
-    def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
+    def asked(self, axes: Sequence[Axis]) -> Asked | None:
         if not self.shares:
-            return super().line(axes, people, rates)
-        unit, spread = self.of.measured(axes, people)
-        asked = Asked.within(self.of, axes, [self.attribute, *self.by], unit, (self.first, self.second))
-        return within_groups(self, asked, axes, rates or asked.rates(axes, people, spread))
+            return None
+        unit = self.of.measured(axes, None)[0] if self.of.kind == "mean" else Unit(OF_GROUP)
+        return Asked.within(self.of, axes, [self.attribute, *self.by], unit, (self.first, self.second))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         (place,) = places_of(axes, [self.attribute])
@@ -333,14 +332,13 @@ class SharePart(_Compared):
     def _summary(self) -> str:
         return f"{self.of.summary}, as shares of each {' x '.join(self.within)}"
 
-    def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
+    def asked(self, axes: Sequence[Axis]) -> Asked:
         if self.of.kind == "mean":
             raise ValueError("An average has no share of a group; ask for the average within each group.")
-        asked = Asked.within(self.of, axes, [*self.within, *self.by], Unit(OF_GROUP))
-        return within_groups(self, asked, axes, rates or asked.rates(axes, people, 0.0))
+        return Asked.within(self.of, axes, [*self.within, *self.by], Unit(OF_GROUP))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
-        return self.line(axes, None).told
+        return self.line(axes, None).told  # for people spread evenly
 
 
 WorkloadPart = Annotated[Question | DifferencePart | SharePart, Field(discriminator="kind")]
@@ -388,21 +386,32 @@ def over_attributes(
             if len(parts) == 1:
                 raise
             raise ValueError(f"Group {i} of the queries: {_uncapitalised(str(error))}") from None
-    chosen = default_targets(lines) | dict(targets or {})
+    answered = [replace(line, told=_as_known(line.told, axes)) for line in lines]
+    chosen = default_targets(answered, people) | dict(targets or {})
     lines = [replace(line, target=chosen[line.key]) for line in lines]
     scale = lines[0].scale
     design = [(workload, weight * line.scale / scale) for line in lines for workload, weight in line.design]
     told = [(line.told, line.scale / scale) for line in lines]
-    whole = _assembled(design, axes)
-    answers = whole if told == design else _assembled(told, axes)
-    alone = len(lines) == 1 and answers is whole
-    lines = [replace(line, told=whole if alone else _as_known(line.told, axes)) for line in lines]
+    whole = assembled(design, axes)
+    answers = whole if told == design else assembled(told, axes)
+    if len(told) == 1 and answers is whole:
+        answered = [replace(answered[0], told=whole)]
+    named = tuple(replace(line, target=chosen[line.key]) for line in answered)
     squares = [line.weight**2 * (line.told.num_queries if isinstance(line.target, Detect) else 1) for line in lines]
-    whole.asked = Answers(tuple(lines), answers, math.fsum(squares) / scale**2)
+    whole.asked = Answers(named, answers, math.fsum(squares) / scale**2, axes)
     return whole
 
 
-def _assembled(parts: Sequence[tuple[Workload, float]], axes: Sequence[Axis]) -> Workload:
+def rates_of(parts: Sequence[WorkloadPart], attributes: Any, people: Counts | None) -> list[Rates | None]:
+    """What a design takes of planning data, for each part, two significant digits of each: see `Rates`."""
+    axes = axes_of(attributes)
+    counted = None if people is None else people_of(people, [axis.size for axis in axes])
+    found = [(part.asked(axes), part.rates(axes, counted)) for part in parts]
+    return [asked and rates and rates.rounded(asked.unit) for asked, rates in found]
+
+
+def assembled(parts: Sequence[tuple[Workload, float]], axes: Sequence[Axis]) -> Workload:
+    """One workload of several with weights, in the form that designs take. ValueError where no report tells anything about them."""
     workloads, weights = zip(*parts, strict=True)
     whole = workloads[0] if len(parts) == 1 else Union(workloads, weights)
     return stratified(whole, axes) if any(axis.known for axis in axes) else surveyed(whole, axes)
@@ -411,7 +420,7 @@ def _assembled(parts: Sequence[tuple[Workload, float]], axes: Sequence[Axis]) ->
 def _as_known(told: Workload, axes: Sequence[Axis]) -> Workload:
     """The answers to one question as mechanisms take them. What the collector knows without a report has no strata."""
     try:
-        return _assembled([(told, 1.0)], axes)
+        return assembled([(told, 1.0)], axes)
     except ValueError:
         return told
 
