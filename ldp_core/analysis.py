@@ -421,7 +421,8 @@ def variances_of(mechanism: Mechanism, workload: Workload, counts: Counts, queri
     else:
         variances = mechanism.query_variances(workload, counts, queries)
     variances = variances / workload.query_weights(queries) ** 2
-    return np.where(variances > 1e-9 * users_of(counts) / EXPECTED_USERS, variances, 0.0)  # rounding can leave a little, of either sign
+    rounding = 1e-11 * users_of(counts) * workload.extent[1] ** 2  # of either sign, where a variance is 0
+    return np.where(variances > rounding, variances, 0.0)
 
 
 def detectable(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> np.ndarray:
