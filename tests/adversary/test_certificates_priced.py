@@ -9,7 +9,6 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from ldp_core import workloads
 from ldp_core.bounds import verify
 from ldp_core.designs import certificate_file
 from ldp_core.designs.certificate_file import Written

@@ -40,16 +40,8 @@ def maximal_sets(survey: Survey) -> tuple[Set, ...]:
     asked = {tuple(i for i in group.attributes if survey.shape[i] > 1) for group in survey.groups} - {()}
     if not asked:
         raise ValueError("All attributes asked about have only one value: there is nothing to find out.")
-    return without_held(asked)
-
-
-def without_held(sets: Iterable[Set]) -> tuple[Set, ...]:
-    """``sets`` in order, without those that another one holds."""
-    different = set(sets)
-    held, longest = Holding(different), max(map(len, different))
-    return tuple(
-        sorted(members for members in different if len(members) == longest or held.every(members) == [members])
-    )
+    held, longest = Holding(asked), max(map(len, asked))
+    return tuple(sorted(members for members in asked if len(members) == longest or held.every(members) == [members]))
 
 
 def only_survey(workload: Workload) -> Survey:

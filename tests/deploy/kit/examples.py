@@ -64,7 +64,6 @@ MECHANISMS = {
     "sampled_sets": _built("sampled_sets", workload=SURVEY),
     "sampled_sets of oue": _built("sampled_sets", workload=SURVEY, oracle="oue", shares="fitted"),
     "sampled_sets of randomized_response": _built("sampled_sets", workload=SURVEY, oracle="randomized_response"),
-    "covering_sets": _built("covering_sets", workload=ldp.workloads.survey([2] * 4, ways=2)),
     "patterns": lambda: patterns((2, 3, 2)),
     "split_survey": split_survey,
     "classes of one column": lambda: OnClasses(table(3), np.repeat([0, 1, 2], 2)),
