@@ -14,7 +14,7 @@ VARIANTS = {
         {"shape": (2, 4), "oracle": o, "reconstruction": r} for o, r in (("oue", "raw"), ("hrr", "consistent"))
     ],
     "hrr": [{}, {"reconstruction": "transform"}],
-    "oue": [{}, {"reconstruction": "optimal"}],
+    "oue": [{}, {"reconstruction": "standard"}],
     "matrix_l1": [{"max_rounds": 2}],
     "optimized": [{"max_rounds": 2, "time_limit": None}],
     "optimized_gradient": [{"max_rounds": 2}],
