@@ -30,7 +30,7 @@ from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
-from ldp_core.mechanisms.surveys.sets import RandomSet, given_shares, maximal_sets, only_survey, shares_of_all
+from ldp_core.mechanisms.surveys.sets import given_shares, maximal_sets, only_survey, shares_of_all
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counted, Counts, People, Tables, people_of, records_of
 from ldp_core.wording import meant
@@ -98,15 +98,6 @@ class SampledSets(InParts, SurveyMechanism):
     def oracle(self, k: int) -> Oracle:
         """The mechanism that reports on set ``k``."""
         return self.oracles[int(self._cells[k])]
-
-    def random_sets(self) -> list[RandomSet] | None:
-        sets_drawn = []
-        for k, (members, share) in enumerate(zip(self.sets, self.shares.tolist(), strict=True)):
-            oracle = self.oracle(k)
-            if not isinstance(oracle, RandomizedResponse | SubsetSelection):
-                return None
-            sets_drawn.append(RandomSet(share, members, oracle.size if isinstance(oracle, SubsetSelection) else 1))
-        return sets_drawn
 
     @cached_property
     def component_information(self) -> dict[Set, float]:
