@@ -8,6 +8,7 @@ from ldp_core.library import variants
 
 GONE: dict[tuple[str, str, str], str] = {
     ("covering_sets", "", ""): "choose sampled_sets or optimized",
+    ("hierarchical_2d", "reconstruction", "raw"): "choose consistent",
     **{(name, "reconstruction", "optimal"): "choose known_total" for name in ("rappor", "oue", "olh")},
 }
 """What to choose in place of a mechanism, or of the value that a parameter of one has: by the names of all three."""

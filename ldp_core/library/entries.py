@@ -206,7 +206,7 @@ REGISTRY: dict[str, Spec] = {
                 "shape": Parameter(optional=True),
                 "branching": Number(2, offered=(4, 2, 8, 16)),
                 "oracle": Parameter(values=grid.ORACLES),
-                "reconstruction": Parameter(values=grid.RECONSTRUCTIONS),
+                "reconstruction": Parameter(values=grid.RECONSTRUCTIONS, offered=()),
             },
             legend="Hierarchical (2 attributes)",
         ),

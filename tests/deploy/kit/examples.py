@@ -60,7 +60,7 @@ MECHANISMS = {
     ),
     "tree of subset_selection": _built("hierarchical", n=9, branching=3, oracle="subset_selection", consistent=True),
     "two trees of hrr": _built("hierarchical_2d", n=15, shape=[3, 5], branching=2, oracle="hrr"),
-    "two trees of oue": _built("hierarchical_2d", n=6, shape=[3, 2], branching=3, oracle="oue", reconstruction="raw"),
+    "two trees of oue": _built("hierarchical_2d", n=6, shape=[3, 2], branching=3, oracle="oue"),
     "sampled_sets": _built("sampled_sets", workload=SURVEY),
     "sampled_sets of oue": _built("sampled_sets", workload=SURVEY, oracle="oue", shares="fitted"),
     "sampled_sets of randomized_response": _built("sampled_sets", workload=SURVEY, oracle="randomized_response"),
