@@ -5,7 +5,7 @@ from threadpoolctl import threadpool_limits
 
 from pages.ui import layout, sidebar, streamlit_fixes
 from pages.ui.data import background_read
-from pages.ui.session import browser, cleanup, exchange
+from pages.ui.session import browser, cleanup
 from pages.ui.session.state import session
 
 PAGES = {
@@ -39,12 +39,6 @@ def draw() -> None:
     }
     page = st.navigation(pages, position="top")
     layout.came_through_app()
-    if exchange.LINK in st.query_params:
-        opened = exchange.open_link(
-            session(), st.query_params.pop(exchange.LINK), st.query_params.pop(exchange.WITHOUT, "")
-        )
-        if opened:
-            st.switch_page("pages/design.py")
     background_read.settle(session())
     streamlit_fixes.begin_page(browser.remembered(session()))
     follow = sidebar.draw(session())  # before the page: a page that lacks something ends early
