@@ -195,8 +195,6 @@ MOST_COLLECTION_BYTES = 2**29
 MOST_CELL_CHARACTERS = 2**24
 # A key that signs a kit.
 MOST_KEY_BYTES = 10**4
-# A design in a link: browsers and mail programs cut off much longer addresses.
-MOST_LINK_CHARACTERS = 8_000
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ state = layout.open_page("Data", "Load a table, or describe what you will collec
 def where_from() -> str:
     """The kind of source on screen."""
     choice, shown = state.choice, state.source_shown
-    current: str = choice.source if choice is not None else "upload" if state.lacking else "sample"
+    current: str = choice.source if choice is not None else "sample"
     if current == "upload" and shown is not None and shown.file.kind in ("local", "query"):
         current = "local"
     offered = [kind for kind in SOURCES if kind != "local" or access.may_read_local_files()]
@@ -240,12 +240,7 @@ def people(source: str) -> None:
             if source == "declared"
             else "Pick a sample above to see everything work, or bring your own table."
         )
-        if state.lacking:
-            if not state.notices:  # which have said so
-                st.info(plain(state.lacking))
-            layout.show_held(state)
-        else:
-            st.info(f"Nothing is chosen yet. {way}")
+        st.info(f"Nothing is chosen yet. {way}")
     else:
         if state.lacking:
             st.info(plain(state.lacking))

@@ -203,11 +203,6 @@ class WorkloadRecipe(_Inputs):
         """The questions in a few words: "Running totals along age", "3 groups of questions"."""
         return self.parts[0].summary if len(self.parts) == 1 else f"{len(self.parts)} groups of questions"
 
-    @property
-    def mentions(self) -> tuple[str, ...]:
-        """The attributes that the groups name, each once."""
-        return tuple(dict.fromkeys(name for part in self.parts for name in part.mentions))
-
     @classmethod
     def default(cls, domain: Domain) -> "WorkloadRecipe":
         """Default questions: running totals if there is an order, else counts of each value; all

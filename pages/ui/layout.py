@@ -13,11 +13,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, designs, frames, library, mechanisms, wording
+from ldp_core import charts, designs, frames, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
 from ldp_core.run import Cancel, Progress
-from pages.ui import listing
 from pages.ui.controls import button
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
@@ -81,7 +80,7 @@ def open_page(title: str, purpose: str) -> Session:
     state = session()
     _head(title, purpose)
     if title != state.page:
-        if state.page:  # what a link had to say is for the first page; what went without being asked, for all until something is begun
+        if state.page:  # what was said before the first page is for that; what went without being asked, for all until something is begun
             state.notices = [notice for notice in state.notices if notice[1] in WENT]
         state.page = title
         jobs().forgive(state.id)
@@ -177,15 +176,8 @@ def need(value: T | None, sentence: str, page: str, label: str) -> T:
 
 
 def need_domain(state: Session, sentence: str) -> Setting:
-    """The current design with its domain; otherwise the page says that it needs one, and shows what else the design holds."""
-    design_known = state.design()
-    if design_known is None and state.lacking:
-        if not state.notices:  # which have said so
-            st.info(plain(state.lacking))
-        st.page_link("pages/data.py", label="Choose or declare data", icon=":material/arrow_forward:")
-        show_held(state)
-        end()
-    return need(design_known, sentence, "pages/data.py", "Choose or declare data")
+    """The current design with its domain; otherwise the page says that it needs one."""
+    return need(state.design(), sentence, "pages/data.py", "Choose or declare data")
 
 
 def need_design(state: Session) -> Setting:
@@ -422,20 +414,3 @@ def fold(title: str, key: str, icon: str | None = None) -> DeltaGenerator | None
     """A folded section to draw into, with this title; None while it is folded."""
     folded = st.expander(title, key=key, icon=icon, on_change="rerun")
     return folded if folded.open else None
-
-
-def show_held(state: Session) -> None:
-    """Its choices in a table: there is nothing yet that they could be computed for."""
-    c = state.configuration
-    questions = [part.summary for part in c.parts]
-    choices = [
-        *(("Questions" if i == 0 else "", summary) for i, summary in enumerate(questions)),
-        ("Epsilon of a report", c.epsilon),
-        ("Reports per person", f"{c.reports_per_user:,}"),
-        ("Mechanism", library.spec(c.mechanism.name).title),
-        (
-            "Target error",
-            "automatic" if c.difference is not None else wording.error(c.target_alpha**0.5),
-        ),
-    ]
-    listing.show_table(pd.DataFrame(choices, columns=["Choice", "In this design"]), "What else the design holds.")

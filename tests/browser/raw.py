@@ -16,11 +16,11 @@ BOUNDARY = "----a-form"
 class RawVisitor:
     """One session on a page of the app."""
 
-    def __init__(self, address, query="", cookies=""):
-        self.host, self.page, self.query = urlsplit(address).netloc, "", query
+    def __init__(self, address, cookies=""):
+        self.host, self.page = urlsplit(address).netloc, ""
         self.scripts, self.lines = [], []  # of pages that were sent, and the lines of the sidebar
         self.alerts, self.errors = [], []  # what pages say in a box, and what they failed with
-        self.session, self.uploaders, self.helps, self._widgets = "", {}, {}, []
+        self.session, self.buttons, self.uploaders, self.helps, self._widgets = "", {}, {}, {}, []
         self._http = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         self._http.request("GET", "/_stcore/health")
         answer = self._http.getresponse()
@@ -38,7 +38,14 @@ class RawVisitor:
             )
         )
         self.run()
-        self.query = ""
+
+    def press(self, key):
+        """Press a button of the page."""
+        state = BackMsg().rerun_script.widget_states.widgets.add()
+        state.id, state.trigger_value = self.buttons[key], True
+        self._widgets = [state]
+        self.run()
+        self._widgets = []
 
     def go(self, page):
         self.page, self._widgets = page, []
@@ -48,7 +55,6 @@ class RawVisitor:
         """Run the script until it has ended."""
         message = BackMsg()
         message.rerun_script.page_name = self.page
-        message.rerun_script.query_string = self.query
         message.rerun_script.widget_states.widgets.extend(self._widgets)
         self._socket.send(message.SerializeToString())
         while True:
@@ -59,6 +65,9 @@ class RawVisitor:
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "file_uploader":
                 found = told.delta.new_element.file_uploader
                 self.uploaders[found.label], self.helps[found.label] = found.id, found.help
+            elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "button":
+                found = told.delta.new_element.button.id  # ends in its key
+                self.buttons[found.split("-", 2)[2]] = found
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "html":
                 self.scripts.append(told.delta.new_element.html.body)
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "alert":

@@ -12,11 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from pages.ui.data import actions as data_actions
-from pages.ui.session import exchange
-from pages.ui.session.state import Session
 from tests.browser import words
-from tests.browser.conftest import Visitor, begin, beside, hand, serve
+from tests.browser.conftest import Visitor, begin, beside, serve
 from tests.browser.raw import RawVisitor
 
 MEGABYTE = 10**6
@@ -36,15 +33,9 @@ def counted(tmp_path_factory):
         yield address, process, place
 
 
-def upload_design():
-    """A link to a design whose table is to be uploaded: its Data page offers that at once."""
-    state = Session("one")
-    data_actions.upload(state, b"age,place\n1,a\n2,b\n3,c\n", "people.csv")
-    return "design=" + exchange.address(state, "http://here/", everything=True).split("design=")[1]
-
-
 def at_uploader(address, cookies=""):
-    visitor = RawVisitor(address, upload_design(), cookies)
+    visitor = RawVisitor(address, cookies)
+    visitor.press("own-data")
     visitor.go("data")
     return visitor
 
@@ -88,13 +79,11 @@ def counts(place, wanted, **settings):
 def test_what_is_held_can_be_forgotten_at_once(counted, browser):
     """By one who has an open tab with a table, another with a sample, and has closed a third with a table."""
     address, _, place = counted
-    visitor = Visitor(browser, f"{address}/?{upload_design()}")
+    visitor = Visitor(browser, address)
     with closing(visitor.context):
         page, other = visitor.page, beside(visitor.page)
-        visitor.go("Data")
-        box = page.get_by_test_id("stMain").locator("input[type=file]")
         table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"age,place\n1,a\n2,b\n3,c\n2,c\n"}
-        hand(page, box, table, page.get_by_text(words.READ.format("a.csv")))
+        visitor.upload(table, page.get_by_text(words.READ.format("a.csv")))
         third = at_uploader(address, "; ".join(f"{one['name']}={one['value']}" for one in visitor.context.cookies()))
         third.upload("CSV", "a.csv", [table["buffer"]])
         other.goto(address)

@@ -70,17 +70,3 @@ def test_nothing_is_worked_out_twice_on_return(ages, counted):
         ages.go("compare").open("compare-tabs", tab)
     ages.go("design").unfold("groups").finish()
     assert counted == first
-
-
-@pytest.mark.parametrize(
-    ("address", "title", "key", "view"),
-    [("plan", "Compare", "compare-tabs", "Solve for"), ("ask", "Simulate", "simulate", "ask")],
-)
-def test_addresses_of_former_pages_open_where_these_went(ages, address, title, key, view):
-    known = ages.go("guide").at._registered_pages
-    ages.at._page_hash = next(page for page, about in known.items() if about.get("url_pathname") == address)
-    ages.at.run()
-    ages.check()
-    assert ages.at.title[0].value == title
-    assert ages.session.view[key] == view
-    assert not any(link.endswith(address) for link in ages.links)

@@ -225,17 +225,10 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
         assert float(row["standard_error"]) == pytest.approx(error, rel=0.25, abs=1)
 
 
-@pytest.mark.parametrize("way", ["zip", "link"])
-def test_who_opens_it_sees_the_same(told, way, another):
+def test_who_opens_it_sees_the_same(told, another):
     app, found = told
     other = another()
-    if way == "zip":
-        other.go("guide").load(exchange.export(app.session)).finish()
-    else:
-        address = exchange.address(app.session, "http://localhost/design")
-        assert exchange.open_link(other.go("guide").session, address.split("design=")[1])
-        other.session.setting.use(found.setting.chosen_mechanism) if found.setting.fitted("optimized") else None
-        other.at.run()
+    other.go("guide").load(exchange.export(app.session)).finish()
     if other.session.setting.unfitted([other.session.chosen]):  # a closed form has no file
         other.go("design").press("optimise").finish()
     other.session.setting.prove(other.session.setting.case)

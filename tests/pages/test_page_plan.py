@@ -1,4 +1,4 @@
-"""The plan: each of the three questions against the core, bad entries, fitted mechanisms, and the recommendation."""
+"""The plan: each of the three questions against the core, bad entries and fitted mechanisms."""
 
 import math
 
@@ -6,7 +6,6 @@ import pytest
 
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.studies import planning
 from pages.ui.session.state import choose_mechanism
 
 CLOSED = ["randomized_response", "subset_selection", "hierarchical"]
@@ -61,14 +60,3 @@ def test_fitted_mechanisms_join_when_asked(planned):
     table = answers(planned)["users"]
     assert table.index[1] == title
     assert table.iloc[0] <= table.iloc[1] <= 1.02 * table.iloc[0]
-
-
-def test_the_recommendation_says_why_and_can_be_taken(planned):
-    planned.open("compare-tabs", "Recommendation").finish()
-    alpha, counts = planned.session.setting.alpha, planned.session.design().counts
-    floor = 8 * alpha * max(planned.session.setting.bounds("worst_case").values())
-    found = planning.recommend(workloads.prefix(8), 1.0, 5000, alpha, counts=counts, floor=floor)
-    for sentence in found.sentences:
-        assert sentence.replace("\N{NO-BREAK SPACE}", " ") in planned.words
-    planned.press("use-recommended")
-    assert planned.configuration.mechanism.name == found.name

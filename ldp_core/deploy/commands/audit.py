@@ -17,8 +17,6 @@ from ldp_core.mechanisms import ExplicitMechanism, strategy_files
 from ldp_core.mechanisms.base import Audit, Mechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 
-HELP = "Audit a design or a strategy matrix: exact epsilon, whether it answers the questions, and how far it is from the best"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

@@ -47,11 +47,9 @@ def adopt(state: Session, source: Source) -> None:
         state.set_data(known.model_copy(update={**kept, "counts": counts}), source)
     else:
         counts = tables.counts_column(source.table)
-        about = [name for name in _asked_about(state) if name in columns and name != counts]
-        about = about or [_first(state, source, counts)]
-        _count_together(source, about, counts)  # of a file by its path
-        recipes = tuple(suggested(state, source, name) for name in about)
-        state.set_data(UploadedData(recipes=recipes, counts=counts, **kept), source)
+        first = _first(state, source, counts)
+        _count_together(source, [first], counts)  # of a file by its path
+        state.set_data(UploadedData(recipes=(suggested(state, source, first),), counts=counts, **kept), source)
 
 
 def _first(state: Session, source: Source, counts: str | None) -> str:
@@ -73,12 +71,6 @@ def _missed_table(state: Session) -> UploadedData | None:
     """The description in a loaded design of the table that it waits for."""
     data = state.configuration.data
     return data if state.awaits_upload and isinstance(data, UploadedData) else None
-
-
-def _asked_about(state: Session) -> tuple[str, ...]:
-    """The attributes that a design is about whose questions were loaded without a domain."""
-    c = state.configuration
-    return c.workload.mentions if c.domain is None and c.workload is not None else ()
 
 
 def upload(state: Session, content: bytes, name: str) -> None:
@@ -229,7 +221,7 @@ def declared(state: Session) -> tuple[AttributeRecipe, ...]:
     """The attributes that are declared so far."""
     if isinstance(state.choice, DeclaredData):
         return state.choice.recipes
-    return tuple(CategoricalRecipe(column=name) for name in _asked_about(state)) or UNDESCRIBED
+    return UNDESCRIBED
 
 
 def load_sample(state: Session, file: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, library, mechanisms, studies, workloads
+from ldp_core import bounds, library, mechanisms, studies, workloads
 from ldp_core.bounds.theorems import frequency
 from ldp_core.deploy.kit import package
 from ldp_core.designs import choices, questions_key
@@ -328,27 +328,6 @@ def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechan
     """Those of the named mechanisms that have been fitted to the current design."""
     fits = {name: state.setting.fitted(name) for name in names if library.spec(name).fitted}
     return {name: fit.mechanism for name, fit in fits.items() if fit is not None}
-
-
-def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
-    """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
-    design, alpha = state.setting, state.setting.alpha
-    names = list(
-        dict.fromkeys([*map(state.setting.named, choices.offered(state.configuration)), *state.setting.side_by_side])
-    )
-    fitted, parameters = _fitted(state, names), {name: state.setting.parameters_for(name) for name in names}
-    about = (design.workload, design.epsilon, users, alpha)
-    _, floor = state.setting.floor(analysis.WORST_CASE.name) or ("", None)
-    digests = [mechanism.digest for mechanism in fitted.values()]
-    inputs = [design.workload.digest, *about[1:], design.people_digest, digests, floor]
-    how: dict[str, Any] = {"candidates": names, "parameters": parameters, "fitted": fitted, "results": state.results}
-    how |= {"counts": design.counts, "floor": floor}
-
-    def work(job: Job) -> studies.planning.Recommendation:
-        return studies.planning.recommend(*about, **how, cancel=job.cancelled)
-
-    key = "recommendation:" + json.dumps([inputs, parameters], default=str)
-    return Task(state, key, "comparing all mechanisms", work, of=(*DESIGN, "people"), page="Compare")
 
 
 @dataclass(frozen=True)
