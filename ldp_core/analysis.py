@@ -25,7 +25,6 @@ from ldp_core.workloads.answers import OF_GROUP, POINTS, reach
 from ldp_core.workloads.shown import shown_queries
 
 DEFAULT_ALPHA = 0.01
-NOISE_MULTIPLE = 1.96  # two-sided 95 % of a normal distribution
 EXPECTED_USERS = 10_000
 """People who are expected where no one said how many."""
 MOST_ALONE = 128
@@ -191,59 +190,6 @@ def standard_errors(mechanism: Mechanism, workload: Workload, counts: Counts) ->
     return np.sqrt(np.maximum(variances, 0))  # rounding can leave -1e-12 where a variance is 0
 
 
-@dataclass(frozen=True)
-class Summary:
-    """The cost of one mechanism on one workload. Standard errors are of a typical query (root mean square over the
-    queries, with their squared weights), as shares of all users; variances are per user, summed over the weighted
-    queries."""
-
-    name: str
-    epsilon: float
-    users_needed: float
-    worst_case_variance: float
-    average_variance: float
-    objective: float
-    standard_error_worst_case: float
-    standard_error_average: float
-    standard_error_on_data: float
-    noise_floor: float
-    """Smallest share that differs from zero at the 95 % level with these users, for a typical query in the worst case."""
-
-
-def summarise(
-    mechanism: Mechanism,
-    workload: Workload,
-    counts: Counts,
-    alpha: float = DEFAULT_ALPHA,
-    profile: np.ndarray | None = None,
-) -> Summary:
-    """Everything the Compare page says about ``mechanism``, for the population ``counts``, (n,) or `People`. ``profile`` (n,) is its
-    variance profile for the workload where that is known already."""
-    profile = mechanism.variance_profile(workload) if profile is None else profile
-    worst_case = float(profile.max())
-    if len(profile) == workload.n:
-        average, on_data = float(profile.mean()), float(dense(checked_counts(counts, workload.n)) @ profile)
-    else:  # there are too many types, and the profile is that of the worst alone
-        average, on_data = mechanism.average_of(workload), mechanism.variance_on(workload, counts)
-    p, users = workload.squared_weights, float(users_of(counts))
-
-    def share(variance_per_user: float) -> float:
-        return math.sqrt(max(0.0, variance_per_user) / (p * users))
-
-    return Summary(
-        name=mechanism.name,
-        epsilon=mechanism.epsilon,
-        users_needed=users_for(worst_case, p, alpha),
-        worst_case_variance=worst_case,
-        average_variance=average,
-        objective=workload.n * average + workload.trace,
-        standard_error_worst_case=share(worst_case),
-        standard_error_average=share(average),
-        standard_error_on_data=share(on_data / users),
-        noise_floor=NOISE_MULTIPLE * share(worst_case),
-    )
-
-
 # --- the answers that were asked ----------------------------------------------------------------------------
 
 
@@ -334,8 +280,20 @@ def people_needed(
 ) -> float:
     """How many people it takes until each question meets its target: the largest, over the lines of the questions, of the mean over its answers of
     their squared errors in targets, a person; an answer to detect a difference is a line of its own. Parameters as for `answers`."""
+    if counts is None and case is not None and case.prior is not None:
+        counts = case.prior * EXPECTED_USERS
     counts = _people(workload, counts)
     return max(needed_by(mechanism, line, counts, case) for line in asked_of(workload).lines)
+
+
+def needed_variance(
+    mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
+) -> float:
+    """The total variance a person with which `people_needed` would be what a single question needs: it falls with the squared target and the people
+    as a variance does. Of questions that were not made by `over_attributes` it is their variance."""
+    if workload.asked is None:
+        return _variance(mechanism, workload, _people(workload, counts), case)
+    return people_needed(mechanism, workload, counts, case) * workload.asked.norm
 
 
 def asked_of(workload: Workload) -> Answers:
@@ -457,7 +415,8 @@ def _variances(
 
 def _relative(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray) -> np.ndarray:
     """(q,) the squared relative error of the size of the group of each answer, times the people: the larger one of its two sides."""
-    cells = np.unique(line.cells[:, queries])
+    assert line.cells is not None and line.group_sizes is not None and line.rates is not None
+    cells, sizes = np.unique(line.cells[:, queries]), line.rates.sizes[:, queries]
     variances = dict(zip(cells.tolist(), _variances(mechanism, line.group_sizes, counts, None, cells), strict=True))
     by_cell = np.vectorize(variances.__getitem__, otypes=[float])(line.cells[:, queries])
-    return (by_cell / np.where(line.rates.sizes[:, queries] > 0, line.rates.sizes[:, queries], np.inf) ** 2).max(axis=0)
+    return np.asarray((by_cell / np.where(sizes > 0, sizes, np.inf) ** 2).max(axis=0))

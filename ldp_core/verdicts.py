@@ -85,16 +85,19 @@ def tally(verdicts: np.ndarray | pd.Series, queries: int | None = None) -> Tally
     return Tally(usable, rough, noise, len(verdicts) if queries is None else queries)
 
 
-def in_unit(number: float, unit: str) -> str:
-    """An error or a difference with the unit of its answers: "7.8 percentage points", "9 in spend".
+def unit_in_words(key: str) -> str:
+    """The unit of answers with the same target: "percentage points", "in spend"."""
+    what = key.removeprefix("difference of ")
+    return "percentage points" if what in ("points", "points of the group") else f"in {wording.shortened(what, 30)}"
 
-    >>> ldp.verdicts.in_unit(7.84, "points of the group")
-    '7.84 percentage points'
+
+def in_unit(number: float, key: str) -> str:
+    """An error or a difference with the unit of its answers: "7.84 percentage points", "9 in spend".
+
+    >>> ldp.verdicts.in_unit(9.0, "difference of spend")
+    '9\\xa0in spend'
     """
-    what = unit.removeprefix("difference of ")
-    if what in ("points", "points of the group"):
-        return f"{wording.significant(number)}\N{NO-BREAK SPACE}percentage points"
-    return f"{wording.significant(number)} in {wording.shortened(what, 30)}"
+    return f"{wording.significant(number)}\N{NO-BREAK SPACE}{unit_in_words(key)}"
 
 
 def headline(

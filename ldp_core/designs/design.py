@@ -210,7 +210,7 @@ def planned(configuration: Configuration, domain: Domain, people: Counted | Reco
         return None
     held = configuration.rates
     if held is not None and not on_data and configuration.population.shape == "data":
-        return [rates and rates.rates for rates in held] if len(held) == len(configuration.parts) else None
+        return [None if own is None else own.rates for own in held] if len(held) == len(configuration.parts) else None
     return workloads.rates_of(configuration.parts, domain, people)
 
 

@@ -66,6 +66,11 @@ class Proved(Asked):
         return c.model_copy(update={"targets": (c.targets or {}) | found, "rates": planned_rates})
 
     @property
+    def alpha(self) -> float:
+        """The mean squared error of the questions' rows, as bounds and the papers have it, at which their mean is at its target."""
+        return self.answers.norm / self.answers.told.squared_weights
+
+    @property
     def only_case(self) -> str:
         """The reason why there is only one case to optimise for, in a sentence; empty if there are
         several."""

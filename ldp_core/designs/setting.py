@@ -31,10 +31,14 @@ from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.people import dense
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
 from ldp_core.studies import outcomes
+from ldp_core.workloads import Detect
 from ldp_core.workloads.axes import axes_of
 
 TRADE_OFF = (0.25, 0.5, 1.0, 2.0, 4.0)
 """The epsilons at which a design is fitted and proved for its main picture, besides its own."""
+
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 class NotFitted(ValueError):
@@ -82,7 +86,6 @@ class Setting(Proved):
             prior=self.posterior_prior(),
             scales=outcomes.scales_of(self.workload, axes),
             parts=[part.summary for part in parts] if len(parts) > 1 else None,
-            ratios=workloads.ratios_of(parts, self.domain, self.workload),
             **followed,
         )
 
@@ -378,7 +381,7 @@ class Setting(Proved):
 
     def answered(self, mechanism: Mechanism) -> pd.DataFrame:
         """Each answer with its error in the case of the design: see `analysis.answers`. ValueError where single answers take too long."""
-        if reason := too_many_types(self.workload):
+        if reason := analysis.too_many_types(self.workload):
             raise ValueError(reason)
         found = partial(analysis.answers, mechanism, self.workload, self.counts, self.cases[self.case])
         return self._known("answers", mechanism, self.case, found)
@@ -389,16 +392,39 @@ class Setting(Proved):
 
     def tally(self, mechanism: Mechanism) -> verdicts.Tally | None:
         """The verdicts on the answers, counted; None where single answers take too long."""
-        if too_many_types(self.workload):
+        if analysis.too_many_types(self.workload):
             return None
         return verdicts.tally(self.answered(mechanism)["verdict"], sum(line.told.num_queries for line in self.answers.lines))
 
     def verdict(self, mechanism: Mechanism, singly: bool = True) -> str:
         """What the design comes to, in words: see `verdicts.headline`; without single answers unless ``singly``."""
         needed = self.users_needed(mechanism, self.case)
-        if not singly or too_many_types(self.workload):
+        if not singly or analysis.too_many_types(self.workload):
             return verdicts.headline(self.users, self.configuration.epsilon, needed)
         return verdicts.headline(self.users, self.configuration.epsilon, needed, self.lines(mechanism), self.tally(mechanism))
+
+    def error(self, mechanism: Mechanism, case: str | None = None) -> float:
+        """The error with the people of the design, in targets, of the question that needs the most people, in a case (that of the design)."""
+        return math.sqrt(self.users_needed(mechanism, case or self.case) / self.users)
+
+    @property
+    def scale(self) -> wording.Scale:
+        """How errors in targets are written: in the unit of the answers where all have the same, else as multiples of their targets."""
+        targets = {line.key: line.target for line in self.answers.lines}
+        if len(targets) > 1:
+            return wording.Scale(1.0, "targets", "times the target")
+        (key, target), (line, *_) = next(iter(targets.items())), self.answers.lines
+        many = self.users if line.unit.total else 1.0
+        times = many * (target.difference if isinstance(target, Detect) else target)
+        unit = verdicts.unit_in_words(key)
+        return wording.Scale(times, "pp" if unit == wording.POINTS.unit else unit, unit)
+
+    def error_in_words(self, error: float) -> str:
+        """An error in targets: "± 4.5 percentage points", "a difference of 5 percentage points", "1.3 times the target"."""
+        scale, detect = self.scale, any(isinstance(line.target, Detect) for line in self.answers.lines)
+        if len({line.key for line in self.answers.lines}) > 1:
+            return f"{scale.text(error)} {scale.unit}"
+        return f"{'a difference of ' if detect else '±' + NO_BREAK}{scale.text(error)}{NO_BREAK}{scale.unit}"
 
     def gap(self, mechanism: Mechanism, case: str | None = None) -> float:
         """How many more people (as a share) a mechanism needs for the mean of the questions than the best bound allows, in a case (that of the

@@ -87,10 +87,10 @@ def ready(configuration: Configuration, table: Table | None = None, cancel: Canc
             "The configuration asks no questions: choose them on the Workload page of the app, and save it again."
         )
     results = Results()
-    workload, misfit, price = questions(configuration, domain, results, cancel=cancel)
+    people, notes = people_in(configuration, domain, tally), (NO_ROWS,) if unknown else ()
+    workload, misfit, price = questions(configuration, domain, people, tally is not None, results, cancel=cancel)
     if workload is None:
         raise ValueError(misfit)
-    people, notes = people_in(configuration, domain, tally), (NO_ROWS,) if unknown else ()
     setting = Setting(configuration, domain, people, tally is not None, workload, "", price, results, notes)
     return replace(setting, configuration=setting.settled)
 

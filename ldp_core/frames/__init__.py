@@ -4,14 +4,11 @@ from ldp_core.frames.csv import as_csv as as_csv
 from ldp_core.frames.figures import BOUND_TITLES as BOUND_TITLES
 from ldp_core.frames.figures import catalogue as catalogue
 from ldp_core.frames.figures import convergence as convergence
-from ldp_core.frames.figures import costs as costs
 from ldp_core.frames.figures import gap as gap
 from ldp_core.frames.figures import strongest as strongest
-from ldp_core.frames.figures import summaries as summaries
 from ldp_core.frames.figures import users_bounds as users_bounds
 from ldp_core.frames.figures import users_certified as users_certified
 from ldp_core.frames.queries import query_errors as query_errors
-from ldp_core.frames.queries import variances_of as variances_of
 from ldp_core.frames.surveys import attribute_sets as attribute_sets
 from ldp_core.frames.surveys import column_sets as column_sets
 from ldp_core.frames.surveys import fourier_weights as fourier_weights

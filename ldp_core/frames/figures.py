@@ -17,11 +17,6 @@ BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certifi
 """Names of bounds on users, for sentences."""
 
 
-def summaries(rows: Sequence[analysis.Summary]) -> pd.DataFrame:
-    """One row per mechanism with the fields of `analysis.Summary`, fewest users needed first."""
-    return pd.DataFrame([asdict(row) for row in rows]).sort_values("users_needed", ignore_index=True)
-
-
 def catalogue(n: int, epsilon: float, workload: Workload, own: Iterable[str] = ()) -> pd.DataFrame:
     """A row for every mechanism of the library, and for matrices supplied by the names of ``own``: what it was made for, its privacy
     and costs, and a note where it cannot run on ``n`` types with this workload and epsilon (empty where it can)."""
@@ -102,20 +97,3 @@ def convergence(history: Sequence[tuple[float, float]], workload: Workload, norm
     frame = pd.DataFrame(history, columns=["seconds", "objective"], dtype=float)
     frame["users_needed"] = [_even_people(value, workload, norm) for value in frame["objective"]]
     return frame
-
-
-def costs(
-    profile: np.ndarray,
-    cases: Mapping[str, analysis.Case],
-    limits: Mapping[str, Mapping[str, float]],
-    num_queries: float,
-    alpha: float,
-) -> pd.DataFrame:
-    """case, users_needed, users_bound, gap of a mechanism with the variance profile ``profile`` (n,), one row per case,
-    each against the best of its own bounds: ``limits[case]`` in users."""
-    rows = []
-    for name, case in cases.items():
-        needed = analysis.users_for(case.variance(profile), num_queries, alpha)
-        bound = max(limits[name].values(), default=0.0)
-        rows.append({"case": name, "users_needed": needed, "users_bound": bound, "gap": gap(needed, bound)})
-    return pd.DataFrame(rows)

@@ -37,11 +37,10 @@ def users_needed(
     workload: Workload,
     at: Sequence[float] | np.ndarray,
     case: analysis.Case,
-    alpha: float,
     parameters: Mapping[str, Any] | None = None,
     cancel: Cancel | None = None,
 ) -> pd.DataFrame:
-    """name, epsilon, users_needed of one mechanism for the mean squared error ``alpha`` in a case; without the epsilons at which
+    """name, epsilon, users_needed of one mechanism until every question meets its target in a case; without the epsilons at which
     it cannot be built or judged."""
     rows, spec, cancelled = [], library.spec(name), asked(cancel)
     for epsilon in map(float, at):
@@ -50,32 +49,26 @@ def users_needed(
         if spec.unsuitable(workload.n, epsilon, workload):
             continue
         mechanism = library.create(name, n=workload.n, epsilon=epsilon, workload=workload, **dict(parameters or {}))
-        users = analysis.users_for(case.variance(mechanism.variance_profile(workload)), workload.squared_weights, alpha)
+        users = analysis.people_needed(mechanism, workload, case=case)
         rows.append({"name": name, "epsilon": epsilon, "users_needed": users})
     return pd.DataFrame(rows, columns=["name", "epsilon", "users_needed"])
 
 
-def users_bound(
-    workload: Workload, at: Sequence[float] | np.ndarray, case: analysis.Case, alpha: float
-) -> pd.DataFrame:
-    """name, epsilon, users_needed of the centred SVD bound: no unbiased epsilon-LDP mechanism needs
-    fewer in the case.
+def users_bound(workload: Workload, at: Sequence[float] | np.ndarray, case: analysis.Case) -> pd.DataFrame:
+    """name, epsilon, users_needed of the centred SVD bound: no unbiased epsilon-LDP mechanism needs fewer in the case, for the mean of the questions.
 
     The bound is a + b / sinh(epsilon/2)^2 (see `bounds.centred_svd`), so two of its values give
     all. The worst case uses the bound of people spread evenly, who need no more.
     """
-    prior = None if case.prior is None or case.uniform else case.prior
-    one, two = 2 * math.asinh(1), 2 * math.asinh(2)
-    first, second = (bounds.centred_svd(workload, epsilon, prior) for epsilon in (one, two))
+    answers, prior = analysis.asked_of(workload), None if case.prior is None or case.uniform else case.prior
+    told, one, two = answers.told, 2 * math.asinh(1), 2 * math.asinh(2)
+    first, second = (bounds.centred_svd(told, epsilon, prior) for epsilon in (one, two))
     b = (first - second) * 4 / 3
     a, rows = first - b, []
     for epsilon in map(float, at):
         value = a + b / math.sinh(epsilon / 2) ** 2
-        variance = (
-            (value - workload.trace) / workload.n if prior is None else bounds.average_variance(value, workload, prior)
-        )
-        users = analysis.users_for(max(0.0, variance), workload.squared_weights, alpha)
-        rows.append({"name": "centred_svd", "epsilon": epsilon, "users_needed": users})
+        variance = (value - told.trace) / told.n if prior is None else bounds.average_variance(value, told, prior)
+        rows.append({"name": "centred_svd", "epsilon": epsilon, "users_needed": max(0.0, variance) / answers.norm})
     return pd.DataFrame(rows)
 
 

@@ -365,6 +365,10 @@ class Workload(ABC):
         some = "" if len(shown) == self.num_queries else f"{len(shown)} of {self.num_queries:,} "
         return pictures.heat_map(self.rows(shown), f"{self!r} · {some}queries (rows) by type (columns)")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it is, without what has been worked out of that: to other processes it travels light."""
+        return {name: held for name, held in vars(self).items() if not isinstance(getattr(type(self), name, None), cached_property)}
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Workload) and self.digest == other.digest
 

@@ -64,7 +64,7 @@ class Part(Frozen):
     def rates(self, axes: Sequence[Axis], people: Tables | None) -> Rates | None:
         """What a design takes of planning data for the question (None: people spread evenly); None where answers are about everybody."""
         asked = self.asked(axes)
-        return asked and asked.rates(axes, people, self.question.measured(axes, people)[1])
+        return None if asked is None else asked.rates(axes, people, self.question.measured(axes, people)[1])
 
     def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
         """The answers to the question, for the planning data ``people``, or the ``rates`` taken of these. ValueError, one sentence, where it

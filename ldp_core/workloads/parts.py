@@ -376,12 +376,12 @@ def over_attributes(
     if not parts:
         raise ValueError("There is nothing to ask yet; add at least one group of queries.")
     axes, lines = axes_of(attributes), []
-    taken = isinstance(counts, Sequence)
-    people = None if counts is None or taken else people_of(counts, [axis.size for axis in axes])
+    taken = counts if isinstance(counts, Sequence) else [None] * len(parts)
+    people = None if counts is None or taken is counts else people_of(counts, [axis.size for axis in axes])
     for i, part in enumerate(parts, start=1):
         check()
         try:
-            lines.append(part.line(axes, people, counts[i - 1] if taken else None))
+            lines.append(part.line(axes, people, taken[i - 1]))
         except ValueError as error:
             if len(parts) == 1:
                 raise
@@ -406,8 +406,9 @@ def rates_of(parts: Sequence[WorkloadPart], attributes: Any, people: Counts | No
     """What a design takes of planning data, for each part, two significant digits of each: see `Rates`."""
     axes = axes_of(attributes)
     counted = None if people is None else people_of(people, [axis.size for axis in axes])
-    found = [(part.asked(axes), part.rates(axes, counted)) for part in parts]
-    return [asked and rates and rates.rounded(asked.unit) for asked, rates in found]
+    taken = [part.rates(axes, counted) for part in parts]
+    units = [None if asked is None else asked.unit for asked in (part.asked(axes) for part in parts)]
+    return [None if own is None or unit is None else own.rounded(unit) for own, unit in zip(taken, units, strict=True)]
 
 
 def assembled(parts: Sequence[tuple[Workload, float]], axes: Sequence[Axis]) -> Workload:

@@ -16,7 +16,7 @@ from typing import Any
 from ldp_core.limits import MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Counts
 from ldp_core.run import Cancel, asked
-from ldp_core.workloads.answers import Target
+from ldp_core.workloads.answers import Rates, Target
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.marginals import KWayMarginals
@@ -88,7 +88,7 @@ def work_out(
     attributes: Any,
     cancel: Cancel,
     targets: Mapping[str, Target] | None = None,
-    counts: Counts | None = None,
+    counts: Counts | Sequence[Rates | None] | None = None,
 ) -> Workload | None:
     """The workload of these recipes, with everything that all figures start from already computed; None once cancelled
     (see `ldp_core.run`). ValueError as `over_attributes`."""

@@ -36,12 +36,3 @@ def spread(sizes: Sequence[int], most: int) -> tuple[np.ndarray, np.ndarray]:
 def unweighted_answers(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
     """(q,) answers to ``queries`` in users, without the weights that they carry in unions, for ``counts`` (n,)."""
     return workload.answers(counts, queries) / workload.query_weights(queries)
-
-
-def scaled_names(workload: Workload, queries: np.ndarray, labels: Sequence[str] | None = None) -> list[str]:
-    """(q,) names of ``queries`` whose answers are given as shares: those with a unit of their own say what these are shares of."""
-    names = []
-    for query in queries.tolist():
-        unit, name = workload.unit(query), workload.query_name(query, labels)
-        names.append(name if unit is None else f"{name} as a share of the range {unit.scale}")
-    return names

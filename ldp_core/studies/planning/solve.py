@@ -265,6 +265,7 @@ def _where_bound_allows(workload: Workload, goal: float) -> float:
     """The epsilon from which the centred SVD bound, a constant plus a multiple of 1/sinh(epsilon/2)^2, allows an
     average variance of ``goal`` per user: no pure mechanism meets it below. 1 where there are too many types for the
     bound."""
+    workload = analysis.asked_of(workload).told
     constant = workload.n * workload.even_square
     try:
         multiple = (bounds.centred_svd(workload, 1.0) - constant) * math.sinh(0.5) ** 2

@@ -7,12 +7,11 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 
-from ldp_core import analysis, bounds, library, wording, workloads
+from ldp_core import analysis, bounds, library, wording
 from ldp_core.bounds.general import dual
 from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Cancel, asked
@@ -32,10 +31,9 @@ LIGHT_TYPES = 256
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result at one point. Variances are per user, in squared users and summed over the
-    queries; for a bound they are
-    what no unbiased epsilon-LDP mechanism can go below. They do not depend on any target error. nan where ``reason``
-    says why there are none."""
+    """The result at one point. Variances are per user, in squared users and summed over the queries; of several questions, that at which each
+    meets its target (see `analysis.needed_variance`). For a bound they are what no unbiased epsilon-LDP mechanism can go below. nan
+    where ``reason`` says why there are none."""
 
     worst_case: float = math.nan
     average: float = math.nan
@@ -68,7 +66,7 @@ class MemoryCache(dict[str, Outcome]):
 class SweepPoint:
     """The mechanism or bound ``name`` for ``workload`` at ``epsilon``, ``parameters`` as for `library.create`.
 
-    A ``time_limit`` is left out: results must not depend on a machine's speed. To other processes the workload travels as its recipe.
+    A ``time_limit`` is left out: results must not depend on a machine's speed.
     """
 
     name: str
@@ -118,21 +116,9 @@ class SweepPoint:
         about = [self.name, repr(float(self.epsilon)), self.options, self.workload.digest]
         return "point:" + hashlib.sha256(json.dumps(about, sort_keys=True, default=_plain).encode()).hexdigest()
 
-    def __reduce__(self) -> tuple[Callable[..., SweepPoint], tuple[object, ...]]:
-        return _restored, (self.name, json.dumps(self.workload.spec), self.epsilon, dict(self.parameters), self.own)
-
 
 def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
-
-
-def _restored(name: str, recipe: str, *others: Any) -> SweepPoint:
-    return SweepPoint(name, _workload(recipe), *others)
-
-
-@lru_cache(maxsize=2)  # neighbouring points share a workload and what it has computed of itself
-def _workload(recipe: str) -> Workload:
-    return workloads.from_spec(json.loads(recipe))
 
 
 def evaluate(point: SweepPoint, cancel: Cancel | None = None) -> Outcome | None:
@@ -193,16 +179,15 @@ def _mechanism(point: SweepPoint, cancelled: Callable[[], bool]) -> Outcome:
 
 def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: int = 0) -> Outcome:
     """The result of a built mechanism on ``workload``."""
-    profile = mechanism.variance_profile(workload)
-    # If a survey has too many types, the profile is that of the worst alone.
-    average = float(profile.mean()) if len(profile) > 1 else analysis.average_variance(mechanism, workload)
-    return Outcome(float(profile.max()), average, stopped, rounds, float(mechanism.bits_per_report))
+    cases = (analysis.WORST_CASE, None if workload.survey is not None else analysis.average_case(workload.n))
+    worst, average = (analysis.needed_variance(mechanism, workload, case=case) for case in cases)
+    return Outcome(worst, average, stopped, rounds, float(mechanism.bits_per_report))
 
 
 def _bound(point: SweepPoint, cancelled: Callable[[], bool]) -> Outcome:
     """A bound on L bounds the average over types, and with it the worst type. The centred SVD bound
     for the worst type uses the least favourable population if the search takes seconds."""
-    workload, epsilon, stopped = point.workload, point.epsilon, "closed form"
+    workload, epsilon, stopped = analysis.asked_of(point.workload).told, point.epsilon, "closed form"
     if point.name == "svd":
         value = bounds.svd(workload, epsilon)
     elif point.name == "centred_svd":
