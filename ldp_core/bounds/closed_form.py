@@ -16,6 +16,7 @@ from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, Check, asked, unchecked
 from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads.base import check_workload
 
 # The search for a prior leaves every type this share of the uniform one: none is lost for good.
 LEAST_SHARE = 1e-6
@@ -82,6 +83,7 @@ def high_share(ratio: float, n: int) -> float:
 
 def svd(workload: Workload, epsilon: float) -> float:
     """L >= (sum of singular values of W)^2 / e^epsilon (McKenna et al. 2020, Theorem 5.6)."""
+    check_workload(workload)
     epsilon = check_epsilon(epsilon)
     if workload.strata is not None:
         return workload.strata.objective([svd(few, epsilon) for few in workload.strata.designs])
@@ -101,6 +103,7 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
 
     ``prior`` : (n,) non-negative, summing to one; None is uniform.
     """
+    check_workload(workload)
     epsilon, n = check_epsilon(epsilon), workload.n
     if workload.survey is not None and prior is None:
         return _of_survey(workload.survey, epsilon)

@@ -5,6 +5,7 @@ It stands above `ldp_core.mechanisms` and `ldp_core.optimize`, because some mech
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -66,7 +67,27 @@ def spec(name: str) -> Spec:
     """
     if table_strategies.is_own(name):
         return table_strategies.spec(name)
-    return REGISTRY[name] if name in REGISTRY else _variant(name)
+    if name in REGISTRY:
+        return REGISTRY[name]
+    usual = _CALLED.get(_plain(name))
+    return REGISTRY[usual] if usual else _variant(name)
+
+
+def _plain(name: object) -> str:
+    return re.sub(r"[\s_-]", "", str(name)).casefold()
+
+
+_CALLED = {_plain(name): name for name in REGISTRY} | {
+    "krr": "randomized_response",
+    "grr": "randomized_response",
+    "rr": "randomized_response",
+    "directencoding": "randomized_response",
+    "sue": "rappor",
+    "ss": "subset_selection",
+    "hr": "hadamard",
+    "localhashing": "olh",
+}
+"""Mechanisms by the names that papers give them, without spaces and in lower case."""
 
 
 def titled(name: str, mechanism: Mechanism | None) -> str:

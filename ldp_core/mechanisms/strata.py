@@ -65,6 +65,12 @@ class StratifiedMechanism(InParts):
         for z, types in enumerate(self.types):
             self.stratum[types], self.secret[types] = z, np.arange(len(types))
 
+    def __repr__(self) -> str:
+        own = [made.epsilon for made in self.strata]
+        if len({*own}) == 1:
+            return super().__repr__()
+        return f"<{self.name} mechanism: {self.n:,} types, epsilon by group {', '.join(f'{epsilon:g}' for epsilon in own)}>"
+
     def _identity(self) -> dict[str, Any]:
         return {"drawn": [made.digest for made in self.strata]}
 

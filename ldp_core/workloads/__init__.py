@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from inspect import signature
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,15 @@ def k_way_marginals(attributes: int | Sequence[int], k: int) -> Workload:
     return KWayMarginals(checked_shape(attributes), k)
 
 
+def marginals(attributes: int | Sequence[int], k: int | None = None) -> Workload:
+    """`all_marginals`, or those of exactly ``k`` attributes.
+
+    >>> ldp.workloads.marginals((2, 2, 2))
+    <all_marginals workload: 27 queries on 8 types>
+    """
+    return all_marginals(attributes) if k is None else k_way_marginals(attributes, k)
+
+
 def parity(d: int, max_weight: int | None = None) -> Workload:
     """The characters of ``d`` binary attributes of weight up to ``max_weight`` (all by default), weight 0 included.
 
@@ -225,3 +235,10 @@ def _group(recipe: dict[str, Any]) -> Group:
     if not isinstance(places, (list, tuple)) or isinstance(weight, bool) or not isinstance(weight, (int, float)):
         raise ValueError("The attributes of a group must be a list of places, and its weight a number.")
     return Group(tuple(places), from_spec(recipe["base"]), float(weight))
+
+
+def __dir__() -> list[str]:
+    """What is public: constructors, classes and recipes, and no modules."""
+    of_others = {"ModuleType", "annotations", "signature", "Any", "Sequence", "check_parameters", "meant", "checked_shape"}
+    held = {name for name, what in globals().items() if not isinstance(what, ModuleType) and name[0] != "_"}
+    return sorted(held - of_others)

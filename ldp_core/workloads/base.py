@@ -407,7 +407,16 @@ def root_of(gram: np.ndarray) -> np.ndarray:
     return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
 
+def check_workload(workload: object) -> None:
+    """ValueError for anything but a workload."""
+    if not isinstance(workload, Workload):
+        raise ValueError(
+            f"Questions are a workload; got {type(workload).__name__}. Make one with ldp_core.workloads: custom(matrix) asks the rows of a matrix."
+        )
+
+
 def check_weights(workload: Workload) -> None:
-    """ValueError where no strategy is fitted, and no bound proved, for the weights of ``workload``."""
+    """ValueError where no strategy is fitted, and no bound proved, for the weights of ``workload``, or for anything else."""
+    check_workload(workload)
     if reason := workload.spread_too_far:
         raise ValueError(reason)
