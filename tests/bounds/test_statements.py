@@ -36,7 +36,7 @@ def test_every_entry_is_complete_and_all_kinds_are_there_in_their_order():
     for statement in STATEMENTS.values():
         assert statement.words.endswith(".")
         assert statement.assumptions
-        assert all(assumption.words.endswith(".") for assumption in statement.assumptions)
+        assert all(words.endswith(".") for words in statement.assumptions)
         assert statement.source
         assert statement.latex.count("{") == statement.latex.count("}")
         assert statement.latex.count(r"\left") == statement.latex.count(r"\right")
