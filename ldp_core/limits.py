@@ -217,7 +217,7 @@ READ_PARQUET = Limits(seconds=60, memory=6 * GB, cells=100_000_000, unpacked=2 *
 # A million cells take some ten seconds, and as objects several times the memory of their text.
 READ_EXCEL = Limits(seconds=120, memory=3 * GB, cells=2_000_000, unpacked=400 * MB)
 READ_QUERY = Limits(seconds=60, memory=2 * GB, cells=100_000_000, unpacked=GB)
-# One action on a file by its path, which may look at it several times; the memory is that of counts, and of DuckDB where it counts reports.
+# A file by its path, which may be looked at several times; the memory is that of counts, and of DuckDB where it counts reports.
 READ_LOCAL = Limits(seconds=600, memory=GB, cells=100_000_000, unpacked=GB)
 # A proof that somebody uploads is checked in a process of its own.
 READ_PROOF = Limits(seconds=60, memory=4 * GB, cells=0, unpacked=2**24)

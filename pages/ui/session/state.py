@@ -244,8 +244,7 @@ class Session:
     def set_data(self, choice: DataChoice, source: Source | None) -> None:
         """Adopt a data choice: build its domain and count its users.
 
-        If it does not work, it is kept as a draft with the reason, and the design stays as it was. UnreadableTable when a
-        local file cannot be read; then nothing has changed.
+        If it does not work, it is kept as a draft with the reason, and the design stays as it was.
         """
         self._remember(source)
         self.notices = []
@@ -261,8 +260,6 @@ class Session:
             else:
                 users = self.count(domain, source, counts_column(choice)).users
                 population = Population(users=users, origin="data", shape="data")
-        except tables.UnreadableTable:  # no other choice would fix the file
-            raise
         except ValueError as error:
             self.draft = Draft(choice, source, str(error))
             return
