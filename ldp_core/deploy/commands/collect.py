@@ -149,7 +149,7 @@ def _said(file: Read) -> str:
     """A file in a sentence."""
     parts = [f"{file.name}: {wording.count(file.accepted)} reports counted"]
     if file.repeated:
-        parts.append(f"{wording.count(file.repeated)} left out whose id had come before")
+        parts.append(f"{wording.count(file.repeated)} left out since the same report had come before under its id")
     parts += [f"{wording.count(number)} refused ({reason})" for reason, number in file.refused.items()]
     return ", ".join(parts) + "."
 
