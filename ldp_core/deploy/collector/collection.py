@@ -5,28 +5,36 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import secrets
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import IO, Annotated
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field, TypeAdapter
 
 from ldp_core.bounds.verify import DAMAGED
 from ldp_core.deploy.collector.alphabet import alphabet
+from ldp_core.deploy.collector.private_folder import replace
+from ldp_core.deploy.collector.reasons import UnreadableReports
 from ldp_core.limits import MOST_COLLECTION_BYTES
 from ldp_core.mechanisms.base import Mechanism, Reports
 from ldp_core.mechanisms.strata import StratifiedMechanism
-from ldp_core.wording import quoted
+from ldp_core.wording import plural, quoted
 
-FORMAT = "ldp-collection/1"
+FORMAT = "ldp-collection/2"
+ID_BYTES = 16
+MARK = pa.binary(ID_BYTES + 4)
+"""What is kept of a report with an id: the beginnings of two SHA-256 digests, of its design and id, and of design, id and report.
+The second tells whether a report that comes again is the same. It says nothing to those who do not know the id."""
+NO_IDS = pa.chunked_array([], MARK)
+_IDS = "ids"
 Count = Annotated[int, Field(ge=0)]
 _ERRORS = (*DAMAGED, OSError, ValueError, zlib.error)
 _EXAMPLES = 64
@@ -42,8 +50,8 @@ class Read:
     Attributes:
         name: of the file, without its folder. size: bytes. digest: SHA-256 (hex) of its bytes.
         accepted: reports counted. refused: how many were not, by reason (one of `REASONS`).
-        repeated: reports with an id that an earlier row had.
-        ids: "text" or "uuid" where every report had an id to be known by, else "".
+        repeated: reports that an earlier row holds, with the same id.
+        ids: whether there is a column of ids.
     """
 
     name: str
@@ -52,7 +60,7 @@ class Read:
     accepted: Count
     refused: dict[str, Count] = field(default_factory=dict)
     repeated: Count = 0
-    ids: str = ""
+    ids: bool = False
 
     @property
     def reports(self) -> int:
@@ -64,7 +72,7 @@ class Read:
 class _About:
     """What a file says of the arrays in it."""
 
-    format: Literal["ldp-collection/1"]
+    format: str
     design: str
     mechanism: str
     users: Count
@@ -75,11 +83,12 @@ class _About:
 
 @dataclass(frozen=True)
 class Collection:
-    """The ``reports`` of one ``design``, counted, and the files ``read`` that they come from."""
+    """The ``reports`` of one ``design``, counted, the files ``read`` that they come from, and a `MARK` for each of the ``ids`` in these."""
 
     design: str
     reports: Reports
     read: tuple[Read, ...] = ()
+    ids: pa.ChunkedArray = field(default_factory=lambda: NO_IDS)
 
     @classmethod
     def empty(cls, mechanism: Mechanism, design: str) -> Collection:
@@ -106,9 +115,23 @@ class Collection:
         return dict(reasons)
 
     def __add__(self, other: Collection) -> Collection:
-        """Both together, exactly. ValueError for another design, or a file that is part of both.
+        """Both together, exactly: see `added`."""
+        return self.added(other)
 
-        Ids are not kept here: the same id in files of different collections is not noticed.
+    def added(self, other: Collection, apart: bool = False) -> Collection:
+        """Both collections together, exactly.
+
+        Parameters
+        ----------
+        other : Collection
+            Of the same design.
+        apart : bool
+            Whether it is known that nobody is in both, so that one may have ids and the other none.
+
+        Raises
+        ------
+        ValueError
+            For another design, a file or an id that is part of both, and where one has ids alone.
         """
         if self.design != other.design:
             raise ValueError(
@@ -119,7 +142,28 @@ class Collection:
         twice = next((file.name for file in other.read if file.digest in mine), None)
         if twice is not None:
             raise ValueError(f"The file {quoted(twice)} is in both collections: its reports would be counted twice.")
-        return Collection(self.design, self.reports + other.reports, self.read + other.read)
+        for file in other.read:
+            if file.accepted and not apart:
+                self.check_ids(file.name, file.ids)
+        known, new = (pc.binary_slice(part.ids, 0, ID_BYTES) for part in (self, other))
+        if both := pc.sum(pc.is_in(new, known.combine_chunks())).as_py():
+            raise ValueError(
+                f"{plural(both, 'id')} of reports {'is' if both == 1 else 'are'} in both collections, so these reports would be counted twice: "
+                "open one of the two, and count the files of the other again."
+            )
+        return Collection(
+            self.design, self.reports + other.reports, self.read + other.read, together(self.ids, other.ids)
+        )
+
+    def check_ids(self, name: str, ids: bool) -> None:
+        """ValueError where the file ``name`` has ``ids`` and reports counted before have none, or the other way round."""
+        before = next((file.name for file in self.read if file.accepted and file.ids != ids), None)
+        if before is not None:
+            one, other = (name, before) if ids else (before, name)
+            raise ValueError(
+                f"The file {quoted(one)} has ids and {quoted(other)} has none, so whoever is in both would be counted twice: give ids for all "
+                "reports, or confirm that nobody is in both (a box on the Collect page, --apart on the command line)."
+            )
 
     def __repr__(self) -> str:
         refused = sum(self.refused.values())
@@ -128,10 +172,10 @@ class Collection:
             f"{self.repeated:,} repeated>"
         )
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Equal for equal collections: SHA-256 (hex) of all that they hold."""
-        return _digest(self._about, self._arrays)
+        """SHA-256 (hex) of all that the collection holds."""
+        return _digest(self._about, self._arrays, self.ids)
 
     @property
     def _about(self) -> dict[str, object]:
@@ -150,41 +194,58 @@ class Collection:
 
     def to_bytes(self) -> bytes:
         """What `load` reads."""
-        about = {**self._about, "digest": self.digest}
         written = io.BytesIO()
-        # Text as an array of bytes: nothing has to be pickled.
-        np.savez_compressed(
-            written, allow_pickle=False, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **self._arrays
-        )
+        self._write(written)
         return written.getvalue()
 
     def save(self, path: str | Path) -> None:
         """Write to ``path`` so that it holds the whole collection or what it held before, whatever happens meanwhile."""
-        replace(Path(path), self.to_bytes())
+        replace(Path(path), self._write)
+
+    def _write(self, file: IO[bytes]) -> None:
+        about = {**self._about, "digest": self.digest}
+        # Text as an array of bytes: nothing has to be pickled.
+        np.savez_compressed(
+            file, allow_pickle=False, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **self._arrays
+        )
+        # Digests are as they are, so that a large file need not be unpacked to be compared with.
+        with zipfile.ZipFile(file, "a") as archive, archive.open(_IDS, "w", force_zip64=True) as member:
+            for part in self.ids.chunks:
+                member.write(part.buffers()[1])
 
     @classmethod
     def load(cls, place: str | Path | bytes, mechanism: Mechanism) -> Collection:
         """What `save` wrote, by its path, or what `to_bytes` gave. ValueError for a damaged file, and for reports of another
         mechanism."""
-        source = io.BytesIO(place) if isinstance(place, bytes) else place
         try:
-            with zipfile.ZipFile(source) as archive:
-                if sum(entry.file_size for entry in archive.infolist()) > MOST_COLLECTION_BYTES:
+            content = pa.py_buffer(place) if isinstance(place, bytes) else pa.memory_map(str(place)).read_buffer()
+            with zipfile.ZipFile(pa.BufferReader(content)) as archive:
+                if (
+                    sum(entry.file_size for entry in archive.infolist() if entry.filename != _IDS)
+                    > MOST_COLLECTION_BYTES
+                ):
                     raise ValueError(_DAMAGED)
-            with np.load(source, allow_pickle=False) as members:
+                ids = _stored(content, archive) if _IDS in archive.namelist() else NO_IDS
+            with np.load(pa.BufferReader(content), allow_pickle=False) as members:
                 text = members["about"].tobytes()
-                data = tuple(members[f"data{i}"] for i in range(len(members.files) - 1))
-            about, document = TypeAdapter(_About).validate_json(text, strict=True), json.loads(text)
-            if document.pop("digest") != _digest(document, {f"data{i}": array for i, array in enumerate(data)}):
+                data = tuple(members[name] for name in members.files if name not in ("about", _IDS))
+            document = json.loads(text)
+            if document["format"] != FORMAT:
+                raise UnreadableReports(
+                    f"This collection has the format {quoted(document['format'])} of another version: collect its files again."
+                )
+            about = TypeAdapter(_About).validate_json(text, strict=True)
+            arrays = {f"data{i}": array for i, array in enumerate(data)}
+            if document.pop("digest") != _digest(document, arrays, ids):
                 raise ValueError(_DAMAGED)
-        except FileNotFoundError:
+        except (FileNotFoundError, UnreadableReports):
             raise
         except _ERRORS as error:
             raise ValueError(_DAMAGED) from error
         if about.mechanism != mechanism.digest:
             raise ValueError("This collection is of another mechanism, or of the same one with other parameters.")
         reports = Reports(about.mechanism, about.users, data if about.several else data[0])
-        collection = cls(about.design, reports, tuple(about.read))
+        collection = cls(about.design, reports, tuple(about.read), ids)
         if not (collection._fits(cls.empty(mechanism, collection.design)) and collection._possible(mechanism)):
             raise ValueError(_DAMAGED)
         return collection
@@ -197,6 +258,7 @@ class Collection:
             kinds[0] == kinds[1]
             and isinstance(self.reports.data, tuple) == isinstance(empty.reports.data, tuple)
             and self.users == sum(part.accepted for part in self.read)
+            and len(self.ids) >= sum(part.accepted for part in self.read if part.ids)
             and len({part.digest for part in self.read}) == len(self.read)
         )
 
@@ -220,36 +282,39 @@ class Collection:
         return True
 
 
-def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> str:
+def marks(content: pa.Buffer) -> pa.ChunkedArray:
+    """The `MARK` after `MARK` in some bytes, where they lie."""
+    number, rest = divmod(content.size, MARK.byte_width)
+    if rest:
+        raise ValueError(_DAMAGED)
+    return pa.chunked_array([pa.Array.from_buffers(MARK, number, [None, content])])
+
+
+def together(*some: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The marks of several files, one after the other."""
+    return pa.chunked_array([chunk for marks in some for chunk in marks.chunks], MARK)
+
+
+def _stored(content: pa.Buffer, archive: zipfile.ZipFile) -> pa.ChunkedArray:
+    """The marks in an archive of this ``content``, where they lie: they are not compressed."""
+    entry = archive.getinfo(_IDS)
+    begin = entry.header_offset + 30
+    lengths = content[begin - 4 : begin].to_pybytes()  # of the name, and of what follows it
+    begin += int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+    if entry.compress_type != zipfile.ZIP_STORED or begin + entry.file_size > content.size:
+        raise ValueError(_DAMAGED)
+    return marks(content.slice(begin, entry.file_size))
+
+
+def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray], ids: pa.ChunkedArray) -> str:
     hasher = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for name, array in arrays.items():
         hasher.update(f"{name} {array.dtype.str} {array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+    for part in ids.chunks:
+        hasher.update(part.buffers()[1])
     return hasher.hexdigest()
 
 
 def lock_of(state: Path) -> Path:
     """The file that is there while somebody collects into a ``state``."""
     return state.with_name(f".{state.name}.lock")
-
-
-def ids_of(state: Path) -> Path:
-    """The folder with the ids that were counted into a ``state``."""
-    return state.with_name(f"{state.name}.ids")
-
-
-def beside(state: Path) -> list[Path]:
-    """The files beside a ``state`` that collecting writes or removes."""
-    return [lock_of(state), *ids_of(state).glob("*")]
-
-
-def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Put ``content`` in the place of the file ``path`` at one stroke; whoever may read it is said by the ``mode``."""
-    unfinished = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")  # no file that is there
-    try:
-        with open(unfinished, "xb", opener=partial(os.open, mode=mode)) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)

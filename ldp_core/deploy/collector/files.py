@@ -28,6 +28,13 @@ PARQUET_ENDINGS = (".parquet", ".pq")
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 _COUNT_LIKE = re.compile(r"(^|[^a-z])(counts?|cnt|reports|number|num|times|freq|frequency|total)([^a-z]|$)|^n$|^#$")
 """The usual names of columns of counts, as databases write them: `COUNT(*)`, `count_star()`, `n`."""
+_ID_LIKE = re.compile(
+    r"(id|nonce|token|key|hash|cookie|session|serial|imei|mail|respondent|participant|submission|identifier)s?([^a-z]|$)"
+)
+"""The usual ends of words in names of columns of ids: `report_id`, `UUID`, `_id`, `ResponseId`."""
+_RANDOM = re.compile(r"(?!\d{4}-?\d\d-?\d\d)(?=.*\d)(?=.*[a-zA-Z])[\w+/=.~-]{12,}")
+"""What ids drawn at random look like: long, of letters and digits, and no times."""
+_ALIKE = 10
 _HELD = {REPORT: "texts or whole numbers", ID: "texts or UUIDs", DESIGN: "texts", REPORTS: "whole numbers"}
 _HEADER = 2**16
 _CHUNK = 2**22
@@ -70,7 +77,7 @@ class Source:
     Attributes:
         path: of the file. columns: the stored name of each of ours that it has. rows: how many there are, or can be at most.
         version: changes with the file. table: what stands after FROM. row: the number of a row, as SQL.
-        whole_numbers: whether `REPORT` holds integers instead of texts. ids: "text", "uuid", or "" without ids.
+        whole_numbers: whether `REPORT` holds integers instead of texts. ids: whether there is a column of ids.
         text: how a text file is written; None for Parquet. others: the stored name of each column that is not ours, to its own.
     """
 
@@ -81,7 +88,7 @@ class Source:
     table: str
     row: str
     whole_numbers: bool = False
-    ids: str = ""
+    ids: bool = False
     text: Text | None = None
     read: Path | None = None
     others: Mapping[str, str] = field(default_factory=dict)
@@ -94,7 +101,7 @@ class Source:
     @property
     def in_order(self) -> bool:
         """True if the order of its rows is known only by reading them in turn."""
-        return bool(self.ids) and self.row != _NUMBERED
+        return self.ids and self.row != _NUMBERED
 
     def query(self, numbered: bool = False) -> str:
         """SQL of a table with those of our columns that the file has, and where ``numbered`` the `row` as ``number``."""
@@ -143,11 +150,10 @@ def _parquet(path: Path, version: tuple[int, int]) -> Source:
         ) from error
     columns = _columns(schema.names, path)
     kinds = {name: schema.field(stored).type for name, stored in columns.items()}
-    whole, ids = pa.types.is_integer(kinds[REPORT]), "text" if ID in columns else ""
-    if ids and about.schema.column(schema.names.index(columns[ID])).logical_type.type == "UUID":
-        ids = "uuid"
+    whole = pa.types.is_integer(kinds[REPORT])
     for name, kind in kinds.items():
-        integer, uuid = name in (REPORT, REPORTS) and pa.types.is_integer(kind), name == ID and ids == "uuid"
+        integer = name in (REPORT, REPORTS) and pa.types.is_integer(kind)
+        uuid = name == ID and about.schema.column(schema.names.index(columns[ID])).logical_type.type == "UUID"
         if not (integer or uuid or (name != REPORTS and _is_text(kind))):
             raise UnreadableReports(
                 f"The column {name} of {quoted(path.name)} holds {kind} where {_HELD[name]} are needed: export it so. No report in it was counted."
@@ -156,7 +162,7 @@ def _parquet(path: Path, version: tuple[int, int]) -> Source:
     table, row = f"read_parquet({literal(path)}, file_row_number=true)", _NUMBERED
     if _NUMBERED in schema.names:  # a column of the file has the name of the database's own
         table, row = f"read_parquet({literal(path)})", _BY_ORDER
-    return Source(path, columns, about.num_rows, version, table, row, whole, ids, others=others)
+    return Source(path, columns, about.num_rows, version, table, row, whole, ID in columns, others=others)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -183,8 +189,7 @@ def _text(path: Path, version: tuple[int, int], start: bytes, end: bytes) -> Sou
         "quote='\"', escape='\"', null_padding=true, strict_mode=true, max_line_size=16777216)"
     )
     rows = _about_how_many(start, path.stat().st_size)
-    ids = "text" if ID in columns else ""
-    return Source(path, columns, rows, version, table, _BY_ORDER, False, ids, text, others=others)
+    return Source(path, columns, rows, version, table, _BY_ORDER, False, ID in columns, text, others=others)
 
 
 def _header(path: Path) -> tuple[str, list[str], bool]:
@@ -252,6 +257,25 @@ def like_counts(path: Path, name: str) -> UnreadableReports:
     return UnreadableReports(
         f"The file {quoted(path.name)} has no ids, and its column {quoted(name)} looks like counts of reports: name it reports if it is, and "
         "leave it out if not. No report in it was counted."
+    )
+
+
+def is_like_ids(name: str, values: Sequence[object]) -> bool:
+    """True if a column of these ``values`` may hold ids of reports by its ``name`` or by what they look like. No id comes often."""
+    texts = [value.hex() if isinstance(value, bytes) else str(value) for value in values if value not in (None, "")]
+    different = len(set(texts))
+    if len(texts) >= _ALIKE * different or different == 1 < len(texts):
+        return False
+    return bool(_ID_LIKE.search(name.strip().lower())) or 4 * sum(map(bool, map(_RANDOM.fullmatch, texts))) > 3 * len(
+        texts
+    )
+
+
+def like_ids(path: Path, name: str) -> UnreadableReports:
+    """The refusal of a file whose column ``name`` may say which reports were sent twice."""
+    return UnreadableReports(
+        f"The file {quoted(path.name)} has no column id, and its column {quoted(name)} looks like ids of reports: name it id if it is, so that a "
+        "report sent twice counts once, and leave it out if not. No report in it was counted."
     )
 
 

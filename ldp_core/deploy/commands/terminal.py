@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
@@ -61,6 +62,27 @@ def begin(work: str) -> None:
     """Say on a terminal that long ``work`` begins; nothing elsewhere."""
     if sys.stderr.isatty():
         say(f"{work} ...")
+
+
+@contextmanager
+def progress(work: str) -> Iterator[Callable[[float], None]]:
+    """Say that long ``work`` goes on, and how much is done where that is told: on a terminal in one line, elsewhere every ten seconds."""
+    told, ended, line, begun = [0.0], threading.Event(), sys.stderr.isatty(), time.monotonic()
+
+    def follow() -> None:
+        while not ended.wait(0.5 if line else 10.0):
+            done = f"{told[-1]:.0%}, " if told[-1] else ""
+            said = f"{work}: {done}{wording.duration(time.monotonic() - begun)} so far."
+            print(f"\r{said}\033[K" if line else said, end="" if line else "\n", file=sys.stderr, flush=True)
+
+    thread = threading.Thread(target=follow, daemon=True)
+    thread.start()
+    try:
+        yield told.append
+    finally:
+        ended.set()
+        thread.join()
+        print("\r\033[K" if line else "", end="", file=sys.stderr, flush=True)
 
 
 def show(

@@ -45,8 +45,14 @@ def collection(state: Session, subject: Kit) -> Collection:
     return Collection.empty(subject.mechanism, subject.design) if collected is None else collected
 
 
+def apart(subject: Kit) -> str:
+    """In `Session.view`: whether nobody is both in files with ids and in files without, as somebody said."""
+    return f"apart:{subject.design}"
+
+
 def forget(state: Session, subject: Kit) -> None:
     """Begin again with nothing."""
+    state.view.pop(apart(subject), None)
     state.results.put(_held(subject), Collection.empty(subject.mechanism, subject.design), _NOTHING)
 
 
@@ -64,8 +70,8 @@ def counting(state: Session, subject: Kit, adding: Callable[[Collection, Job], C
 
 def count_files(state: Session, subject: Kit, files: Sequence[File]) -> None:
     """Begin to count the reports in files."""
-    state.view[HELD] = True
-    counting(state, subject, lambda before, job: _read(subject, files, before, job)).start()
+    state.view[HELD], known = True, state.view.get(apart(subject), False)
+    counting(state, subject, lambda before, job: _read(subject, files, before, job, known)).start()
 
 
 def count_simulated(state: Session, subject: Kit, counts: Counts, seed: int) -> None:
@@ -86,7 +92,10 @@ def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
 def add(state: Session, subject: Kit, content: bytes) -> None:
     """Begin to add a collection that was downloaded before."""
     state.view[HELD] = True
-    counting(state, subject, lambda before, job: before + Collection.load(content, subject.mechanism)).start()
+    known = state.view.get(apart(subject), False)
+    counting(
+        state, subject, lambda before, job: before.added(Collection.load(content, subject.mechanism), known)
+    ).start()
 
 
 def forged(mechanism: Mechanism, workload: workloads.Workload, cancel: Cancel) -> collector.Manipulation | None:
@@ -96,11 +105,11 @@ def forged(mechanism: Mechanism, workload: workloads.Workload, cancel: Cancel) -
     return None
 
 
-def _read(subject: Kit, files: Sequence[File], before: Collection, job: Job) -> Collection:
+def _read(subject: Kit, files: Sequence[File], before: Collection, job: Job, apart: bool = False) -> Collection:
     def follow(share: float) -> None:
         job.progress = share
 
-    return collector.collect(files, subject.mechanism, subject.design, before, follow, job.cancelled)
+    return collector.collect(files, subject.mechanism, subject.design, before, follow, job.cancelled, apart=apart)
 
 
 def _held(subject: Kit) -> str:
