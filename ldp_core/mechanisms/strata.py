@@ -29,7 +29,7 @@ from ldp_core.mechanisms.base import (
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import MechanismFile
 from ldp_core.mechanisms.parts import InParts, Parts
-from ldp_core.people import Counts, checked_counts, dense
+from ldp_core.people import Counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Representatives, Workload
 
@@ -202,11 +202,6 @@ class StratifiedMechanism(InParts):
             profile[types] = scale**2 * profiles[key]
         return profile
 
-    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        counts, few = dense(checked_counts(counts, self.n)), self.queries_within(workload)
-        parts = zip(self._in_strata(counts), few, strict=True)
-        return np.sum([made.query_variances(base, users, queries) for (made, _, users), base in parts], axis=0)
-
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         covariance = np.zeros((self.n, self.n))
         for made, types, users in self._in_strata(counts):
@@ -217,12 +212,12 @@ class StratifiedMechanism(InParts):
         parts = [made.linear_variances(rows[:, types], users) for made, types, users in self._in_strata(counts)]
         return np.sum(parts, axis=0)
 
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        few = self.queries_within(workload)
-        return self._together([made.query_contributions(w, queries) for made, w in zip(self.strata, few, strict=True)])
-
     def contributions(self, rows: np.ndarray) -> Contributions:
-        return self._together([made.contributions(few) for made, _, few in self._in_strata(rows)])
+        return self._together(self.contributions_within(rows))
+
+    def contributions_within(self, rows: np.ndarray) -> list[Contributions]:
+        """(K,) what a report of each stratum adds to ``rows`` (q, n) times the estimated counts."""
+        return [made.contributions(few) for made, _, few in self._in_strata(rows)]
 
     def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ends = [made.report_ends(few) for made, _, few in self._in_strata(rows)]
