@@ -7,7 +7,7 @@ so that variances add. The guarantee is about the secret attributes; nothing pro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -29,7 +29,7 @@ from ldp_core.mechanisms.base import (
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import MechanismFile
 from ldp_core.mechanisms.parts import InParts, Parts
-from ldp_core.people import Counts, dense
+from ldp_core.people import Counts
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Representatives, Workload
 
@@ -303,34 +303,12 @@ class StratifiedEstimate(Estimate):
     def total(self) -> float:
         return float(self.people.sum())
 
-    def _each(self, workload: Workload, ask: Callable[[Estimate, Workload], np.ndarray]) -> list[np.ndarray]:
-        few = self.mechanism.queries_within(workload)
-        return [ask(part, own) for part, own in zip(self.parts, few, strict=True)]
-
     def counts(self) -> np.ndarray | None:
         """(n,) the counts of all strata, None where one does not identify its own."""
         return None if any(part.counts() is None for part in self.parts) else super().counts()
-
-    def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
-        if self.adds_up:
-            return super().answers(workload, queries)
-        return np.sum(self._each(workload, lambda part, own: part.answers(own, queries)), axis=0)
-
-    def fitted(self, workload: Workload) -> np.ndarray:
-        """(n,) counts that answer ``workload`` as the estimate does, or as closely as counts can."""
-        counts = np.empty(self.mechanism.n)
-        parts = self._each(workload, lambda part, own: part.fitted(own))
-        for part, types in zip(parts, self.mechanism.types, strict=True):
-            counts[types] = part
-        return counts
 
     def consistent(self, users: float) -> Estimate:
         """The estimate with answers that add up within each stratum, to ``users`` of all."""
         shares = users * self.people / max(1, self.people.sum())
         parts = [part.consistent(float(own)) for part, own in zip(self.parts, shares, strict=True)]
         return StratifiedEstimate.of(parts, self.mechanism, self.people)
-
-    def squared_error(self, workload: Workload, counts: Counts) -> float:
-        if self.adds_up:
-            return super().squared_error(workload, counts)
-        return float(np.sum((self.answers(workload) - workload.answers(dense(counts))) ** 2))
