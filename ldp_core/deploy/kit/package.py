@@ -120,7 +120,7 @@ def kit(
         "count.sql": readme.count_sql(device.design).encode(),
         "vectors.json": json.dumps(vectors.vectors(description), indent=1).encode(),
         "README.md": readme.readme(
-            configuration, audit, device.design, device.sizes, certificate is not None, private_key is not None
+            configuration, audit, device, certificate is not None, private_key is not None
         ).encode(),
     }
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
