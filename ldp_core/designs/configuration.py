@@ -26,14 +26,14 @@ from ldp_core.data.population import CONCENTRATIONS, SHAPES, Shape
 from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import former, strict_json
 from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, SuppliedTable, check_names, check_together
-from ldp_core.library import USUAL
+from ldp_core.library import USUAL, known
 from ldp_core.library.table_strategies import is_own
 from ldp_core.limits import MOST_ATTRIBUTES, MOST_LISTED_TYPES, MOST_PARTS, MOST_USERS
 from ldp_core.priors import Dirichlet
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.problems import ConfigurationError, in_words, join
-from ldp_core.wording import NUMBER
-from ldp_core.workloads import Rates, WorkloadPart, default_parts
+from ldp_core.wording import NUMBER, check_parameters
+from ldp_core.workloads import Rates, Workload, WorkloadPart, default_parts, over_attributes
 from ldp_core.workloads.answers import LEVEL, POWER
 
 FORMAT: Final = "ldp-design"
@@ -221,12 +221,23 @@ class WorkloadRecipe(_Inputs):
             return WorkloadRecipe(parts=tuple(part.about(*names) for part in self.parts))
         return self
 
+    def build(self, domain: Domain) -> Workload:
+        """The workload on the types of a domain, for people spread evenly. ValueError, one sentence, where the queries do not fit it."""
+        return over_attributes(self.parts, domain)
+
 
 class MechanismRecipe(_Inputs):
-    """A name of `ldp_core.mechanisms.names()` and its arguments besides n, epsilon and workload."""
+    """A name of `ldp_core.mechanisms.names()`, and those of its parameters that an analyst may set: others are refused by name."""
 
     name: str
     parameters: Parameters = {}
+
+    @model_validator(mode="after")
+    def _known_parameters(self) -> "MechanismRecipe":
+        entry = known(self.name)
+        if entry is not None:  # a name that nobody knows is refused where the mechanism is built
+            check_parameters(entry.title, self.parameters, entry.settings)
+        return self
 
 
 class Simulation(_Inputs):

@@ -71,6 +71,38 @@ def test_sheets_can_be_chosen():
         load(content, "x.xlsx", ReadOptions(sheet="none"))
 
 
+def test_what_excel_hides_or_merges_is_said_and_can_be_left_out():
+    book = openpyxl.Workbook()
+    book.active.append(["old"])
+    book.active.sheet_state = "hidden"
+    sheet = book.create_sheet("shown")
+    for row in (
+        ["region", "age", "pay"],
+        ["North", 20, 1],
+        [None, 21, 2],
+        [None, 22, 3],
+        ["South", 23, 4],
+        ["East", 24],
+    ):
+        sheet.append(row)
+    sheet.merge_cells("A2:A4")
+    sheet.merge_cells("B6:C6")
+    sheet.row_dimensions[3].hidden = sheet.row_dimensions[5].hidden = True
+    sheet.column_dimensions["C"].hidden = True
+    loaded = load(saved(book), "x.xlsx")
+    assert loaded.table["region"].tolist() == ["North", "North", "North", "South", "East"]
+    said = " ".join(loaded.notes)
+    assert 'The first sheet that Excel shows, "shown", was read; "Sheet (hidden)" was not.' in said
+    assert 'In "region", 2 rows merged with the row above got its value.' in said
+    assert "1 row of this sheet has cells merged across columns" in said
+    assert "2 rows that Excel hides, by a filter or by hand, were read like the others." in said
+    assert 'Excel hides "pay"' in said
+    shown = load(saved(book), "x.xlsx", ReadOptions(hidden=True, merged=False))
+    assert shown.table["age"].tolist() == [20, 22, 24]
+    assert shown.table["region"].tolist() == ["North", None, "East"]
+    assert "2 rows that Excel hides were left out." in shown.notes
+
+
 @given(
     st.lists(
         st.lists(st.one_of(st.integers(-(2**40), 2**40), st.text("ab<&é😂 =", min_size=1)), min_size=2, max_size=2),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ldp_core.data import columns
+from ldp_core.data.scales import is_no_answer
 from ldp_core.limits import MOST_LISTED_TYPES
 from ldp_core.problems import sentences
 from ldp_core.wording import quote_examples, quoted
@@ -250,6 +252,17 @@ class CategoricalAttribute(BaseAttribute):
     def in_order(self) -> bool:
         """True if the order of the types means something, so that prefix and range queries make sense."""
         return self.ordered
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The categories at the end of an order that give no answer, such as "Don't know": they have no place in it."""
+        last = takewhile(is_no_answer, reversed(self.values[1:]))
+        return tuple(last)[::-1] if self.ordered else ()
+
+    @property
+    def special(self) -> int:
+        """Number of types without a place in the order, which come last: those `apart`, "(other)" and "(missing)"."""
+        return super().special + len(self.apart)
 
     def _ordinary_labels(self, which: np.ndarray) -> list[str]:
         return [self.values[i] for i in which]

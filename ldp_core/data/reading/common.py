@@ -15,7 +15,8 @@ from ldp_core.data.reading.limits_in_words import too_long
 from ldp_core.limits import MB, MOST_CELL_BYTES, MOST_COLUMN_NAME, MOST_COLUMNS, MOST_TEXT_BYTES
 from ldp_core.wording import quoted
 
-TEXT_ENDINGS = {".csv", ".tsv", ".tab", ".txt", ".data", ".dat"}
+TAB_ENDINGS = {".tsv", ".tab"}
+TEXT_ENDINGS = {".csv", ".txt", ".data", ".dat"} | TAB_ENDINGS
 PARQUET_ENDINGS = {".parquet", ".pq"}
 EXCEL_ENDINGS = {".xlsx", ".xlsm"}
 

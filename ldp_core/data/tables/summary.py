@@ -11,6 +11,7 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain.dates import are_dates
+from ldp_core.data.tables.units import unit_of
 
 # Below this many distinct numbers a column is a code or a score rather than a measurement.
 _FEW_NUMBERS = 20
@@ -99,7 +100,7 @@ def identifies(column: columns.Column) -> bool:
         return True
     summary = summarise(column)
     present = summary.rows - summary.missing
-    measured = summary.numbers >= MOSTLY * present and not summary.integer
+    measured = (summary.numbers >= MOSTLY * present and not summary.integer) or unit_of(column) is not None
     dated = summary.dates >= MOSTLY * present
     return summary.distinct > max(_FEW_NUMBERS, MOSTLY * present) and not (measured or dated)
 

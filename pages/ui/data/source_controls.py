@@ -26,6 +26,7 @@ ENCODED: dict[str | None, str] = {None: "as found", **{name: name for name in EN
 HEADERS = {None: "as found", True: "yes", False: "no, it holds values"}
 LINES: dict[int | None, str] = {None: "as found", 0: "none", **{lines: str(lines) for lines in range(1, 11)}}
 TOTALS = {None: "as found", True: "left out", False: "rows like others"}
+MERGED = {None: "as found", True: "for each of their rows", False: "only for the first row"}
 PLACEHOLDER = "SELECT age, sex FROM people"
 
 
@@ -147,6 +148,9 @@ def _options(
         if text:
             option("Delimiter", "delimiter", DELIMITERS)
             option("Encoding", "encoding", ENCODED)
+        if file.ending in EXCEL_ENDINGS:
+            option("Hidden rows", "hidden", TOTALS)
+            option("Merged cells count", "merged", MERGED)
         option("Decimal sign", "decimal", DECIMALS)
         option("Thousands sign", "thousands", THOUSANDS)
         option("Lines of totals and remarks", "total", TOTALS)
