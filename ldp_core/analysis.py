@@ -309,7 +309,10 @@ def asked_of(workload: Workload) -> Answers:
 def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> float:
     """The people that one question needs. The errors of ratios are larger by their second order, ``1 + 3 CV(b)^2``, which falls with the people too."""
     if isinstance(line.target, Detect):
-        return float(np.nanmax(detectable(mechanism, line, counts, case), initial=0.0) * (reach(line.target) / line.target.difference) ** 2)
+        return float(
+            np.nanmax(detectable(mechanism, line, counts, case), initial=0.0)
+            * (reach(line.target) / line.target.difference) ** 2
+        )
     queries = np.arange(line.told.num_queries)
     if line.rates is not None:
         queries = queries[np.isfinite(line.values(counts, queries))]
@@ -317,7 +320,9 @@ def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
     needed = scale * _variance(mechanism, line.told, counts, case)
     if line.group_sizes is None:
         return needed
-    second = scale * float(_variances(mechanism, line.told, counts, case, queries) @ _relative(mechanism, line, counts, queries))
+    second = scale * float(
+        _variances(mechanism, line.told, counts, case, queries) @ _relative(mechanism, line, counts, queries)
+    )
     return (needed + math.sqrt(needed**2 + 12 * second)) / 2
 
 
@@ -346,7 +351,9 @@ def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Cas
         finds = reach(line.target) * np.sqrt(detectable(mechanism, line, counts, case)[queries] / users)
         verdicts = judge(finds, line.target.difference)
     else:
-        verdicts = judge(errors + unit.off, largest_error(line.target, values) if line.key in (POINTS, OF_GROUP) else line.target)
+        verdicts = judge(
+            errors + unit.off, largest_error(line.target, values) if line.key in (POINTS, OF_GROUP) else line.target
+        )
     verdicts = np.where(identified | (verdicts == ""), verdicts, NOISE)
     many = users if unit.total else 1.0
     columns = {"value": values * many, "standard_error": errors * many, "bins": unit.off * many}

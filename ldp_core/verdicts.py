@@ -113,7 +113,11 @@ def headline(
     """
     first = f"With {wording.plural(round(users), 'person', 'people')} at epsilon {epsilon}"
     if lines is None or tally is None:
-        enough = "every question meets its target" if needed <= users else f"it takes {wording.needed(needed)} people until every question meets its target"
+        enough = (
+            "every question meets its target"
+            if needed <= users
+            else f"it takes {wording.needed(needed)} people until every question meets its target"
+        )
         return f"{first} {enough}."
     told = lines[lines["standard_error"].notna()]
     worst = told.groupby("unit", sort=False)["standard_error"].max()

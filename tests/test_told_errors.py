@@ -8,7 +8,15 @@ import pytest
 
 from ldp_core import analysis, optimize
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
-from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, PrefixPart, SharePart, TotalPart, over_attributes
+from ldp_core.workloads import (
+    DifferencePart,
+    HistogramPart,
+    MeanPart,
+    PrefixPart,
+    SharePart,
+    TotalPart,
+    over_attributes,
+)
 from ldp_core.workloads.answers import ratios_of
 from ldp_core.workloads.axes import axes_of
 

@@ -204,7 +204,9 @@ def naming(configuration: Configuration) -> str:
     return configuration.digest(["domain", "workload"])
 
 
-def planned(configuration: Configuration, domain: Domain, people: Counted | Records, on_data: bool) -> list[Rates | None] | None:
+def planned(
+    configuration: Configuration, domain: Domain, people: Counted | Records, on_data: bool
+) -> list[Rates | None] | None:
     """What the questions take of planning data; None for people spread evenly. A file without its data holds what was taken."""
     if configuration.planning == "even":
         return None

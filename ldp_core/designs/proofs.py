@@ -97,7 +97,11 @@ class Proved(Asked):
     def proved_objective(self, case: str) -> float | None:
         """The best proved bound of a case, on the scale of L; None if there is none."""
         objective = self.results.get(self.certificate_key(case))
-        return None if objective is None else bounds.equivalent_objective(objective.certificate.variance, self.answers.told)
+        return (
+            None
+            if objective is None
+            else bounds.equivalent_objective(objective.certificate.variance, self.answers.told)
+        )
 
     def prove(self, case: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Proof:
         """Search for a certificate of what no mechanism can beat in a case, and keep the better of this and the last."""
@@ -107,7 +111,9 @@ class Proved(Asked):
         def follow(progress: Progress) -> None:
             value = progress.bound or 0.0
             if prior is not None:  # the worst case is reported on the scale of L already
-                value = bounds.equivalent_objective(bounds.average_variance(value, self.answers.told, prior), self.answers.told)
+                value = bounds.equivalent_objective(
+                    bounds.average_variance(value, self.answers.told, prior), self.answers.told
+                )
             history.append((progress.seconds, value))
             if callback is not None:
                 callback(replace(progress, bound=value, history=history))

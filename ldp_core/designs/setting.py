@@ -365,7 +365,14 @@ class Setting(Proved):
         return None
 
     def _known(self, what: str, mechanism: Mechanism, case: str, compute: Callable[[], Any]) -> Any:
-        key = (what, mechanism.digest, self.workload.digest, self.answers.norm, self.certificate_key(case), self.people_digest)
+        key = (
+            what,
+            mechanism.digest,
+            self.workload.digest,
+            self.answers.norm,
+            self.certificate_key(case),
+            self.people_digest,
+        )
         return self.results.cached(key, compute)
 
     def users_needed(self, mechanism: Mechanism, case: str) -> float:
@@ -394,14 +401,18 @@ class Setting(Proved):
         """The verdicts on the answers, counted; None where single answers take too long."""
         if analysis.too_many_types(self.workload):
             return None
-        return verdicts.tally(self.answered(mechanism)["verdict"], sum(line.told.num_queries for line in self.answers.lines))
+        return verdicts.tally(
+            self.answered(mechanism)["verdict"], sum(line.told.num_queries for line in self.answers.lines)
+        )
 
     def verdict(self, mechanism: Mechanism, singly: bool = True) -> str:
         """What the design comes to, in words: see `verdicts.headline`; without single answers unless ``singly``."""
         needed = self.users_needed(mechanism, self.case)
         if not singly or analysis.too_many_types(self.workload):
             return verdicts.headline(self.users, self.configuration.epsilon, needed)
-        return verdicts.headline(self.users, self.configuration.epsilon, needed, self.lines(mechanism), self.tally(mechanism))
+        return verdicts.headline(
+            self.users, self.configuration.epsilon, needed, self.lines(mechanism), self.tally(mechanism)
+        )
 
     def error(self, mechanism: Mechanism, case: str | None = None) -> float:
         """The error with the people of the design, in targets, of the question that needs the most people, in a case (that of the design)."""
@@ -466,7 +477,12 @@ class Setting(Proved):
     def compared(self, ready: Mapping[str, Mechanism], case: str) -> pd.DataFrame:
         """name, epsilon, users_needed and gap of mechanisms by name, fewest people in the case first."""
         rows = [
-            {"name": name, "epsilon": made.epsilon, "users_needed": self.users_needed(made, case), "gap": self.gap(made, case)}
+            {
+                "name": name,
+                "epsilon": made.epsilon,
+                "users_needed": self.users_needed(made, case),
+                "gap": self.gap(made, case),
+            }
             for name, made in ready.items()
         ]
         return pd.DataFrame(rows).sort_values("users_needed", ignore_index=True) if rows else pd.DataFrame()

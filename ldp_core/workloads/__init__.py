@@ -239,6 +239,15 @@ def _group(recipe: dict[str, Any]) -> Group:
 
 def __dir__() -> list[str]:
     """What is public: constructors, classes and recipes, and no modules."""
-    of_others = {"ModuleType", "annotations", "signature", "Any", "Sequence", "check_parameters", "meant", "checked_shape"}
+    of_others = {
+        "ModuleType",
+        "annotations",
+        "signature",
+        "Any",
+        "Sequence",
+        "check_parameters",
+        "meant",
+        "checked_shape",
+    }
     held = {name for name, what in globals().items() if not isinstance(what, ModuleType) and name[0] != "_"}
     return sorted(held - of_others)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +57,7 @@ class Unit:
     Attributes
     ----------
     name : `POINTS`, `OF_GROUP`, or the numeric attribute that is averaged or added up.
-    span : length of the interval that the numbers added up for one person lie in.
+    span : length of the interval that the numbers added up for one person lie in; ``least`` is the least answer.
     total : whether the answer is a sum over everybody, not divided by their number.
     off : the most that bins add to the error of an average: numbers count as the middles of these.
     """
@@ -66,6 +66,7 @@ class Unit:
     factor: float = 100.0
     middle: float = 0.0
     span: float = 1.0
+    least: float = 0.0
     total: bool = False
     off: float = 0.0
 
@@ -161,6 +162,7 @@ class Ratios:
     sums, inside : (s, q, cells) the queries a, and b, of each side, on the table of these attributes.
     group : (s, q) the cell of the attributes that make up the groups.
     known : whether the collector knows all b.
+    queries_of : (q,) their numbers among the answers of the question.
     place : brings queries on that table to the types of the domain.
     """
 
@@ -171,6 +173,7 @@ class Ratios:
     group: np.ndarray
     unit: Unit
     known: bool
+    queries_of: np.ndarray
     place: Callable[[Workload], Workload]
 
     @property
@@ -227,7 +230,12 @@ class Ratios:
 
 def ratios_of(asked: Asked, axes: Sequence[Axis], survey: bool, most: int | None = None) -> list[Ratios]:
     """The answers within groups, table by table; of each query about ``most`` in all, evenly spread. ValueError where there are too many."""
-    return [_on_table(asked, table, axes, survey, most and max(1, most // len(asked.tables))) for table in asked.tables]
+    many, begin, found = asked.cells(axes).shape[1], 0, []
+    for table in asked.tables:
+        own = _on_table(asked, table, axes, survey, most and max(1, most // len(asked.tables)))
+        found.append(replace(own, queries_of=begin + own.queries_of))
+        begin += table.base.num_queries * many
+    return found
 
 
 def _on_table(asked: Asked, table: Group, axes: Sequence[Axis], survey: bool, most: int | None) -> Ratios:
@@ -260,7 +268,7 @@ def _on_table(asked: Asked, table: Group, axes: Sequence[Axis], survey: bool, mo
         return placed(axes, increasing, base)
 
     sums, inside = placed_rows(own * here), placed_rows(np.ones_like(own) * here)
-    return Ratios(increasing, tuple(names), sums, inside, place, asked.unit, asked.known(axes), place_queries)
+    return Ratios(increasing, tuple(names), sums, inside, place, asked.unit, asked.known(axes), answers, place_queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,13 +338,24 @@ class Line:
         if self.rates is not None:
             ratios = self.rates.ratios[:, queries]
             two = len(ratios) == 2
-            return self.unit.factor * (ratios[0] - ratios[1]) if two else self.unit.middle + self.unit.factor * ratios[0]
+            return (
+                self.unit.factor * (ratios[0] - ratios[1]) if two else self.unit.middle + self.unit.factor * ratios[0]
+            )
         if people is None:
             if self.told.n > MOST_TABLE_CELLS:
                 return np.full(len(queries), np.nan)
             people = np.full(self.told.n, 1 / self.told.n)
         shares = self.told.answers(people, queries) / users_of(people)
         return self.unit.middle + self.unit.factor * shares / self.told.query_weights(queries)
+
+    @property
+    def possible(self) -> tuple[float, float]:
+        """The least and the most that an answer can be, of totals for each person."""
+        reach = self.unit.factor * self.unit.span
+        if self.difference:
+            return -reach, reach
+        least = self.unit.least
+        return least, least + reach
 
     @property
     def drawn(self) -> np.ndarray:
@@ -355,7 +374,9 @@ def reach(target: Detect) -> float:
 def about_everybody(part: Part, workload: Workload, unit: Unit, spread: float) -> Line:
     """The line of a question that counts, averages or adds up over everybody."""
     compared = getattr(part, "shares", None) is not None  # numbers of people in two groups
-    return Line(part.summary, unit, workload, ((workload, 1.0),), difference=compared, spread=spread, weight=part.weight)
+    return Line(
+        part.summary, unit, workload, ((workload, 1.0),), difference=compared, spread=spread, weight=part.weight
+    )
 
 
 def within_groups(part: Part, asked: Asked, axes: Sequence[Axis], rates: Rates) -> Line:

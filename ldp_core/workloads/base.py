@@ -367,7 +367,11 @@ class Workload(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """What it is, without what has been worked out of that: to other processes it travels light."""
-        return {name: held for name, held in vars(self).items() if not isinstance(getattr(type(self), name, None), cached_property)}
+        return {
+            name: held
+            for name, held in vars(self).items()
+            if not isinstance(getattr(type(self), name, None), cached_property)
+        }
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Workload) and self.digest == other.digest

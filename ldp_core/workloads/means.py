@@ -67,7 +67,7 @@ class _NumberPart(Part):
         if axis.ordinary < axis.size:
             low, high = min(low, 0.0), max(high, 0.0)
         middle = 0.0 if self._total else (low + high) / 2
-        return Unit(axis.name, 1.0, middle, high - low, self._total, off)
+        return Unit(axis.name, 1.0, middle, high - low, low, self._total, off)
 
     def measured(self, axes: Sequence[Axis], people: Tables | None) -> tuple[Unit, float]:
         unit = self._unit(self._axis(axes))

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
+from ldp_core.people import Tables
+from ldp_core.workloads.answers import Asked, Line, Rates, Unit, about_everybody, within_groups
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.grouped import by_groups, places_of
-from ldp_core.people import Tables
-from ldp_core.workloads.answers import Asked, Line, Rates, Unit, about_everybody, within_groups
 
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], Strict(False)]  # a list from a widget is welcome

@@ -17,7 +17,7 @@ from pydantic import Field, Strict, field_validator
 
 from ldp_core import limits
 from ldp_core.limits import MOST_CONDITIONS, MOST_SETS_IN_A_PART
-from ldp_core.people import Counts, people_of
+from ldp_core.people import Counts, Tables, people_of
 from ldp_core.workloads import expressions
 from ldp_core.workloads.answers import OF_GROUP, Answers, Asked, Detect, Rates, Target, Unit, default_targets
 from ldp_core.workloads.axes import Axis, axes_of
@@ -34,7 +34,6 @@ from ldp_core.workloads.predicates import Predicates
 from ldp_core.workloads.strata import stratified
 from ldp_core.workloads.surveyed import surveyed
 from ldp_core.workloads.types_part import TypesPart
-
 
 YES = {"yes", "y", "true", "1", "ja", "oui", "sí", "si", "sì", "sim"}
 """Of two values that which a share is told of; else it is the second."""
@@ -215,6 +214,9 @@ class ParityPart(Part):
             raise ValueError(f"Parity asks about attributes of two types; {reason}.")
         weight = None if self.max_weight is None else min(self.max_weight, len(places))
         return placed(axes, places, Parity(len(places), weight, [axes[i] for i in places]))
+
+    def measured(self, axes: Sequence[Axis], people: Tables | None) -> tuple[Unit, float]:
+        return Unit(span=2.0, least=-100.0), 0.0
 
 
 class Predicate(Frozen):

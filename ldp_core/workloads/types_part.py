@@ -9,7 +9,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from ldp_core.people import Tables
 from ldp_core.wording import check_parameters, meant
+from ldp_core.workloads.answers import Unit
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape
@@ -96,3 +98,6 @@ class TypesPart(Part):
     def _build(self, axes: Sequence[Axis]) -> Workload:
         n = math.prod(axis.size for axis in axes)
         return on_types(self.family, n, axes, **self.parameters)
+
+    def measured(self, axes: Sequence[Axis], people: Tables | None) -> tuple[Unit, float]:
+        return (Unit(span=2.0, least=-100.0) if self.family == "parity" else Unit()), 0.0

@@ -90,7 +90,8 @@ def test_one_of_two_values_is_told():
 
 
 @pytest.mark.parametrize(
-    "part", [OVER, SharePart(of=HistogramPart(attribute="score"), within=("arm",)), MeanPart(attribute="score", by=("arm",))]
+    "part",
+    [OVER, SharePart(of=HistogramPart(attribute="score"), within=("arm",)), MeanPart(attribute="score", by=("arm",))],
 )
 def test_the_row_of_an_answer_is_its_derivative_by_the_counts(part):
     """As far as it goes: what people of a type change, beyond what they change by being counted."""
@@ -121,7 +122,10 @@ def test_a_tiny_group_counts_as_a_tenth_in_designs_and_as_it_is_in_errors():
     both = Domain(attributes=(ARM, HAPPY))
     part = SharePart(of=HistogramPart(attribute="happy"), within=("arm",))
     workload = over_attributes([part], both, counts=people.ravel())
-    design, true = np.abs(workload.rows(np.arange(3))).max(axis=1), np.abs(workload.asked.told.rows(np.arange(3))).max(axis=1)
+    design, true = (
+        np.abs(workload.rows(np.arange(3))).max(axis=1),
+        np.abs(workload.asked.told.rows(np.arange(3))).max(axis=1),
+    )
     assert (true / design)[0] == pytest.approx(0.1 / (10 / 2010), rel=0.1)
     assert (true / design)[1:] == pytest.approx([1, 1], rel=0.1)
 

@@ -8,10 +8,6 @@ collector.manipulation(mechanism, workload).share(users=10_000)                #
 
 from ldp_core.deploy.collector.answering import KINDS as KINDS
 from ldp_core.deploy.collector.answering import answers as answers
-from ldp_core.deploy.collector.answering import in_units as in_units
-from ldp_core.deploy.collector.answering import judged as judged
-from ldp_core.deploy.collector.answering import with_groups as with_groups
-from ldp_core.deploy.collector.answering import within_groups as within_groups
 from ldp_core.deploy.collector.collection import Collection as Collection
 from ldp_core.deploy.collector.collection import Read as Read
 from ldp_core.deploy.collector.manipulated_reports import Manipulation as Manipulation
