@@ -13,11 +13,11 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from ldp_core import limits, optimize
+from ldp_core import limits, optimize, sampling
 from ldp_core.data.population import expected_people
 from ldp_core.limits import MOST_JUDGED_QUERIES, MOST_VARIANCES
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.people import Counts, People, checked_counts, dense, people_of, users_of
+from ldp_core.people import Counts, People, people_of, users_of
 from ldp_core.shuffled import shuffled as shuffled
 from ldp_core.verdicts import NOISE, USABLE, judge, largest_error
 from ldp_core.workloads import Answers, Detect, Line, Unit, Workload, assembled, in_chunks
@@ -394,10 +394,14 @@ def detectable(mechanism: Mechanism, line: Line, counts: Counts, case: Case | No
     """(p,) the variance of each difference a person, in squared units: of the mechanism, and of who takes part."""
     queries = np.arange(line.told.num_queries)
     noise = line.unit.factor**2 * _variances(mechanism, line.told, counts, case, queries)
+    return noise + drawn_variances(line, counts, queries)
+
+
+def drawn_variances(line: Line, counts: Counts, queries: np.ndarray) -> np.ndarray:
+    """(q,) the variance of answers by the chance of who takes part, a person, in squared units (of totals, for each person)."""
     if line.rates is not None:
-        return noise + line.drawn.sum(axis=0)
-    shares, rows = dense(counts) / users_of(counts), line.told.rows(queries)
-    return noise + line.unit.factor**2 * (rows**2 @ shares - (rows @ shares) ** 2)
+        return line.drawn.sum(axis=0)[queries]
+    return line.unit.factor**2 * sampling.of_queries(line.told, counts, queries) / users_of(counts)
 
 
 def _variance(mechanism: Mechanism, workload: Workload, counts: Counts, case: Case | None) -> float:

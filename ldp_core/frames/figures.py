@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 
-import numpy as np
 import pandas as pd
 
 from ldp_core import analysis, bounds, library, wording

@@ -118,7 +118,7 @@ def _judged(setting: Setting, mechanism: Mechanism, case: str, stop: threading.E
     costs = setting.costs(mechanism)
     chosen = costs[costs["case"] == case].iloc[0]
     judged = {name: chosen[name] for name in ("users_needed", "users_bound", "gap")} | {"cases": costs}
-    where = {"answers_the_questions": True, "judged_at_epsilon": setting.epsilon, "case": case, "alpha": setting.alpha}
+    where = {"answers_the_questions": True, "judged_at_epsilon": setting.epsilon, "case": case}
     return where | judged
 
 

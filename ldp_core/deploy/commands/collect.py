@@ -88,26 +88,22 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
             terminal.say(_said(file))
     if unlike := collector.unlike_in_words(collection, kit.mechanism):
         terminal.say(unlike)
-    options: dict[str, Any] = {"labels": kit.labels, "occasions": occasions, "drawn": given.drawn}
+    options: dict[str, Any] = {"occasions": occasions, "drawn": given.drawn}
     kind, sizes, reported = "any_time" if given.any_time else "fixed", None, collection.users / occasions
     if given.population:
         sizes = collector.sizes_of(given.population, collector.group_names(kit.domain))
-    users = reported if sizes is None else float(sizes.sum())
     with terminal.progress("Working out the answers"):
         answers = collector.answers(
             collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
         )
-        about = (collection, kit.mechanism, kit.workload, kit.ratios, given.estimator, given.level, kind)
-        ratios = collector.within_groups(*about, drawn=given.drawn)
-    told = collector.in_units(answers, kit.workload, users)
     if given.output:
         # Without a byte order mark, spreadsheets take UTF-8 for another encoding.
-        files.write(given.output, BOM_UTF8 + frames.as_csv(collector.with_groups(told, ratios)).encode())
+        files.write(given.output, BOM_UTF8 + frames.as_csv(answers).encode())
     read = [
         {"name": file.name, "accepted": file.accepted, "refused": dict(file.refused), "repeated": file.repeated}
         for file in collection.read
     ]
-    result = {"design": kit.design, "files": read, "answers": told, "within_groups": ratios, "unlike": unlike}
+    result = {"design": kit.design, "files": read, "answers": answers, "unlike": unlike}
     whose = collector.whose(reported, given.drawn, sizes)
     result |= {"intervals": whose, "file": given.output}
 
@@ -116,12 +112,9 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         if given.output:
             yield f"Answers written to {given.output}."
             return
-        yield from ("", *_table(told.assign(verdict=collector.judged(answers, users, kit.target, kit.workload))), "")
-        if len(ratios):
-            yield from (*_table(ratios), "")
-            yield from filter(None, [estimators.unbounded_in_words(ratios, kind)])
-        yield whose
-        yield f"Target error: {verdicts.error_in_words(kit.workload, kit.target, users)}. {verdicts.RULE}"
+        yield from ("", *_table(answers), "")
+        yield from filter(None, [estimators.unbounded_in_words(answers, kind)])
+        yield f"{whose} {verdicts.RULE}"
         missed = estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), reported, given.estimator)
         yield from filter(None, (missed, estimators.contradicted_in_words(answers, given.estimator)))
 
@@ -158,8 +151,8 @@ def _table(answers: pd.DataFrame) -> Iterator[str]:
         name: (heading, lambda value: "none" if value != value else wording.significant(value, 5))
         for name, heading in numbers.items()
     }
-    if (answers["unit"] != "people").any():
-        columns = {**columns, "unit": ("Unit", str)}
-    if "verdict" in answers:
-        columns = {**columns, "verdict": ("Verdict", str)}
-    return terminal.table(answers, columns)
+    told = answers.assign(unit=answers["unit"].map(verdicts.unit_in_words))
+    columns = {**columns, "unit": ("Unit", str), "verdict": ("Verdict", str)}
+    if answers["found"].any():
+        columns = {**columns, "found": ("Difference", str)}
+    return terminal.table(told, columns)

@@ -11,6 +11,8 @@ from ldp_core import frames, library, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.deploy.kit import package
 from ldp_core.designs import Setting, audited_in_words, detecting
+from ldp_core.studies import detection
+from ldp_core.workloads import Detect
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +27,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=True,
         metavar="D",
-        help="also say how many people find a difference of this share between two groups; without D, that of the configuration",
+        help="also say how many people find a difference of this size between two groups, in the unit of the answers (percentage points for "
+        "shares); without D, that of the configuration",
     )
     parser.add_argument("--power", type=float, metavar="P", help="chance to find it if it is there (0.8)")
     parser.add_argument("--significance", type=float, metavar="A", help="chance to find one that is not (0.05)")
@@ -44,20 +47,22 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     setting = fitted(given, stop)
     costs = _costs(setting)
     if given.detect is not None:
-        usual = setting.configuration.detection
-        asked = (
-            usual.difference if given.detect is True else given.detect,
-            usual.power if given.power is None else given.power,
-            usual.level if given.significance is None else given.significance,
-        )
-        found = detecting.of_design(setting, setting.chosen_mechanism)
-        table = found.table(*asked)
-        costs["detection"] = {"between": found.between, "in_words": found.in_words(table, *asked), "answers": table}
+        found = detecting.of_design(setting, setting.chosen_mechanism, _target(given))
+        costs["detection"] = {"between": found.between, "in_words": found.in_words(), "answers": found.table}
     if given.output:
         outcome, proof = package.outcome_of(setting, given.errors_on_data), package.certificate_of(setting)
         content = package.design(setting.configuration, outcome, setting.chosen_mechanism, certificate=proof)
         files.write(given.output, content)
     terminal.show(given, stop, costs | {"file": given.output}, lambda: _text(setting, costs, given.output))
+
+
+def _target(given: argparse.Namespace) -> Detect | None:
+    """The difference to detect, where one is given; else that of the design."""
+    if given.detect is True:
+        return None
+    power, level = given.power or detection.POWER, given.significance or detection.LEVEL
+    detection.reach(power, level)  # refused before anything is fitted
+    return Detect(given.detect, power, level)
 
 
 def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
@@ -84,17 +89,16 @@ def _costs(setting: Setting) -> dict[str, Any]:
         "audited_delta": audit.delta,
         "users": setting.users,
         "case": case,
-        "alpha": setting.alpha,
         "users_needed": None,
         "users_no_mechanism_can_do_without": {name: setting.bounds(name) for name in setting.cases},
         "gap": None,
-        "expected_errors": None,
+        "questions": None,
     }
     try:
         return result | {
             "users_needed": setting.users_needed(mechanism, case),
             "gap": setting.gap(mechanism, case),
-            "expected_errors": setting.summary(mechanism),
+            "questions": setting.lines(mechanism),
             "cases": setting.costs(mechanism),
         }
     except ValueError as error:
@@ -106,14 +110,14 @@ def _text(setting: Setting, costs: dict[str, Any], written: str | None) -> Itera
     limits = costs["users_no_mechanism_can_do_without"][case]
     yield f"{setting.titled(setting.chosen)}, epsilon {c.epsilon}, for {'' if c.workload is None else c.workload.summary}"
     yield ""
-    if costs["expected_errors"] is not None:
+    if costs["questions"] is not None:
         yield from (setting.verdict(mechanism), "")
     facts = {
         "People needed": "not worked out" if costs["users_needed"] is None else wording.needed(costs["users_needed"]),
         "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",
         "Gap, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
         "Counted for": working.WHOSE[case],
-        "Target error": f"{setting.error_in_words(setting.target)} in a typical answer",
+        "Target": setting.error_in_words(1.0),
         "Audited epsilon": audited_in_words(costs["audited_epsilon"], mechanism.audit()),
         "People": f"{wording.count(setting.users)}, {'counted' if setting.on_data else 'expected'}",
     }

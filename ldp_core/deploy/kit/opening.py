@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED
@@ -20,7 +18,7 @@ from ldp_core.designs.disclosure import PEOPLE
 from ldp_core.designs.standalone import realise
 from ldp_core.designs.zips import zipped
 from ldp_core.mechanisms import Mechanism
-from ldp_core.workloads import Ratios, Workload, ratios_of
+from ldp_core.workloads import Workload
 
 _READ = (*bundle.MEMBERS, *bundle.KIT)
 
@@ -28,7 +26,7 @@ _READ = (*bundle.MEMBERS, *bundle.KIT)
 @dataclass(frozen=True, eq=False)
 class Kit:
     """A kit opened again, to count and answer: ``device`` is the description that people's devices
-    run, ``design`` its id, ``needed`` the users that the target error takes for the people that the design is for (None where that is
+    run, ``design`` its id, ``needed`` the people that the questions' targets take for whom the design is for (None where that is
     not known), ``warnings`` say what else of it changed or is missing."""
 
     configuration: Configuration
@@ -41,19 +39,9 @@ class Kit:
     warnings: tuple[str, ...] = ()
 
     @property
-    def target(self) -> float:
-        """The target error, as a share of all users."""
-        return math.sqrt(self.configuration.target_alpha)
-
-    @property
     def labels(self) -> Sequence[str]:
         """Names of the types."""
         return self.domain.type_labels
-
-    @cached_property
-    def ratios(self) -> list[Ratios]:
-        """The shares and averages within groups that are asked for."""
-        return ratios_of(self.configuration.parts, self.domain, self.workload)
 
 
 def kit_of(made: Setting) -> Kit:

@@ -49,12 +49,12 @@ def outcome_of(setting: Setting, figures: bool = False) -> dict[str, Any]:
     expected: dict[str, Any]
     try:
         expected = {
-            "expected_errors": asdict(shown.summary(mechanism)),
-            "expected_errors_refer_to": shown.population,
+            "questions": shown.lines(mechanism).to_dict("records"),
+            "errors_refer_to": shown.population,
             "users_needed": {case: shown.users_needed(mechanism, case) for case in cases},
         }
     except ValueError as error:  # a large design can be deployed all the same
-        expected = {"expected_errors": None, "expected_errors_missing": str(error)}
+        expected = {"questions": None, "errors_missing": str(error)}
     return {
         "mechanism": stated,
         "audit": asdict(mechanism.audit()),

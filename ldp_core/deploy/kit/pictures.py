@@ -21,17 +21,15 @@ _TOP = 26
 _MOST_STEPS = 8
 
 
-def errors_by_query(
-    names: Sequence[str], errors: Sequence[float], target: float, sentence: str, scale: wording.Scale = wording.POINTS
-) -> ET.Element:
-    """One row for each query, its standard error as a dot, and a line at the ``target``; all are shares of all users."""
-    most = 1.08 * max([*errors, target])
+def errors_by_query(names: Sequence[str], errors: Sequence[float], sentence: str, scale: wording.Scale) -> ET.Element:
+    """One row for each answer, its error in targets as a dot, and a line at its target."""
+    most = 1.08 * max([*errors, 1.0])
     bottom = _TOP + _ROW * len(names)
 
     def across(value: float) -> float:
         return _NAMES + (WIDTH - _NAMES - _RIGHT) * value / most
 
-    x = across(target)
+    x = across(1.0)
     drawn = [_line(x, _TOP, x, bottom, "mark"), _text("target error", x, _TOP - 8, "middle faint")]
     for row, (name, error) in enumerate(zip(names, errors, strict=True)):
         x, y = across(error), _TOP + _ROW * (row + 0.5)
@@ -44,18 +42,17 @@ def errors_by_query(
     drawn.append(_line(_NAMES, _TOP, _NAMES, bottom, "axis"))
     for tick in _round_steps(scale.times * most):
         drawn.append(_text(wording.significant(tick), across(tick / scale.times), bottom + 18, "middle"))
-    label = f"standard error of the answer ({'percentage points of all people' if scale == wording.POINTS else scale.short})"
+    label = f"error of the answer ({scale.unit})"
     drawn.append(_text(label, (_NAMES + WIDTH - _RIGHT) / 2, bottom + 38, "middle"))
     return _svg(bottom + _FOOT, sentence, drawn)
 
 
-def error_by_users(
-    needed: float, least: float | None, users: int, target: float, sentence: str, scale: wording.Scale = wording.POINTS
-) -> ET.Element:
-    """The standard error of a typical query against the number of people, on log axes: it falls as one over their square root.
+def error_by_users(needed: float, least: float | None, users: int, sentence: str, scale: wording.Scale) -> ET.Element:
+    """The error in targets against the number of people, on log axes: it falls as one over their square root.
 
-    ``needed`` people reach the ``target``; below what ``least`` people could reach no unbiased design can come.
+    ``needed`` people reach the target; below what ``least`` people could reach no unbiased design can come.
     """
+    target = 1.0
     ends = min(users, needed) / 10, max(users, needed) * 10
     at = lambda people, of: target * math.sqrt(of / people)  # noqa: E731
     low = min(at(ends[1], least or needed), target) / 1.3
@@ -71,10 +68,7 @@ def error_by_users(
     def sloping(of: float) -> list[tuple[float, float]]:
         return [(across(people), down(at(people, of))) for people in ends]
 
-    named, (x, y) = (
-        "percentage points" if scale == wording.POINTS else scale.short,
-        (across(users), down(at(users, needed))),
-    )
+    x, y = across(users), down(at(users, needed))
     drawn = []
     if least:
         path = " ".join(f"{_at(x)},{_at(y)}" for x, y in [*sloping(least), (right, bottom), (_LEFT, bottom)])
@@ -99,7 +93,7 @@ def error_by_users(
         element("circle", cx=_at(x), cy=_at(y), r=5, class_="dot"),
         _text(f"{users:,} people", x + 9, y - 8),
         _text("people who take part (log scale)", (_LEFT + WIDTH) / 2, _HEIGHT - 8, "middle"),
-        _text(f"standard error of a typical answer ({named}, log scale)", 8, 14),
+        _text(f"error ({scale.unit}, log scale)", 8, 14),
     ]
     return _svg(_HEIGHT, sentence, drawn)
 

@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core import analysis, frames, library, verdicts, wording
+from ldp_core import analysis, library, verdicts, wording
 from ldp_core.deploy.kit import pictures, review
 from ldp_core.deploy.kit.markup import Node, element, listed, page, table
 from ldp_core.designs import Configuration, Setting, guarantee
 from ldp_core.mechanisms import Mechanism
-from ldp_core.workloads.shown import scaled_names
 
 NIST = "https://doi.org/10.6028/NIST.SP.800-226"
 SHOWN_QUERIES = 24
@@ -85,34 +84,43 @@ def _parameters(c: Configuration, mechanism: Mechanism) -> ET.Element:
 
 
 def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[ET.Element]:
-    errors, users, target, workload = outcome.get("expected_errors"), shown.users, shown.target, shown.workload
-    of = "of all people" if verdicts.only_unit(workload) is None else "of the answer"
+    lines, users = outcome.get("questions"), shown.users
+    answers = sum(line.told.num_queries for line in shown.answers.lines)
     rows: list[list[Node]] = [
         ["people expected", f"{users:,}", "people, one by one"],
-        ["questions", f"{workload.num_queries:,}", "answers that the reports give together"],
-        ["target error", shown.error_in_words(target), f"{of}, a standard error"],
+        [
+            "answers",
+            f"{answers:,}",
+            f"to {wording.plural(len(shown.answers.lines), 'question')}, from the same reports",
+        ],
     ]
-    if not isinstance(errors, Mapping):
-        missing = str(outcome.get("expected_errors_missing") or "The errors to expect were not worked out.")
+    if not isinstance(lines, list):
+        missing = str(outcome.get("errors_missing") or "The errors to expect were not worked out.")
         return [_utility_table(rows), element("p", missing)]
+    rows += [[f"error, {line['question']}", *_error_and_target(line)] for line in lines]
     needed, limits = outcome.get("users_needed") or {}, outcome.get("users_no_mechanism_can_do_without") or {}
-    for case, users_needed in needed.items():
-        error, title = target * math.sqrt(users_needed / users), review.case_title(case)
-        rows += [
-            [f"standard error, typical answer, {title}", shown.error_in_words(error), of],
-            [f"people needed, {title}", wording.users(users_needed), _against(limits.get(case))],
-        ]
+    for case, people in needed.items():
+        rows.append([f"people needed, {review.case_title(case)}", wording.users(people), _against(limits.get(case))])
     elements: list[ET.Element] = [
         element("p", verdict),
         _utility_table(rows),
         element("p", "A standard error is the size by which an answer is typically off. Two in three answers are closer to the truth, and "
-                "about one in twenty is off by more than twice as much. People needed are for the target error in a typical answer."),
+                "about one in twenty is off by more than twice as much. With the people needed every question meets its target."),
         element("p", verdicts.RULE),
     ]  # fmt: skip
     worst = analysis.WORST_CASE.name
     if needed.get(worst, 0) > 0:
         elements.append(_over_users(shown, needed[worst], max((limits.get(worst) or {}).values(), default=0.0)))
-    return elements + _queries(shown, str(outcome.get("expected_errors_refer_to")))
+    return elements + _answers(shown, str(outcome.get("errors_refer_to")))
+
+
+def _error_and_target(line: Mapping[str, Any]) -> tuple[str, str]:
+    """The error of a question, and what it is for."""
+    error, target = (verdicts.in_unit(line[name], line["unit"]) for name in ("standard_error", "target"))
+    if line["finds"] == line["finds"]:
+        least = verdicts.in_unit(line["finds"], line["unit"])
+        return f"± {error}", f"finds differences from {least} up; one of {target} is to be found"
+    return f"± {error}", f"the largest standard error; the target is {target}"
 
 
 def _utility_table(rows: list[list[Node]]) -> ET.Element:
@@ -126,29 +134,24 @@ def _against(limits: Mapping[str, float] | None) -> str:
 
 
 def _over_users(shown: Setting, needed: float, least: float) -> ET.Element:
-    users, target = shown.users, shown.target
-    said = shown.error_in_words(target * math.sqrt(needed / users))
-    sentence = (
-        f"In the worst case a typical answer has a standard error of {said} with {users:,} "
-        "people; four times as many people halve it."
-    )
-    return _figure(pictures.error_by_users(needed, least or None, users, target, sentence, shown.scale), sentence)
+    users = shown.users
+    said = shown.error_in_words(math.sqrt(needed / users))
+    sentence = f"In the worst case the error is {said} with {users:,} people; four times as many people halve it."
+    return _figure(pictures.error_by_users(needed, least or None, users, sentence, shown.scale), sentence)
 
 
-def _queries(shown: Setting, on: str) -> list[ET.Element]:
+def _answers(shown: Setting, on: str) -> list[ET.Element]:
     """The errors of single answers ``on`` the people that errors are for, unless they take too long."""
-    workload, users, scale = shown.workload, shown.users, shown.scale
-    if verdicts.too_large(workload):
+    if analysis.too_many_types(shown.workload):
         return []
-    judged = verdicts.judged_queries(workload)
-    places = np.unique(np.linspace(0, len(judged) - 1, min(SHOWN_QUERIES, len(judged))).astype(int))
-    errors = np.sqrt(frames.variances_of(shown.chosen_mechanism, workload, shown.counts, judged[places])) / users
-    names = scaled_names(workload, judged[places], shown.labels)
-    if scale != wording.POINTS:
-        names = [workload.query_name(int(query), shown.labels) for query in judged[places]]
-    some = "" if len(places) == workload.num_queries else f" {len(places)} answers are drawn, evenly spread."
-    sentence = f"The standard error of each answer with {users:,} people, on {on}.{some}"
-    return [_figure(pictures.errors_by_query(names, errors.tolist(), shown.target, sentence, scale), sentence)]
+    told = shown.answered(shown.chosen_mechanism).dropna(subset=["standard_error"])
+    places = np.unique(np.linspace(0, len(told) - 1, min(SHOWN_QUERIES, len(told))).astype(int))
+    chosen = told.iloc[places]
+    reached = chosen["finds"].fillna(chosen["standard_error"]) / chosen["target"]
+    some = "" if len(places) == len(told) else f" {len(places)} answers are drawn, evenly spread."
+    sentence = f"The error of each answer with {shown.users:,} people, on {on}.{some}"
+    drawn = pictures.errors_by_query(chosen["name"].tolist(), reached.tolist(), sentence, shown.scale)
+    return [_figure(drawn, sentence)]
 
 
 def _figure(drawn: ET.Element, sentence: str) -> ET.Element:

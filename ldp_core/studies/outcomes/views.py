@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, frames
+from ldp_core import analysis, frames, sampling
 from ldp_core import estimators as estimation
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Budget, Callback, Cancel, Progress
-from ldp_core.studies import sampling, simulate
+from ldp_core.studies import simulate
 from ldp_core.studies.outcomes.groups_of_queries import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
 from ldp_core.workloads import Ratios, Workload
