@@ -426,7 +426,9 @@ def _variances(
 
 def _relative(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray) -> np.ndarray:
     """(q,) the squared relative error of the size of the group of each answer, times the people: the larger one of its two sides."""
-    assert line.cells is not None and line.group_sizes is not None and line.rates is not None
+    assert line.cells is not None
+    assert line.group_sizes is not None
+    assert line.rates is not None
     cells, sizes = np.unique(line.cells[:, queries]), line.rates.sizes[:, queries]
     variances = dict(zip(cells.tolist(), _variances(mechanism, line.group_sizes, counts, None, cells), strict=True))
     by_cell = np.vectorize(variances.__getitem__, otypes=[float])(line.cells[:, queries])

@@ -76,7 +76,6 @@ class Setting(Proved):
     def simulated(self, ready: Mapping[str, Mechanism], **followed: Any) -> outcomes.Outcomes:
         """Trials of mechanisms by name on the people of the design, as the configuration says: see `studies.outcomes.compare`, which
         takes what is ``followed``, too."""
-        parts, axes = self.configuration.parts, axes_of(self.domain)
         return outcomes.compare(
             ready,
             self.workload,
@@ -84,8 +83,7 @@ class Setting(Proved):
             self.labels,
             **self.configuration.simulation.model_dump(include={"seed", "trials", "estimators", "new_people"}),
             prior=self.posterior_prior(),
-            scales=outcomes.scales_of(self.workload, axes),
-            parts=[part.summary for part in parts] if len(parts) > 1 else None,
+            scales=outcomes.scales_of(self.workload, axes_of(self.domain)),
             **followed,
         )
 

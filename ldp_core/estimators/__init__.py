@@ -9,6 +9,8 @@ from ldp_core.estimators.confidence import INTERVAL_PART as INTERVAL_PART
 from ldp_core.estimators.confidence import METHODS as METHODS
 from ldp_core.estimators.confidence import Intervals as Intervals
 from ldp_core.estimators.confidence import intervals as intervals
+from ldp_core.estimators.lines import Estimated as Estimated
+from ldp_core.estimators.lines import line_answers as line_answers
 from ldp_core.estimators.posterior import PosteriorEstimate as PosteriorEstimate
 from ldp_core.estimators.ratios import ratio_answers as ratio_answers
 from ldp_core.estimators.ratios import unbounded_in_words as unbounded_in_words

@@ -62,7 +62,7 @@ def ratio_answers(
     shown: Estimate | None = None,
     drawn: bool = False,
 ) -> pd.DataFrame:
-    """One row per ratio: name, unit, answer, low, high, method and standard_error (by the delta method), in the unit; NaN for those that there are not.
+    """One row per ratio: name, answer, low, high, method, standard_error (by the delta method) and unbiased, in the unit; NaN for those that there are not.
 
     ``estimate`` must be unbiased. ``find``: what finds intervals of linear answers; ratios of secret groups have them by `intervals` alone.
     ``shown``: the estimate to answer by, from the same reports; the intervals are widened where its answers lie beyond. With ``drawn`` they are
@@ -89,12 +89,19 @@ def ratio_answers(
     impossible = (low >= high) & (error > POINT)  # cut to what is possible, nothing was left
     middle = 0.0 if len(own) == 2 else asked.unit.middle
     low, high = (middle + asked.unit.factor * np.where(impossible, np.nan, ends) for ends in (low, high))
-    told = asked.values(answers)
+    told = unbiased = asked.values(answers)
     if shown is not None:
         told = asked.values(shown.answers(asked.linear), asked.parts(answers)[1] if asked.known else None)
         low, high = np.where(told < low, told, low), np.where(told > high, told, high)
-    columns = {"answer": told, "low": low, "high": high, "method": methods, "standard_error": error}
-    return pd.DataFrame({"name": asked.names, "unit": asked.unit.name, **columns})
+    columns = {
+        "answer": told,
+        "low": low,
+        "high": high,
+        "method": methods,
+        "standard_error": error,
+        "unbiased": unbiased,
+    }
+    return pd.DataFrame({"name": asked.names, **columns})
 
 
 def _each(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,20 +14,16 @@ from ldp_core import verdicts
 from ldp_core.analysis import asked_of
 from ldp_core.deploy.collector import population
 from ldp_core.deploy.collector.collection import Collection
-from ldp_core.estimators import Intervals, apply, intervals, people_told, ratio_answers
+from ldp_core.estimators import Estimated, Intervals, apply, intervals, line_answers, people_told
 from ldp_core.estimators.sequences import any_time
-from ldp_core.mechanisms.base import Estimate, Mechanism
+from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.wording import meant
 from ldp_core.workloads import Detect, Line, Workload, in_chunks
-from ldp_core.workloads.answers import OF_GROUP, POINTS, ratios_of, reach
-from ldp_core.workloads.axes import Axis
-from ldp_core.workloads.shown import spread
+from ldp_core.workloads.answers import OF_GROUP, POINTS, reach
 
 KINDS: dict[str, Callable[..., Intervals]] = {"fixed": intervals, "any_time": any_time}
 """Intervals for one look at the answers, and for as many as one likes."""
-_POINT, _KNOWN = 1e-6, 1e-6
-"""Parts of a standard error, and standard errors for one person, that are rounding alone."""
 
 
 def answers(
@@ -84,105 +80,28 @@ def answers(
     unbiased = mechanism.estimate(collection.reports)
     estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
     asked = asked_of(workload)
-    estimated = Estimated(
-        collection,
-        mechanism,
-        estimate,
-        estimate if estimate.unbiased else unbiased,
-        level,
-        kind,
-        occasions,
-        drawn,
-        sizes,
-    )
+    times = None if sizes is None else population.weights(mechanism, collection.reports, sizes) * occasions
+    based_on = estimate if estimate.unbiased else unbiased
+    given = Estimated(mechanism, estimate, based_on, collection.users, level, KINDS[kind], drawn, occasions, times)
+    if sizes is not None and times is not None:
+        given = replace(
+            given, people=float(sizes.sum()), weighted=partial(population.weighted, mechanism=mechanism, times=times)
+        )
     room = None if most is None else max(1, most // len(asked.lines))
-    survey = workload.survey is not None
     frames = []
     for k, line in enumerate(asked.lines):
-        about = _about_everybody if line.asked is None else partial(_within_groups, axes=asked.axes, survey=survey)
-        frames.append(_judged(about(estimated, line, room), line, collection.users / occasions).assign(line=k))
+        found = line_answers(line, asked.axes, workload.survey is not None, given, room)
+        frames.append(_judged(_promised(found, line, given), line, collection.users / occasions).assign(line=k))
     return pd.concat(frames, ignore_index=True).assign(adds_up_to=people_told(estimate, workload) / occasions)
 
 
-@dataclass(frozen=True, eq=False)
-class Estimated:
-    """Reports with the ``estimate`` to answer by, the unbiased one it is ``based_on``, and what is wanted of intervals."""
-
-    collection: Collection
-    mechanism: Mechanism
-    estimate: Estimate
-    based_on: Estimate
-    level: float
-    kind: str
-    occasions: int
-    drawn: bool
-    sizes: np.ndarray | None
-
-    @property
-    def users(self) -> int:
-        return self.collection.users
-
-
-def _about_everybody(of: Estimated, line: Line, most: int | None) -> pd.DataFrame:
-    """The answers to a question that counts, averages or adds up over everybody."""
-    told, unit, mechanism = line.told, line.unit, of.mechanism
-    chosen = np.arange(told.num_queries) if most is None else spread([told.num_queries], most)[0]
-    given = (mechanism, told, of.based_on, of.level, chosen, of.users, of.drawn)
-    times = None
-    if of.sizes is None:
-        found = KINDS[of.kind](*given)
-    else:
-        times = population.weights(mechanism, of.collection.reports, of.sizes) * of.occasions
-        found = intervals(*given, times)
-
-    def answered_by(estimate: Estimate) -> np.ndarray:
-        if times is None:
-            return estimate.answers(told, chosen)
-        return population.weighted(estimate, mechanism, told, chosen, times)
-
-    users = of.users / of.occasions if of.sizes is None else float(of.sizes.sum())
-    weights, answered = told.query_weights(chosen) * of.occasions, answered_by(of.estimate)
-    each = 1.0 if of.sizes is None else users * of.occasions / of.users
-    low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
-    if of.estimate.unbiased:
-        low, high = found.ends.T
-    in_doubt = found.most / weights > _KNOWN * each * of.users**0.5
-    point = np.ptp(found.ends, axis=1) <= _POINT * found.most  # cut to what is possible, nothing was left
-    low, high = (np.where(point & in_doubt, np.nan, end) for end in (low, high))
-    scale = unit.factor / (weights * users) * (users if unit.total else 1.0)
-    start = unit.middle * (users if unit.total else 1.0)
-    off = unit.off * (users if unit.total else 1.0)
-    return pd.DataFrame(
-        {
-            "query": chosen,
-            "name": [told.query_name(int(query)) for query in chosen],
-            "answer": start + scale * answered,
-            "low": start + scale * low - off,
-            "high": start + scale * high + off,
-            "method": found.methods.astype(str),
-            "standard_error": np.where(in_doubt, scale * found.errors, 0.0),
-            "promised": np.where(in_doubt, scale * found.most, 0.0),
-            "unbiased": start + scale * answered_by(of.based_on),
-        }
-    )
-
-
-def _within_groups(of: Estimated, line: Line, most: int | None, axes: Sequence[Axis], survey: bool) -> pd.DataFrame:
-    """The answers to a question that is asked within groups: see `estimators.ratio_answers`."""
-    assert line.asked is not None
-    shown = None if of.estimate.unbiased else of.estimate
-    given = (of.mechanism, of.based_on, of.level, KINDS[of.kind], of.users, shown, of.drawn)
-    tables = ratios_of(line.asked, axes, survey, most)
-    found = pd.concat([ratio_answers(own, *given) for own in tables], ignore_index=True)
-    queries = np.concatenate([own.queries_of for own in tables])
+def _promised(found: pd.DataFrame, line: Line, of: Estimated) -> pd.DataFrame:
+    """With the most that the standard errors are for this number of people, whatever their values."""
+    if "promised" in found:
+        return found
+    queries = found["query"].to_numpy()
     variances = largest_variances(of.mechanism, line.told, queries) / line.told.query_weights(queries) ** 2
-    off = line.unit.off * (2 if line.difference else 1)
-    return found.assign(
-        query=queries,
-        low=found["low"] - off,
-        high=found["high"] + off,
-        promised=line.unit.factor * np.sqrt(variances / of.users),
-    )
+    return found.assign(promised=line.unit.factor * np.sqrt(variances / of.users))
 
 
 def _judged(found: pd.DataFrame, line: Line, users: float) -> pd.DataFrame:

@@ -2,12 +2,9 @@
 charts.
 
 found = outcomes.compare({"haar": mechanism}, workload, counts, labels, trials=100, estimators=("unbiased", "wnnls"))
-found.errors, found.groups, found.releases, ...
+found.answers, found.lines, found.releases, ...
 """
 
-from ldp_core.studies.outcomes.groups_of_queries import Groups as Groups
-from ldp_core.studies.outcomes.groups_of_queries import counts_people as counts_people
-from ldp_core.studies.outcomes.groups_of_queries import query_groups as query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES as QUANTILES
 from ldp_core.studies.outcomes.quantiles import Scale as Scale
 from ldp_core.studies.outcomes.quantiles import positions as positions

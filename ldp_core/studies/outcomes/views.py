@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -12,16 +11,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, frames, sampling
+from ldp_core import analysis, sampling
 from ldp_core import estimators as estimation
+from ldp_core.limits import MOST_SHOWN_QUERIES
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.studies import simulate
-from ldp_core.studies.outcomes.groups_of_queries import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
-from ldp_core.workloads import Ratios, Workload
-from ldp_core.workloads.shown import scaled_names, spread, unweighted_answers
+from ldp_core.workloads import Answers, Line, Ratios, Workload
+from ldp_core.workloads.answers import ratios_of
+from ldp_core.workloads.shown import spread
 
 RELEASES = 9
 """The published answers of this many collections, the first ones, are kept."""
@@ -38,42 +38,33 @@ Columns = Mapping[str, np.ndarray | Sequence[str | float]]
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Views of simulated collections: tidy frames, all with the columns mechanism and estimator. Answers and errors are shares of
-    all users, without the weights of the queries except in ``errors``.
+    """Views of simulated collections: tidy frames, all with the columns mechanism and estimator. Answers and errors are in the units that were
+    asked for.
 
     Attributes:
-        errors: trials, observed, standard_error, predicted: of a typical query, the root of the mean over queries and trials, weighted as
-            mechanisms are judged; total_observed, total_standard_error, total_predicted: squared errors summed over all queries, in
-            squared users; and estimated_users, the people that answers add up to. Standard errors are what the number of trials
-            leaves open. Predictions are exact expectations on this data, or of the distribution where every trial had new people: NaN for
-            biased estimates, and where they would take matrices that are too large.
-        queries: query, label, true, mean, deviation (of single trials), observed, standard_error, predicted of the queries shown.
-        groups: group, label, queries, observed, standard_error, predicted of `query_groups`; ``by`` says what groups are.
-        releases: release (from 1), query, label, true, released: what the first `RELEASES` collections would publish.
-        intervals: query, label, true, answer, low, high, holds (the truth), method of the first collection, at `LEVEL`; empty
-            where no estimator has any. Methods are those of `estimators.METHODS`, or "credible".
+        answers: line, question, query, name, unit, target (a standard error), true, mean, deviation (of single trials), observed, standard_error,
+            predicted of the answers shown; answer, low, high, holds (the truth) and method of the first collection, at `LEVEL`, NaN and "" where the
+            estimator has no intervals. Standard errors are what the number of trials leaves open. Predictions are exact expectations on this
+            data, or of the distribution where every trial had new people, to first order for ratios: NaN for biased estimates, and where
+            they would take matrices that are too large.
+        lines: line, question, unit, answers, observed, standard_error, predicted of each question: the root of the mean over its answers shown.
+        errors: trials, observed, standard_error, predicted: the largest of `lines` in targets; and estimated_users, the people that answers add up to.
+        releases: release (from 1), line, query, name, unit, true, released: what the first `RELEASES` collections would publish.
         curves: attribute, type, label, true, first, low, high: along each scale the true cumulative shares, those of the first collection, and the
             bounds between which nine of ten collections lie; empty where types have no order.
         quantiles: attribute, quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
             distances to the true quantile, in the unit of the scale and as shares; empty where ``curves`` is.
-        ratios: name, unit, true, answer, low, high, holds (those of the first collection, as of `estimators.ratio_answers`), observed, standard_error,
-            predicted (by the delta method): of the shares and averages within groups, in their units; empty where none is asked for.
         trials: how many were run of each pair.
-        people: whether all answers count people; otherwise some may be below 0 or above the number of users.
         skipped: (mechanism, estimator, why) of the pairs that do not go together.
     """
 
-    by: str
+    answers: pd.DataFrame
+    lines: pd.DataFrame
     errors: pd.DataFrame
-    queries: pd.DataFrame
-    groups: pd.DataFrame
     releases: pd.DataFrame
-    intervals: pd.DataFrame
     curves: pd.DataFrame
     quantiles: pd.DataFrame
-    ratios: pd.DataFrame
     trials: int
-    people: bool = True
     skipped: tuple[tuple[str, str, str], ...] = ()
 
     @property
@@ -84,9 +75,7 @@ class Outcomes:
 
     def __repr__(self) -> str:
         mechanisms, estimators = (self.errors[column].nunique() for column in ("mechanism", "estimator"))
-        return (
-            f"<Outcomes: {self.trials:,} trials, {mechanisms} mechanisms, {estimators} estimators, groups by {self.by}>"
-        )
+        return f"<Outcomes: {self.trials:,} trials, {mechanisms} mechanisms, {estimators} estimators>"
 
 
 def left_out(
@@ -127,15 +116,12 @@ def compare(
     scales: Sequence[Scale] = (),
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-    parts: Sequence[str] | None = None,
     new_people: bool = False,
     prior: float | np.ndarray | None = None,
-    ratios: Sequence[Ratios] = (),
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
-    ``labels`` name the types and ``parts`` the parts of a union; ``scales`` are the orders along which they have quantiles
-    (see `scales_of`); ``ratios`` are the answers within groups (see `ldp_core.workloads.ratios_of`); ``prior`` is for the posterior mean.
+    ``labels`` name the types; ``scales`` are the orders along which they have quantiles (see `scales_of`); ``prior`` is for the posterior mean.
     With ``new_people``, every trial has people of its own (see `simulate.collect`). ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
     A cancelled run keeps what it has: at least one trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.
@@ -147,7 +133,7 @@ def compare(
     pairs = {name: suitable for name, suitable in pairs.items() if suitable}
     if not pairs:
         raise ValueError(" ".join(dict.fromkeys(reason for _, _, reason in skipped)) or "There is nothing to simulate.")
-    groups, runs = query_groups(workload, labels, parts), list[_Run]()
+    runs = list[_Run]()
     budget = Budget(None, trials * len(pairs), cancel, callback)
     for name, suitable in pairs.items():
         if runs and budget.cancelled():
@@ -156,38 +142,53 @@ def compare(
         def follow(progress: Progress, name: str = name) -> None:
             budget.tell(found=name)
 
-        views = _views(chosen[name], workload, counts, groups, scales)
-        views |= {f"ratios {k}": _within_groups(own, counts, new_people) for k, own in enumerate(ratios)}
+        views = _views(chosen[name], workload, counts, scales, new_people)
         collected = simulate.collect(
             chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, new_people, prior
         )
-        runs.append(_Run(name, chosen[name], collected, workload, labels, groups, tuple(scales), prior, seed))
+        runs.append(_Run(name, chosen[name], collected, workload, labels, tuple(scales), prior, seed, budget.cancelled))
 
     frame = partial(_frame, runs)
+    lines = range(len(analysis.asked_of(workload).lines))
+    told = frame(*(partial(_Run.of_line, k=k) for k in lines))
+    by_line = _by_line(told)
     return Outcomes(
-        by=groups.by,
-        errors=frame(_Run.errors),
-        queries=frame(_Run.of_queries),
-        groups=frame(_Run.of_groups),
-        releases=frame(_Run.releases),
-        intervals=frame(lambda run, estimator: run.intervals(estimator, budget.cancelled)),
+        answers=told.drop(columns="scale"),
+        lines=by_line,
+        errors=frame(partial(_Run.errors, lines=by_line)),
+        releases=frame(*(partial(_Run.releases, k=k) for k in lines)),
         curves=frame(*(partial(_Run.curves, k=k) for k in range(len(scales)))),
         quantiles=frame(*(partial(_Run.quantiles, k=k) for k in range(len(scales)))),
-        ratios=frame(*(partial(_Run.ratios, k=k, asked=own) for k, own in enumerate(ratios))),
         trials=min(len(answers) for run in runs for answers in run.trials.answers.values()),
-        people=counts_people(workload),
         skipped=skipped,
     )
 
 
 def releases(
-    mechanism: Mechanism, workload: Workload, counts: Counts, labels: Sequence[str], collections: int = 3
+    mechanism: Mechanism, workload: Workload, counts: Counts, collections: int = 3, seed: int = 0
 ) -> pd.DataFrame:
     """The unbiased answers of a few simulated ``collections``, as `Outcomes.releases` without all other views. ValueError where they
     cannot be simulated."""
-    collected = simulate.collect(mechanism, workload, counts, collections)
-    run = _Run(mechanism.name, mechanism, collected, workload, labels, query_groups(workload, labels), ())
-    return _frame([run], _Run.releases)
+    views = _views(mechanism, workload, counts, (), False)
+    collected = simulate.collect(mechanism, workload, counts, collections, seed, views=views)
+    run = _Run(mechanism.name, mechanism, collected, workload, (), ())
+    return _frame([run], *(partial(_Run.releases, k=k) for k in range(len(analysis.asked_of(workload).lines))))
+
+
+def _by_line(answers: pd.DataFrame) -> pd.DataFrame:
+    """The errors of each question: roots of means of squares."""
+    keys = ["mechanism", "estimator", "line", "question", "unit", "scale"]
+    squares = answers.assign(
+        observed=answers["observed"] ** 2,
+        predicted=answers["predicted"] ** 2,
+        standard_error=2 * answers["observed"] * answers["standard_error"],
+    )
+    grouped = squares.groupby(keys, sort=False)
+    found = grouped.agg(answers=("query", "size"), observed=("observed", "mean"), predicted=("predicted", lambda x: x.mean(skipna=False)),
+                        uncertain=("standard_error", "mean")).reset_index()  # fmt: skip
+    root = np.sqrt(found["observed"])
+    found["standard_error"] = found.pop("uncertain") / (2 * root.where(root > 0))
+    return found.assign(observed=root, predicted=np.sqrt(found["predicted"]))
 
 
 def _frame(runs: Sequence[_Run], *views: Callable[[_Run, str], Columns | None]) -> pd.DataFrame:
@@ -203,11 +204,19 @@ def _frame(runs: Sequence[_Run], *views: Callable[[_Run, str], Columns | None]) 
 
 
 def _views(
-    mechanism: Mechanism, workload: Workload, counts: Counts, groups: Groups, scales: Sequence[Scale]
+    mechanism: Mechanism, workload: Workload, counts: Counts, scales: Sequence[Scale], new_people: bool
 ) -> dict[str, simulate.View]:
-    truth, users = unweighted_answers(workload, counts, groups.queries), float(users_of(counts))
-    errors = lambda answers: groups.means(((answers - truth) / users) ** 2)  # noqa: E731
-    views = {"groups": simulate.View(workload, groups.queries, errors)}
+    """The answers to each question, and places along the scales."""
+    users, views, asked = float(users_of(counts)), dict[str, simulate.View](), analysis.asked_of(workload)
+    for k, line in enumerate(asked.lines):
+        if line.asked is None:
+            many = users if line.unit.total else 1.0
+            in_unit = lambda answers, unit=line.unit, many=many: many * (unit.middle + unit.factor * answers / users)  # noqa: E731
+            views[f"line {k} 0"] = simulate.View(line.told, _evenly(line), in_unit)
+            continue
+        for j, own in enumerate(_ratios(line, asked, workload)):
+            sizes = own.parts(own.linear.answers(counts))[1] if own.known and not new_people else None
+            views[f"line {k} {j}"] = simulate.View(own.linear, None, partial(own.values, sizes=sizes))
     for k, scale in enumerate(scales):
         if mechanism.supports(scale.totals) is None:
             views[f"quantiles {k}"] = simulate.View(scale.totals, None, partial(scale.positions, users=users))
@@ -215,10 +224,15 @@ def _views(
     return views
 
 
-def _within_groups(asked: Ratios, counts: Counts, new_people: bool) -> simulate.View:
-    """Of known sizes, where all trials have the same."""
-    sizes = asked.parts(asked.linear.answers(counts))[1] if asked.known and not new_people else None
-    return simulate.View(asked.linear, None, partial(asked.values, sizes=sizes))
+def _evenly(line: Line) -> np.ndarray:
+    """The queries shown of a question about everybody."""
+    return spread([line.told.num_queries], MOST_SHOWN_QUERIES)[0]
+
+
+def _ratios(line: Line, asked: Answers, workload: Workload) -> list[Ratios]:
+    """The answers within groups that are shown."""
+    assert line.asked is not None
+    return ratios_of(line.asked, asked.axes, workload.survey is not None, MOST_SHOWN_QUERIES)
 
 
 def _points(scales: Sequence[Scale], k: int) -> np.ndarray:
@@ -235,24 +249,24 @@ class _Run:
     trials: simulate.Trials
     workload: Workload
     labels: Sequence[str]
-    groups: Groups
     scales: tuple[Scale, ...]
     prior: float | np.ndarray | None = None
     seed: int = 0
+    cancelled: Callable[[], bool] = lambda: False
 
     @cached_property
     def users(self) -> float:
         return float(users_of(self.trials.counts))
 
     @cached_property
-    def truth(self) -> np.ndarray:
-        """(q,) true answers to the queries shown, in users."""
-        return unweighted_answers(self.workload, self.trials.counts, self.trials.queries)
+    def asked(self) -> Answers:
+        return analysis.asked_of(self.workload)
 
     @cached_property
-    def names(self) -> list[str]:
-        """They are of the queries shown."""
-        return scaled_names(self.workload, self.trials.queries, self.labels)
+    def ratios(self) -> dict[int, list[Ratios]]:
+        """By line, the answers within groups that are shown."""
+        lines = enumerate(self.asked.lines)
+        return {k: _ratios(line, self.asked, self.workload) for k, line in lines if line.asked is not None}
 
     def exact(self, estimator: str) -> Mechanism | None:
         """The mechanism whose exact variances are those of the answers by ``estimator``; None where these are biased."""
@@ -260,20 +274,46 @@ class _Run:
             return self.mechanism.consistent
         return self.mechanism if estimation.spec(estimator).unbiased else None
 
+    def found(self, estimator: str, k: int) -> np.ndarray:
+        """(trials, q) the answers shown to a question."""
+        views = [name for name in self.trials.views if name.startswith(f"line {k} ")]
+        return np.concatenate([self.trials.views[name][estimator] for name in views], axis=1)
+
     @cached_property
-    def predicted(self) -> dict[str, list[np.ndarray]]:
-        """By estimator: exact variances, in squared shares, of the answers to the queries shown and to those that stand for
-        groups; NaN for biased estimates."""
-        predicted, queries = {}, np.concatenate([self.trials.queries, self.groups.queries])
-        for estimator in self.trials.answers:
-            variances, source = np.full(len(queries), np.nan), self.exact(estimator)
-            if source is not None:
-                variances = frames.variances_of(source, self.workload, self.trials.counts, queries)
-                if self.trials.new_people:
-                    variances = variances + sampling.of_queries(self.workload, self.trials.counts, queries)
-                variances = variances / self.users**2
-            predicted[estimator] = np.split(variances, [len(self.names)])
-        return predicted
+    def _shown(self) -> list[tuple[np.ndarray, list[str], np.ndarray]]:
+        """Of each question the queries shown, their names, and the true answers."""
+        shown, counts = [], self.trials.counts
+        for k, line in enumerate(self.asked.lines):
+            if line.asked is None:
+                queries, many = _evenly(line), self.users if line.unit.total else 1.0
+                names, true = [line.told.query_name(int(q)) for q in queries], many * line.values(counts, queries)
+            else:
+                queries = np.concatenate([own.queries_of for own in self.ratios[k]])
+                names = [name for own in self.ratios[k] for name in own.names]
+                true = np.concatenate([own.values(own.linear.answers(counts)) for own in self.ratios[k]])
+            shown.append((queries, names, true))
+        return shown
+
+    def predicted(self, estimator: str, k: int) -> np.ndarray:
+        """(q,) exact errors of the answers shown to a question; NaN for biased estimates, and where they take too long."""
+        queries, _, true = self._shown[k]
+        source, line, counts = self.exact(estimator), self.asked.lines[k], self.trials.counts
+        if source is None:
+            return np.full(len(true), np.nan)
+        if line.asked is None:
+            asked, many = line.told, line.unit.factor / self.users * (self.users if line.unit.total else 1.0)
+            queried = [(asked, queries, many / line.told.query_weights(queries))]
+        else:
+            own_errors = [own.errors(own.linear.answers(counts)) for own in self.ratios[k]]
+            queried = [(errors, np.arange(errors.num_queries), np.ones(1)) for errors in own_errors]
+        found = []
+        for workload, own, scale in queried:
+            weights = workload.query_weights(own)
+            variances = analysis.variances_of(source, workload, counts, own) * weights**2
+            if self.trials.new_people:
+                variances = variances + sampling.of_queries(workload, counts, own) * weights**2
+            found.append(scale * np.sqrt(np.maximum(variances, 0.0)))
+        return np.concatenate(found)
 
     @cached_property
     def first(self) -> tuple[Counts, Reports]:
@@ -288,121 +328,85 @@ class _Run:
             options["prior"] = self.prior
         return estimation.apply(estimator, self.first[1], self.mechanism, self.workload, **options)
 
-    def errors(self, estimator: str) -> Columns:
-        trials = self.trials.frame[self.trials.frame["estimator"] == estimator]
-        total, p = trials["total_squared_error"].to_numpy(), self.workload.squared_weights
-        (observed, uncertain), source, exact = root_mean(total / p / self.users**2), self.exact(estimator), np.nan
-        if source is not None:
-            with suppress(ValueError):  # matrices that are too large
-                exact = max(0.0, analysis.variance_on_data(source, self.workload, self.trials.counts))
-                exact += sampling.total(self.workload, self.trials.counts) if self.trials.new_people else 0.0
+    def of_line(self, estimator: str, k: int) -> Columns:
+        """The answers shown to a question; no error is told where a collection estimates that a group has nobody."""
+        line, found, (queries, names, true) = self.asked.lines[k], self.found(estimator, k), self._shown[k]
+        known = line.asked is not None and line.asked.known(self.asked.axes)
+        if known and self.trials.new_people and not estimation.spec(estimator).unbiased:
+            found = np.full_like(found, np.nan)  # sizes are not those of an estimate that keeps to what is asked alone
+        observed, uncertain = (np.where(np.isnan(found).any(axis=0), np.nan, e) for e in root_mean((found - true) ** 2))
+        many = self.users if line.unit.total else 1.0
         return {
-            "trials": [len(total)],
-            "observed": [float(observed)],
-            "standard_error": [float(uncertain)],
-            "predicted": [np.sqrt(exact / p) / self.users],
-            "total_observed": [total.mean()],
-            "total_standard_error": [float(mean_error(total))],
-            "total_predicted": [exact],
+            "line": [k] * len(true),
+            "question": [line.question] * len(true),
+            "query": queries,
+            "name": names,
+            "unit": [line.key] * len(true),
+            "scale": [line.standard_error * many] * len(true),
+            "target": [line.standard_error * many] * len(true),
+            "true": true,
+            "mean": found.mean(axis=0),
+            "deviation": mean_error(found) * np.sqrt(len(found)),
+            "observed": observed,
+            "standard_error": uncertain,
+            "predicted": self.predicted(estimator, k),
+            "answer": found[0],
+            **self.intervals(estimator, k),
+        }
+
+    def intervals(self, estimator: str, k: int) -> Columns:
+        """Intervals of the first collection: for the true answers of these people, or of the population that new people are drawn from;
+        the posterior's are for those who took part."""
+        line, spec, (queries, _, true) = self.asked.lines[k], estimation.spec(estimator), self._shown[k]
+        low = high = np.full(len(true), np.nan)
+        method = np.full(len(true), "", dtype=object)
+        credible = spec.credible and line.asked is None and not self.cancelled()  # sampling takes its time
+        if credible:
+            estimate, unit = self.estimated(estimator), line.unit
+            assert isinstance(estimate, estimation.PosteriorEstimate)
+            many = self.users if unit.total else 1.0
+            ends = estimate.intervals(line.told, LEVEL, queries).T / line.told.query_weights(queries) / self.users
+            low, high = many * (unit.middle + unit.factor * ends)
+            method[:] = "credible"
+            if self.trials.new_people and estimator != "posterior_distribution":
+                true = many * line.values(self.first[0], queries)
+        elif spec.unbiased:
+            estimate = self.estimated(estimator)
+            given = estimation.Estimated(
+                self.mechanism, estimate, estimate, round(self.users), LEVEL, drawn=self.trials.new_people
+            )
+            survey = self.workload.survey is not None
+            own = estimation.line_answers(line, self.asked.axes, survey, given, MOST_SHOWN_QUERIES)
+            low, high, method = own["low"].to_numpy(), own["high"].to_numpy(), own["method"].to_numpy()
+        rounding = 1e-9 * max(
+            1.0, float(np.nanmax(np.abs(true), initial=0.0))
+        )  # an answer known exactly has an interval without width
+        holds = (low - rounding <= true) & (true <= high + rounding)
+        return {"low": low, "high": high, "holds": holds, "method": method}
+
+    def errors(self, estimator: str, lines: pd.DataFrame) -> Columns:
+        own = lines[(lines["mechanism"] == self.name) & (lines["estimator"] == estimator)]
+        in_targets = own[["observed", "standard_error", "predicted"]].div(own["scale"], axis=0)
+        trials = self.trials.frame[self.trials.frame["estimator"] == estimator]
+        worst = in_targets["observed"].idxmax() if in_targets["observed"].notna().any() else own.index[0]
+        return {
+            "trials": [len(trials)],
+            "observed": [in_targets.loc[worst, "observed"]],
+            "standard_error": [in_targets.loc[worst, "standard_error"]],
+            "predicted": [in_targets.loc[worst, "predicted"]],
             "estimated_users": [trials["estimated_users"].mean()],
         }
 
-    def of_queries(self, estimator: str) -> Columns:
-        answers = self.trials.answers[estimator] / self.users
-        true = self.truth / self.users
-        observed, uncertain = root_mean((answers - true) ** 2)
+    def releases(self, estimator: str, k: int) -> Columns:
+        kept, (queries, names, true) = self.found(estimator, k)[:RELEASES], self._shown[k]
         return {
-            "query": self.trials.queries,
-            "label": self.names,
-            "true": true,
-            "mean": answers.mean(axis=0),
-            "deviation": mean_error(answers) * np.sqrt(len(answers)),
-            "observed": observed,
-            "standard_error": uncertain,
-            "predicted": np.sqrt(self.predicted[estimator][0]),
-        }
-
-    def of_groups(self, estimator: str) -> Columns:
-        observed, uncertain = root_mean(self.trials.views["groups"][estimator])
-        return {
-            "group": np.arange(len(self.groups.names)),
-            "label": self.groups.names,
-            "queries": self.groups.sizes,
-            "observed": observed,
-            "standard_error": uncertain,
-            "predicted": np.sqrt(self.groups.means(self.predicted[estimator][1])),
-        }
-
-    def releases(self, estimator: str) -> Columns:
-        kept = self.trials.answers[estimator][:RELEASES] / self.users
-        return {
-            "release": np.repeat(np.arange(1, len(kept) + 1), len(self.truth)),
-            "query": np.tile(self.trials.queries, len(kept)),
-            "label": self.names * len(kept),
-            "true": np.tile(self.truth / self.users, len(kept)),
+            "release": np.repeat(np.arange(1, len(kept) + 1), len(true)),
+            "line": [k] * kept.size,
+            "query": np.tile(queries, len(kept)),
+            "name": names * len(kept),
+            "unit": [self.asked.lines[k].key] * kept.size,
+            "true": np.tile(true, len(kept)),
             "released": kept.ravel(),
-        }
-
-    def intervals(self, estimator: str, cancelled: Callable[[], bool]) -> Columns | None:
-        """Intervals of the first collection: for the true answers of these people, or of the population that new people are drawn from;
-        the posterior's are for those who took part."""
-        spec = estimation.spec(estimator)
-        if not spec.unbiased and (not spec.credible or cancelled()):  # sampling takes its time
-            return None
-        queries, users, estimate = self.trials.queries, self.users, self.estimated(estimator)
-        new_people, truth = self.trials.new_people, self.truth
-        if new_people and spec.credible and estimator != "posterior_distribution":
-            truth = unweighted_answers(self.workload, self.first[0], queries)
-        if isinstance(estimate, estimation.PosteriorEstimate):
-            ends, q = estimate.intervals(self.workload, LEVEL, queries), len(queries)
-            intervals = estimation.Intervals(ends, np.full(q, "credible"), *np.full((2, q), np.nan))
-        else:
-            given = (self.mechanism, self.workload, estimate, LEVEL, queries, round(users))
-            intervals = estimation.intervals(*given, drawn=new_people)
-        low, high = intervals.ends.T / self.workload.query_weights(queries)
-        rounding = 1e-9 * users  # an answer known exactly has an interval without width
-        return {
-            "query": queries,
-            "label": self.names,
-            "true": truth / users,
-            "answer": self.trials.answers[estimator][0] / users,
-            "low": low / users,
-            "high": high / users,
-            "holds": (low - rounding <= truth) & (truth <= high + rounding),
-            "method": intervals.methods,
-        }
-
-    def ratios(self, estimator: str, k: int, asked: Ratios) -> Columns:
-        """Intervals are those of unbiased estimates; no error is told where a collection estimates that a group has nobody."""
-        found, counts = self.trials.views[f"ratios {k}"][estimator], self.trials.counts
-        linear = asked.linear.answers(counts)
-        true, source = asked.values(linear), self.exact(estimator)
-        if asked.known and self.trials.new_people and not estimation.spec(estimator).unbiased:
-            found = np.full_like(found, np.nan)  # sizes are not those of an estimate that keeps to what is asked alone
-        squares, predicted = (found - true) ** 2, np.full(len(true), np.nan)
-        if source is not None:
-            errors, queries = asked.errors(linear), np.arange(len(true))
-            predicted = source.query_variances(errors, counts, queries)
-            if self.trials.new_people:
-                predicted = predicted + sampling.of_queries(errors, counts, queries)
-            predicted = np.sqrt(np.maximum(predicted, 0.0))
-        observed, uncertain = (np.where(np.isnan(found).any(axis=0), np.nan, e) for e in root_mean(squares))
-        low = high = np.full(len(true), np.nan)
-        if estimation.spec(estimator).unbiased:
-            given = (asked, self.mechanism, self.estimated(estimator), LEVEL)
-            own = estimation.ratio_answers(*given, users=round(self.users), drawn=self.trials.new_people)
-            low, high = own["low"].to_numpy(), own["high"].to_numpy()
-        return {
-            "name": asked.names,
-            "unit": [asked.told.unit] * len(true),
-            "true": true,
-            "answer": found[0],
-            "low": low,
-            "high": high,
-            "holds": (low - 1e-9 <= true) & (true <= high + 1e-9),
-            "observed": observed,
-            "standard_error": uncertain,
-            "predicted": predicted,
         }
 
     def curves(self, estimator: str, k: int) -> Columns | None:

@@ -1,0 +1,110 @@
+"""The answers to one question, in its unit, with intervals: about everybody, or within groups (`ldp_core.estimators.ratios`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ldp_core.estimators.confidence import Intervals, intervals
+from ldp_core.estimators.ratios import ratio_answers
+from ldp_core.mechanisms.base import Estimate, Mechanism
+from ldp_core.workloads import Line
+from ldp_core.workloads.answers import ratios_of
+from ldp_core.workloads.axes import Axis
+from ldp_core.workloads.shown import spread
+
+_POINT, _KNOWN = 1e-6, 1e-6
+"""Parts of a standard error, and standard errors for one person, that are rounding alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimated:
+    """Estimates from the reports of some people, and what is wanted of intervals.
+
+    Attributes
+    ----------
+    estimate : to answer by. based_on : the unbiased one from the same reports, whose intervals are taken.
+    users : how many reports there are. level, find : of the intervals, and what finds them.
+    drawn : whether they are for the population that people were drawn from.
+    occasions : reports of each person, of which answers are the average.
+    times : (types,) weights of the people in each group to a population of so many ``people``; ``weighted`` answers with these.
+    """
+
+    mechanism: Mechanism
+    estimate: Estimate
+    based_on: Estimate
+    users: int
+    level: float = 0.95
+    find: Callable[..., Intervals] = intervals
+    drawn: bool = False
+    occasions: int = 1
+    times: np.ndarray | None = None
+    people: float | None = None
+    weighted: Callable[..., np.ndarray] | None = None
+
+
+def line_answers(
+    line: Line, axes: Sequence[Axis], survey: bool, given: Estimated, most: int | None = None
+) -> pd.DataFrame:
+    """The answers to a question, about ``most`` of them (None: all).
+
+    Parameters
+    ----------
+    line, axes : the question, and the attributes it is about. survey : whether answers come from tables of a few attributes.
+
+    Returns
+    -------
+    DataFrame
+        ``query``, ``name``, ``answer``, ``low``, ``high``, ``method``, ``standard_error`` and ``unbiased``, in the unit of the answers; ends are NaN where
+        there is no interval. About everybody also ``promised``, the most that the standard error can be for so many people.
+    """
+    if line.asked is None:
+        return _about_everybody(line, given, most)
+    shown = None if given.estimate.unbiased else given.estimate
+    about = (given.mechanism, given.based_on, given.level, given.find, given.users)
+    tables = ratios_of(line.asked, axes, survey, most)
+    found = pd.concat([ratio_answers(own, *about, shown, given.drawn) for own in tables], ignore_index=True)
+    off = line.unit.off * (2 if line.difference else 1)
+    queries = np.concatenate([own.queries_of for own in tables])
+    return found.assign(query=queries, low=found["low"] - off, high=found["high"] + off)
+
+
+def _about_everybody(line: Line, of: Estimated, most: int | None) -> pd.DataFrame:
+    told, unit = line.told, line.unit
+    chosen = np.arange(told.num_queries) if most is None else spread([told.num_queries], most)[0]
+    about = (of.mechanism, told, of.based_on, of.level, chosen, of.users)
+    found = of.find(*about, of.drawn) if of.times is None else intervals(*about, of.drawn, of.times)
+
+    def answered_by(estimate: Estimate) -> np.ndarray:
+        return (
+            estimate.answers(told, chosen)
+            if of.weighted is None
+            else of.weighted(estimate, workload=told, queries=chosen)
+        )
+
+    users = of.users / of.occasions if of.people is None else of.people
+    weights, answered = told.query_weights(chosen) * of.occasions, answered_by(of.estimate)
+    low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
+    if of.estimate.unbiased:
+        low, high = found.ends.T
+    in_doubt = found.most / weights > _KNOWN * users * of.occasions / of.users**0.5
+    point = np.ptp(found.ends, axis=1) <= _POINT * found.most  # cut to what is possible, nothing was left
+    low, high = (np.where(point & in_doubt, np.nan, end) for end in (low, high))
+    many = users if unit.total else 1.0
+    scale, start, off = many * unit.factor / (weights * users), many * unit.middle, many * unit.off
+    return pd.DataFrame(
+        {
+            "query": chosen,
+            "name": [told.query_name(int(query)) for query in chosen],
+            "answer": start + scale * answered,
+            "low": start + scale * low - off,
+            "high": start + scale * high + off,
+            "method": found.methods.astype(str),
+            "standard_error": np.where(in_doubt, scale * found.errors, 0.0),
+            "promised": np.where(in_doubt, scale * found.most, 0.0),
+            "unbiased": start + scale * answered_by(of.based_on),
+        }
+    )
