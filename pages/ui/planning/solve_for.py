@@ -9,10 +9,9 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from ldp_core import analysis, charts, library, shuffled, verdicts, wording
+from ldp_core import analysis, charts, library, verdicts, wording
 from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
-from ldp_core.privacy import check_epsilon
-from ldp_core.run import Cancel, Progress, asked
+from ldp_core.run import Progress
 from ldp_core.studies import curves, planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, listing
@@ -24,7 +23,7 @@ from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.words import case_title, cells, plain
 
-SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon", "mixed": "Epsilon, if mixed"}
+SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
 PROVED = "Proved minimum"
 FORMATS = {"users": None, "standard_error": "± %.3g", "epsilon": "%.4g"}
@@ -37,9 +36,6 @@ def draw(state: Session, case: str, names: Sequence[str]) -> None:
     """The controls, and the answer for these mechanisms in this case. The design's own mechanism is among them, or the answer says
     in bold that it is missing."""
     solved, users = _controls(state)
-    if solved == "mixed":
-        _if_mixed(state, int(users), [name for name in names if name not in state.setting.unfitted(names)])
-        return
     if case not in analysis.CASES:
         case = state.setting.even_case
         st.caption(f"Solved for another case than the design's: {case_title(case)}.")
@@ -92,45 +88,6 @@ def _controls(state: Session) -> tuple[str, float]:
                 help=f"How many people you expect to report; {state.setting.users:,} in this design.",
             )
     return solved, users
-
-
-def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
-    """The epsilon of a report that gives a wanted central epsilon, where reports are mixed."""
-    wanted = float(state.view.get("central", "0.5"))
-    with layout.controls("central"):
-        control(
-            st.text_input,
-            "Central epsilon wanted",
-            "central",
-            state.view.get("central", "0.5"),
-            lambda text: state.view.update(central=f"{check_epsilon(text):g}"),
-            help=f"Against whoever sees only mixed reports, at delta {shuffled.delta_in_words(users)}.",
-        )
-    fitted = {name: mechanism for name in names if (mechanism := state.setting.mechanism(name)) is not None}
-
-    def each(cancel: Cancel) -> list[tuple[str, float | None, str]]:
-        rows: list[tuple[str, float | None, str]] = []
-        for name, mechanism in fitted.items():
-            title = library.spec(name).title
-            try:
-                rows.append((title, None if asked(cancel)() else shuffled.report_epsilon(mechanism, users, wanted), ""))
-            except ValueError as error:
-                rows.append((title, None, str(error)))
-        return rows
-
-    key = ("report epsilon", [mechanism.digest for mechanism in fitted.values()], users, wanted)
-    waiting = "What mixing allows is being worked out."
-    rows = layout.once_known(state, key, "working out what mixing allows", False, each, waiting)
-    if rows is None:
-        return
-    table = pd.DataFrame(rows, columns=["Mechanism", "Epsilon of a report", "Note"])
-    st.markdown(
-        f"The epsilon of a report, if the reports of {wording.plural(users, 'person', 'people')} are mixed before anyone sees them."
-    )
-    listing.show_table(
-        cells(table), "The epsilon of a report, for each mechanism, with outputs as it has them now.", key="mixed-plan"
-    )
-    st.caption(shuffled.TRUST)
 
 
 def _missing(state: Session, solved: str, waiting: Sequence[str]) -> None:
