@@ -61,7 +61,7 @@ CHART_TITLES = {
     "column-sets": "Queries by set of columns",
     "attribute-sets": "Queries by set of attributes",
     "collected": "Answers from the reports, with intervals",
-    "trade-off": "Error over the number of users",
+    "error-over-users": "Error over the number of users",
 }
 """The titles of charts by name, for those that always show the same."""
 _CHART_OPTIONS = {
