@@ -17,7 +17,6 @@ from pages.ui.comparing import listed, sweeps
 from pages.ui.comparing.supplied_tables import supplied_tables
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
-from pages.ui.planning import solve_for
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Stopped
 from pages.ui.verdict_panel import explain, side_by_side
@@ -187,7 +186,6 @@ with st.container(key="results"):
     verdict(table)
     views: dict[str, Callable[[], None]] = {
         "Users needed": partial(users_needed, table),
-        "Solve for": partial(solve_for.draw, state, case, names),
         "Patterns": partial(patterns.side_by_side, state, ready),
         "Error of each query": partial(draw_query_errors, table["name"].iloc[0]),
         "Over epsilon": partial(sweeps.tab, state, "epsilon", case),

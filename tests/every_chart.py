@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from ldp_core import beliefs, charts, frames, library, mechanisms, papers, shuffled, workloads
+from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workloads
 from ldp_core.bounds.theorems import frequency
 from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
@@ -138,7 +138,6 @@ def _costs():
         "over size": lambda look: charts.users_over_size(sizes, 24, look),
         "over size, few": lambda look: charts.users_over_size(sizes[sizes["name"].isin(["haar", "svd"])], 24, look),
         "error over users": lambda look: charts.error_over_users(over_users, 0.01, look),
-        "mixed": lambda look: charts.mixed(shuffled.over_users(shuffled.blanket_of(ages), 4_000), 4_000, look),
         "side by side": lambda look: charts.side_by_side(beside, look),
         "query errors": lambda look: charts.query_errors(errors, look, True),
         "beliefs": lambda look: charts.beliefs(allowed(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),

@@ -61,8 +61,7 @@ CHART_TITLES = {
     "column-sets": "Queries by set of columns",
     "attribute-sets": "Queries by set of attributes",
     "collected": "Answers from the reports, with intervals",
-    "mixed": "What mixing the reports would give",
-    "trade-off": "Error over the number of users",
+    "error-over-users": "Error over the number of users",
 }
 """The titles of charts by name, for those that always show the same."""
 _CHART_OPTIONS = {
@@ -377,10 +376,10 @@ def download(label: str, data: bytes | Callable[[], bytes], file: str, mime: str
     st.download_button(label, data=marked, file_name=file, mime=mime, key=key, on_click="ignore", **style)
 
 
-def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit, further: str = "") -> None:
-    """The line for a privacy review, with a ``further`` sentence, or why this mechanism must not be deployed."""
+def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> None:
+    """The line for a privacy review, or why this mechanism must not be deployed."""
     try:
-        st.code(f"{designs.guarantee(configuration, audit)} {further}".strip(), language=None, wrap_lines=True)
+        st.code(designs.guarantee(configuration, audit), language=None, wrap_lines=True)
     except ValueError as error:
         st.error(plain(str(error)))
 

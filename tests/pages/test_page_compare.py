@@ -49,7 +49,6 @@ def test_every_mechanism_can_be_compared_or_says_why_not(compared):
 def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
     assert [tab.label for tab in compared.at.tabs] == [
         "Users needed",
-        "Solve for",
         "Patterns",
         "Error of each query",
         "Over epsilon",

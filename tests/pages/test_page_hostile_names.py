@@ -18,7 +18,16 @@ ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?")
 EXPECTED = {
     *("histogram", "joint", "workload", "singular-values", "costs", "closing-gap"),
-    *("patterns", "reports", "users-needed", "query-errors", "over-epsilon", "comparison", "mechanisms", "plan"),
+    *(
+        "patterns",
+        "reports",
+        "users-needed",
+        "query-errors",
+        "over-epsilon",
+        "comparison",
+        "mechanisms",
+        "error-over-users",
+    ),
     *("trade-off", "simulated-errors", "simulated-groups", "simulated-releases", "queries"),
     *("simulated-intervals", "simulated-predicted", "simulated-distribution", "simulated-quantiles"),
 }
