@@ -3,6 +3,8 @@ design will be, what one collection might give, and what came."""
 
 from __future__ import annotations
 
+from os.path import commonprefix
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -130,8 +132,17 @@ def _bars(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme) -> None:
         mark = {"symbol": "line-ew-open", "size": 9, "color": look.text, "line": {"width": 2}}
         fig.add_scatter(x=places, y=own["true"], mode="markers", marker=mark, hoverinfo="skip", row=panel, col=1)
     shown = np.unique(np.linspace(0, len(own) - 1, min(6, len(own))).astype(int))
-    labels = [theme.short(own["name"].iloc[k], theme.TICK_LENGTH) for k in shown]
-    fig.update_xaxes(tickvals=places[shown], ticktext=labels, row=panel, col=1)
+    names = _apart(own["name"].tolist())
+    fig.update_xaxes(
+        tickvals=places[shown], ticktext=[theme.short(names[k], 14) for k in shown], tickangle=0, row=panel, col=1
+    )
+
+
+def _apart(names: list[str]) -> list[str]:
+    """The names without the words that all begin with."""
+    words = [name.split(" ") for name in names]
+    same = len(commonprefix(words)) if len(words) > 1 else 0
+    return [" ".join(own[min(same, len(own) - 1) :]) for own in words]
 
 
 _HOVER = "%{customdata[0]}: %{customdata[1]:.4g}, 95 %: %{customdata[2]:.4g} to %{customdata[3]:.4g}<extra></extra>"

@@ -56,13 +56,10 @@ def _verdict(design: Setting, outcomes_shown: Outcomes) -> str:
     if told.empty:
         return "Some collections estimate that a group has nobody: no error can be told."
     worst = told.groupby("unit", sort=False)[["observed", "predicted"]].max()
-    off = wording.listed([f"± {verdicts.in_unit(row['observed'], str(unit))}" for unit, row in worst.iterrows()], 4)
+    off = verdicts.errors_in_words(worst["observed"])
     words = f"Answers were off by up to {off}" if len(told) > 1 else f"{told['question'].iloc[0]} was off by {off}"
     if worst["predicted"].notna().all():
-        promised = wording.listed(
-            [f"± {verdicts.in_unit(row['predicted'], str(unit))}" for unit, row in worst.iterrows()], 4
-        )
-        words += f"; {promised} was predicted for these people"
+        words += f"; {verdicts.errors_in_words(worst['predicted'])} was predicted for these people"
     return f"{words}."
 
 
