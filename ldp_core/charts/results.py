@@ -3,7 +3,7 @@ design will be, what one collection might give, and what came."""
 
 from __future__ import annotations
 
-from os.path import commonprefix
+from itertools import takewhile
 
 import numpy as np
 import pandas as pd
@@ -141,7 +141,8 @@ def _bars(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme) -> None:
 def _apart(names: list[str]) -> list[str]:
     """The names without the words that all begin with."""
     words = [name.split(" ") for name in names]
-    same = len(commonprefix(words)) if len(words) > 1 else 0
+    alike = takewhile(lambda own: len({*own}) == 1, zip(*words, strict=False))
+    same = len(list(alike)) if len(words) > 1 else 0
     return [" ".join(own[min(same, len(own) - 1) :]) for own in words]
 
 

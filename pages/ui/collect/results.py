@@ -267,10 +267,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
 
 def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) -> str:
     worst = table.groupby("unit", sort=False)[["standard_error", "promised"]].max()
-    off, promised = (
-        wording.listed([f"± {verdicts.in_unit(row[name], str(unit))}" for unit, row in worst.iterrows()], 4)
-        for name in ("standard_error", "promised")
-    )
+    off, promised = (verdicts.errors_in_words(worst[name]) for name in ("standard_error", "promised"))
     words = (
         f"From **{wording.count(reported)} reports** {'the answer is' if len(table) == 1 else 'answers are'} off by "
     )
