@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,6 @@ from ldp_core.estimators.ratios import ratio_answers
 from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.workloads import Line
 from ldp_core.workloads.answers import ratios_of
-from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.shown import spread
 
 _POINT, _KNOWN = 1e-6, 1e-6
@@ -46,14 +45,12 @@ class Estimated:
     weighted: Callable[..., np.ndarray] | None = None
 
 
-def line_answers(
-    line: Line, axes: Sequence[Axis], survey: bool, given: Estimated, most: int | None = None
-) -> pd.DataFrame:
+def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = None) -> pd.DataFrame:
     """The answers to a question, about ``most`` of them (None: all).
 
     Parameters
     ----------
-    line, axes : the question, and the attributes it is about. survey : whether answers come from tables of a few attributes.
+    line : the question. survey : whether answers come from tables of a few attributes.
 
     Returns
     -------
@@ -65,7 +62,7 @@ def line_answers(
         return _about_everybody(line, given, most)
     shown = None if given.estimate.unbiased else given.estimate
     about = (given.mechanism, given.based_on, given.level, given.find, given.users)
-    tables = ratios_of(line.asked, axes, survey, most)
+    tables = ratios_of(line.asked, survey, most)
     found = pd.concat([ratio_answers(own, *about, shown, given.drawn) for own in tables], ignore_index=True)
     off = line.unit.off * (2 if line.difference else 1)
     queries = np.concatenate([own.queries_of for own in tables])

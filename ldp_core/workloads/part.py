@@ -64,7 +64,7 @@ class Part(Frozen):
     def rates(self, axes: Sequence[Axis], people: Tables | None) -> Rates | None:
         """What a design takes of planning data for the question (None: people spread evenly); None where answers are about everybody."""
         asked = self.asked(axes)
-        return None if asked is None else asked.rates(axes, people, self.question.measured(axes, people)[1])
+        return None if asked is None else asked.rates(people, self.question.measured(axes, people)[1])
 
     def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
         """The answers to the question, for the planning data ``people``, or the ``rates`` taken of these. ValueError, one sentence, where it
@@ -74,7 +74,7 @@ class Part(Frozen):
             return about_everybody(self, self.build(axes), *self.question.measured(axes, people))
         rates = rates or self.rates(axes, people)
         assert rates is not None
-        return within_groups(self, asked, axes, rates)
+        return within_groups(self, asked, rates)
 
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""

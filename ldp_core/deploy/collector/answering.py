@@ -90,7 +90,7 @@ def answers(
     room = None if most is None else max(1, most // len(asked.lines))
     frames = []
     for k, line in enumerate(asked.lines):
-        found = line_answers(line, asked.axes, workload.survey is not None, given, room)
+        found = line_answers(line, workload.survey is not None, given, room)
         frames.append(_judged(_promised(found, line, given), line, collection.users / occasions).assign(line=k))
     return pd.concat(frames, ignore_index=True).assign(adds_up_to=people_told(estimate, workload) / occasions)
 
