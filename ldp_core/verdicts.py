@@ -100,6 +100,18 @@ def in_unit(number: float, key: str) -> str:
     return f"{wording.significant(number)}\N{NO-BREAK SPACE}{unit_in_words(key)}"
 
 
+def errors_in_words(errors: pd.Series) -> str:
+    """The errors of answers by their unit: "± 4.28 percentage points, differences by ± 8.55 percentage points"."""
+    several = len(errors) > 1
+    return wording.listed(
+        [
+            f"{'differences by ' if several and str(key).startswith('difference of ') else ''}±\N{NO-BREAK SPACE}{in_unit(error, str(key))}"
+            for key, error in errors.items()
+        ],
+        6,
+    )
+
+
 def headline(
     users: float, epsilon: str, needed: float, lines: pd.DataFrame | None = None, tally: Tally | None = None
 ) -> str:
@@ -120,8 +132,7 @@ def headline(
         )
         return f"{first} {enough}."
     told = lines[lines["standard_error"].notna()]
-    worst = told.groupby("unit", sort=False)["standard_error"].max()
-    off = wording.listed([f"±\N{NO-BREAK SPACE}{in_unit(error, unit)}" for unit, error in worst.items()])
+    off = errors_in_words(told.groupby("unit", sort=False)["standard_error"].max())
     one = len(told) == 1 and tally.queries == 1
     who = f"{told['question'].iloc[0]} is" if one else "answers are"
     found = told.groupby("unit", sort=False)["finds"].max().dropna()

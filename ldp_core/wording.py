@@ -159,29 +159,17 @@ def _people(value: float, up: bool) -> str:
 
 
 def gap(value: float) -> str:
-    """How many more users than a bound allows, rounded up since it is the most that can be saved: 0.04261 -> "4.27 %"; from
-    twice the bound on a multiple of it: 9.04 -> "10.1 times". "0 %" where whole people leave nothing to save; "unknown" where the bound says nothing (inf or nan)."""
+    """What a mechanism needs of the people that a bound allows, as a multiple of these, rounded up since it is the most: 0.04261 ->
+    "1.043 times", 9.04 -> "10.04 times". "1 times" where whole people leave nothing to save; "unknown" where the bound says nothing (inf or nan)."""
     if not math.isfinite(value):
         return "unknown"
-    if value >= 1:
-        return f"{_up(value + 1)} times"
-    return f"{_up(100 * max(value, LEAST_GAP)) if value else 0}\N{NO-BREAK SPACE}%"
+    times = 1 + (max(value, LEAST_GAP) if value > 0 else 0.0)
+    return f"{significant(float(rounded_up(times * (1 - 1e-9), 4)), 4)}\N{NO-BREAK SPACE}times"
 
 
 def extra(value: float) -> str:
-    """A gap, to follow "needs": "4.27 % more", "10.1 times as many"."""
-    return f"{gap(value)} {'more' if value < 1 else 'as many'}"
-
-
-def more_users(value: float) -> str:
-    """A gap, between "needs" and what is compared with: "4.27 % more users than", "10.1 times as many users as", "no more users than"."""
-    if value == 0:
-        return "no more users than"
-    return f"{extra(value)} users {'than' if value < 1 else 'as'}"
-
-
-def _up(value: float) -> str:
-    return significant(float(rounded_up(value * (1 - 1e-9), 3)))  # not for what is rounding alone
+    """A gap, to follow "needs": "1.043 times as many"."""
+    return f"{gap(value)} as many"
 
 
 def share(value: float) -> str:

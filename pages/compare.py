@@ -53,7 +53,7 @@ with controls:
                 if mechanism is not None and not work.priced(state, mechanism):
                     awaited.append(library.spec(name).title)
                 elif mechanism is not None:
-                    state.setting.summary(mechanism)
+                    state.setting.users_needed(mechanism, case)
                     ready[name] = mechanism
         except ValueError as error:
             failed[name] = error
@@ -98,8 +98,8 @@ def verdict(table: pd.DataFrame) -> None:
     with st.container(key="verdict"):
         st.markdown(
             plain(best),
-            help=f"For a target error of {plain(state.setting.error_in_words(state.setting.target))} in a typical answer, {case_meaning(case)}. The target is "
-            "set on the Design page.",
+            help=f"Until every question meets its target ({plain(state.setting.error_in_words(1.0))}), {case_meaning(case)}. Targets are set on "
+            "the Design page.",
         )
 
 
@@ -113,11 +113,9 @@ def about_the_bound(table: pd.DataFrame) -> str:
         reach = (
             f"{title} has no pure epsilon, so the bound does not hold for it"
             if math.isinf(best["gap"])
-            else f"{title} is within {gap_in_words(best['gap'])} of that"
+            else f"{title} needs at most {gap_in_words(best['gap'])} that"
             if best["gap"]
             else f"{title} needs no more"
-            if best["gap"] < 1
-            else f"{title} needs {gap_in_words(best['gap'])} as many"
         )
         sentence = (
             f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}, "
@@ -148,30 +146,34 @@ def draw_query_errors(best: str) -> None:
             "some queries."
         )
         return
-    errors = layout.once_known(
+    told = layout.once_known(
         state,
-        ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
-        "errors of single queries",
+        (
+            "answers of",
+            [(name, m.digest) for name, m in ready.items()],
+            design.certificate_key(design.case),
+            design.people_digest,
+        ),
+        "errors of single answers",
         all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
-        lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
-        "The errors of single queries are being computed.",
+        lambda cancel: {name: design.answered(mechanism) for name, mechanism in ready.items()},
+        "The errors of single answers are being computed.",
     )
-    if errors is None:
+    if told is None:
         return
-    title = library.spec(best).title
-    hardest = errors[errors["name"] == best].nlargest(1, "standard_error").iloc[0]
-    shown, p = errors["query"].nunique(), design.workload.num_queries
-    among = "query" if shown == p else f"of the {shown:,} queries shown (of {p:,})"
+    rows = pd.concat([table.assign(mechanism=name) for name, table in told.items()], ignore_index=True)
+    reached = rows.assign(error=rows["finds"].fillna(rows["standard_error"]) / rows["target"])
+    hardest = reached[reached["mechanism"] == best].nlargest(1, "error").iloc[0]
     layout.chart(
-        lambda look: charts.query_errors(errors, look, design.workload.kind == "prefix", design.scale),
-        f"Exact standard errors on {design.population}. For {title} the hardest {among} is **{plain(hardest['label'])}** with "
-        f"{plain(design.error_in_words(hardest['standard_error']))}.",
+        lambda look: charts.query_errors(reached, look),
+        f"Exact errors, {case_meaning(design.case)}, as multiples of the targets. For {library.spec(best).title} the hardest answer is "
+        f"**{plain(hardest['name'])}** with ± {plain(verdicts.in_unit(hardest['standard_error'], hardest['unit']))}.",
         "query-errors",
-        errors.assign(verdict=verdicts.judge(errors["standard_error"], state.setting.limits(errors["query"]))),
+        rows,
     )
     listing.show_table(
-        side_by_side(state.setting, errors),
-        "The answers of each mechanism; ± is the standard error in percentage points, or in the unit that is named.",
+        side_by_side({library.spec(name).title: table for name, table in told.items()}),
+        "The answers of each mechanism, with their standard errors.",
     )
     explain(state)
 

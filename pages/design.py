@@ -9,7 +9,7 @@ import streamlit as st
 
 from ldp_core import library, wording
 from pages.ui import layout, privacy_accuracy, verdict_panel
-from pages.ui.controls import button, target_control, target_sources
+from pages.ui.controls import button, other_targets, target_control
 from pages.ui.data import actions as data_actions
 from pages.ui.design import details, detect, settings, solve_for, trade_off
 from pages.ui.tasks import work
@@ -67,7 +67,7 @@ def more_options() -> None:
         settings.reports_control(state)
         settings.mechanism_options(state)
         settings.types_control(state)
-        target_sources(state)
+        other_targets(state)
         if spec.fitted:
             settings.search_controls(state)
         settings.unavailable(state)

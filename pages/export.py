@@ -3,14 +3,13 @@
 import json
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import designs, frames, library, verdicts, wording
+from ldp_core import designs, library, wording
 from ldp_core.deploy.kit import package
 from ldp_core.designs import disclosure
-from ldp_core.limits import MOST_DOWNLOADED_ANSWERS, MOST_EXACT_TYPES, MOST_SHOWN_BYTES
+from ldp_core.limits import MOST_SHOWN_BYTES
 from ldp_core.mechanisms import Mechanism
 from pages.ui import layout, manipulation, privacy_accuracy
 from pages.ui.session import exchange
@@ -41,12 +40,10 @@ c = state.configuration
 spec = library.spec(c.mechanism.name)
 
 
-def answers(mechanism: Mechanism, queries: np.ndarray | None) -> pd.DataFrame:
-    """The queries with their errors, and verdicts unless counted people are withheld; some of them for None."""
-    errors = frames.query_errors([mechanism], design.workload, released.counts, design.labels, queries)
-    if released is not design:  # a verdict tells how large an answer is
-        return errors
-    return errors.assign(verdict=verdicts.judge(errors["standard_error"], design.limits(errors["query"])))
+def answers(mechanism: Mechanism) -> pd.DataFrame:
+    """The answers with their errors; verdicts are withheld with counted people, since they tell how large an answer is."""
+    told = released.answered(mechanism)
+    return told if released is design else told.drop(columns=["value", "verdict"])
 
 
 def _kilobytes(content: bytes) -> str:
@@ -125,17 +122,17 @@ with controls:
         )
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
     else:
-        few = design.workload.num_queries <= MOST_DOWNLOADED_ANSWERS and design.working_types <= MOST_EXACT_TYPES
-        every = np.arange(design.workload.num_queries) if few else None
-        listed = partial(answers, mechanism, every)
-        label = "Download the queries by name (CSV)"
         with buttons:
             layout.download_table(
-                listed, "queries", of_design=released.on_data, label=label, key="download-queries", type="secondary"
+                partial(answers, mechanism),
+                "answers",
+                of_design=released.on_data,
+                label="Download the answers by name (CSV)",
+                key="download-queries",
+                type="secondary",
             )
         about.append(
-            f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
-            f"standard error to expect in its answer on {released.population}, as a share of all users and without its weight"
+            f"The answers by name have the standard error to expect of each, in its unit, for {released.population}"
             f"{'' if released is not design else ', and whether that is usable, rough or noise'}."
         )
 

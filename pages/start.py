@@ -1,5 +1,6 @@
 """The promise in one sentence, and a live demonstration."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -84,9 +85,9 @@ def demonstration(
     fitted: dict[str, Any] = {"target": "worst_case", "max_rounds": ROUNDS}
     mechanism = library.create("optimized", n=domain.size, epsilon=epsilon, workload=workload, **fitted)
     found = outcomes.compare({mechanism.name: mechanism}, workload, people, domain.labels(), TRIALS, DEMO_SEED)
-    error = analysis.summarise(mechanism, workload, people).standard_error_worst_case
+    error = math.sqrt(analysis.worst_case_variance(mechanism, workload) / workload.num_queries / users_of(people))
     shares = dense(people) / users_of(people)
-    return found.queries, error, shares, beliefs.exposure(mechanism, shares)
+    return found.answers, error, shares, beliefs.exposure(mechanism, shares)
 
 
 answers, error, shares, told = demonstration(sample["file"], sample["recipes"][0], epsilon)

@@ -2,7 +2,6 @@
 
 from ldp_core.charts.bounds import on_one_axis as on_one_axis
 from ldp_core.charts.collected import asked as asked
-from ldp_core.charts.collected import collection as collection
 from ldp_core.charts.compare import query_errors as query_errors
 from ldp_core.charts.compare import side_by_side as side_by_side
 from ldp_core.charts.compare import users_needed as users_needed
@@ -13,11 +12,7 @@ from ldp_core.charts.design import closing_gap as closing_gap
 from ldp_core.charts.inputs import joint as joint
 from ldp_core.charts.inputs import marginal as marginal
 from ldp_core.charts.outcomes import distribution as distribution
-from ldp_core.charts.outcomes import group_errors as group_errors
-from ldp_core.charts.outcomes import intervals as intervals
-from ldp_core.charts.outcomes import predicted as predicted
 from ldp_core.charts.outcomes import quantile_errors as quantile_errors
-from ldp_core.charts.outcomes import releases as releases
 from ldp_core.charts.papers import panel as panel
 from ldp_core.charts.privacy_accuracy import beliefs as beliefs
 from ldp_core.charts.queries import singular_values as singular_values
@@ -31,6 +26,9 @@ from ldp_core.charts.reports import patterns as patterns
 from ldp_core.charts.reports import people_by_design as people_by_design
 from ldp_core.charts.reports import report_table as report_table
 from ldp_core.charts.reports import scrambled as scrambled
+from ldp_core.charts.results import PROMISED as PROMISED
+from ldp_core.charts.results import promised as promised
+from ldp_core.charts.results import result as result
 from ldp_core.charts.simulation import answers as answers
 from ldp_core.charts.simulation import errors as errors
 from ldp_core.charts.simulation import pair_names as pair_names

@@ -87,31 +87,27 @@ def _shade(bound: str, look: Theme) -> str:
     return look.text if bound == "certificate" else look.faint
 
 
-def query_errors(
-    frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False, scale: wording.Scale = wording.POINTS
-) -> go.Figure:
-    """Standard error of each query on the data, as a share of all users. ``frame``: name, query, label, standard_error.
-    Lines join queries only if these are ``in_order``; the axis is logarithmic where the worst
+def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+    """The error of each answer as a multiple of its target. ``frame``: mechanism, line, query, name, error. The axis is logarithmic where the worst
     mechanism would hide the differences between the others."""
-    least, most = scale.times * frame["standard_error"].min(), scale.times * frame["standard_error"].max()
+    least, most = frame["error"].min(), frame["error"].max()
     log = least > 0 and most > LOG_FROM * least
-    fig = theme.figure(
-        look, "query", f"standard error ({theme.literal(scale.short)}{', log scale' if log else ''})", height=430
-    )
-    for name, points in frame.groupby("name", sort=False):
+    fig = theme.figure(look, "answer", f"error, in targets{' (log scale)' if log else ''}", height=430)
+    places = frame.drop_duplicates(["line", "query"]).assign(place=lambda rows: range(len(rows)))
+    placed = frame.merge(places[["line", "query", "place"]], on=["line", "query"])
+    for mechanism, points in placed.groupby("mechanism", sort=False):
         fig.add_scattergl(
-            x=points["query"] + 1,
-            y=scale.times * points["standard_error"],
-            name=theme.title(name),
-            mode=theme.query_mode(points["query"]) if in_order else "markers",
-            line={"color": theme.colour(name, look), "width": 2, "dash": theme.dash(name)},
-            marker={"symbol": theme.marker(name), "size": 6},
-            customdata=points["label"].map(theme.literal),
-            hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} {theme.literal(scale.unit)}<extra>{theme.title(name)}</extra>",
+            x=points["place"] + 1,
+            y=points["error"],
+            name=theme.title(mechanism),
+            mode="markers",
+            marker={"symbol": theme.marker(mechanism), "size": 6, "color": theme.colour(mechanism, look)},
+            customdata=points["name"].map(theme.literal),
+            hovertemplate=f"%{{customdata}}: %{{y:.3g}} times its target<extra>{theme.title(mechanism)}</extra>",
         )
     theme.show_legend(fig)
     fig.update_yaxes(**(theme.log_axis(least, most) if log else {"rangemode": "tozero"}))
-    theme.query_ticks(fig, frame)
+    theme.query_ticks(fig, places.assign(query=places["place"], label=places["name"]))
     return fig
 
 

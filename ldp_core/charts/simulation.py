@@ -27,14 +27,14 @@ ESTIMATOR_DASH = {
 
 def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """True answers to queries that have an order, and mean answers with one standard deviation of single collections to each side.
-    ``frame``: the rows of `Outcomes.queries` of one mechanism and estimator."""
+    ``frame``: the rows of `Outcomes.answers` of one mechanism and estimator."""
     fig = theme.figure(look, "query", "share of users (%)", height=420)
     mechanism, estimator = frame[["mechanism", "estimator"]].iloc[0]
     name, shade = f"{theme.title(mechanism)}, {ESTIMATORS[estimator].short}", theme.colour(mechanism, look)
-    said = {"customdata": frame["label"].map(theme.literal)}
+    said = {"customdata": frame["name"].map(theme.literal)}
     fig.add_scatter(
         x=frame["query"] + 1,
-        y=100 * frame["true"],
+        y=frame["true"],
         name="true answer",
         mode="lines+markers",
         line={"color": look.text, "width": 2},
@@ -44,16 +44,16 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     )
     fig.add_scatter(
         x=frame["query"] + 1.12,  # beside the truth
-        y=100 * frame["mean"],
+        y=frame["mean"],
         name=name,
         mode="markers",
         marker=theme.mark(mechanism, look, 8),
-        error_y={"type": "data", "array": 100 * frame["deviation"], "thickness": 1.2, "width": 2, "color": shade},
+        error_y={"type": "data", "array": frame["deviation"], "thickness": 1.2, "width": 2, "color": shade},
         hovertemplate=f"%{{customdata}}: %{{y:.2f}} %<extra>{name}</extra>",
         **said,
     )
     theme.show_legend(fig)
-    theme.query_ticks(fig, frame)
+    theme.query_ticks(fig, frame.rename(columns={"name": "label"}))
     return fig
 
 
@@ -71,11 +71,11 @@ def pair_names(frame: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def errors(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = wording.POINTS) -> go.Figure:
-    """Observed error of a typical query (mean over trials, ±2 standard errors) and the predicted one as a bar mark.
+    """Observed error in targets (mean over trials, ±2 standard errors) and the predicted one as a bar mark.
 
-    ``frame``: mechanism, estimator, observed, standard_error, predicted (NaN where no exact prediction exists), as shares.
+    ``frame``: mechanism, estimator, observed, standard_error, predicted (NaN where no exact prediction exists).
     """
-    fig = theme.figure(look, f"typical error ({theme.literal(scale.short)})", "", height=130 + theme.ROW * len(frame))
+    fig = theme.figure(look, f"error ({theme.literal(scale.short)})", "", height=130 + theme.ROW * len(frame))
     names = [pair_names(frame)[row.mechanism, row.estimator] for row in frame.itertuples()]
     places = np.arange(len(frame))
     fig.add_scatter(

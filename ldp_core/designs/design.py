@@ -16,7 +16,7 @@ from ldp_core.analysis import EXPECTED_USERS
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
 from ldp_core.designs import choices
-from ldp_core.designs.configuration import Configuration, DifferenceToDetect
+from ldp_core.designs.configuration import Configuration, DifferenceToDetect, PlanningRates
 from ldp_core.designs.results import Results
 from ldp_core.limits import MOST_SEARCH_SECONDS
 from ldp_core.people import Counted, Counts, Records, people_of
@@ -256,7 +256,30 @@ def questions(
         if workload is None:
             raise Interrupted
         results.put(key, workload, price.bytes)
+    if workload is not None:  # they stay what they are once their targets are written down
+        same = questions_key(settled(configuration, workload, domain, people, on_data), people)
+        if same != key and results.get(same) is None:
+            results.put(same, workload, 0)
     return workload, "", price
+
+
+def settled(
+    configuration: Configuration,
+    workload: workloads.Workload,
+    domain: Domain,
+    people: Counted | Records,
+    on_data: bool,
+) -> Configuration:
+    """The configuration with its targets, and what it takes of planning data, as numbers: what files hold."""
+    lines, rates = analysis.asked_of(workload).lines, None
+    targets = {
+        line.key: DifferenceToDetect(**vars(line.target)) if isinstance(line.target, Detect) else line.target
+        for line in lines
+    }
+    if any(line.rates is not None for line in lines):
+        taken = planned(configuration, domain, people, on_data)
+        rates = None if taken is None else tuple(None if own is None else PlanningRates.of(own) for own in taken)
+    return configuration.model_copy(update={"targets": (configuration.targets or {}) | targets, "rates": rates})
 
 
 def worked_out(

@@ -13,12 +13,10 @@ import numpy as np
 from ldp_core import analysis, bounds, frames
 from ldp_core.designs import certificate_file, proof_check
 from ldp_core.designs.certificate_file import Written
-from ldp_core.designs.configuration import Configuration, DifferenceToDetect, PlanningRates
-from ldp_core.designs.design import Asked, planned
+from ldp_core.designs.configuration import Configuration
+from ldp_core.designs.design import Asked, settled
 from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.run import Callback, Cancel, Progress, asked
-from ldp_core.workloads import Detect
-from ldp_core.workloads.answers import Target
 
 Curve = tuple[tuple[float, float], ...]
 """How a search went: (seconds, objective or bound on the scale of L)."""
@@ -38,10 +36,6 @@ class Proof:
         return _bytes(self.certificate)
 
 
-def _written(target: Target) -> float | DifferenceToDetect:
-    return DifferenceToDetect(**vars(target)) if isinstance(target, Detect) else target
-
-
 def _bytes(certificate: object) -> int:
     held = vars(certificate)
     own = sum(array.nbytes for array in held.get("numbers", {}).values())
@@ -57,13 +51,7 @@ class Proved(Asked):
     @cached_property
     def settled(self) -> Configuration:
         """The configuration with its targets, and what it takes of planning data, as numbers: what files hold."""
-        c, lines = self.configuration, self.answers.lines
-        found = {line.key: _written(line.target) for line in lines}
-        planned_rates = None
-        if c.planning == "people" and any(line.rates is not None for line in lines):
-            rates = planned(c, self.domain, self.people, self.on_data) or []
-            planned_rates = tuple(own and PlanningRates.of(own) for own in rates) or None
-        return c.model_copy(update={"targets": (c.targets or {}) | found, "rates": planned_rates})
+        return settled(self.configuration, self.workload, self.domain, self.people, self.on_data)
 
     @property
     def alpha(self) -> float:

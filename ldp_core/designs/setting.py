@@ -421,7 +421,7 @@ class Setting(Proved):
         """How errors in targets are written: in the unit of the answers where all have the same, else as multiples of their targets."""
         targets = {line.key: line.target for line in self.answers.lines}
         if len(targets) > 1:
-            return wording.Scale(1.0, "targets", "times the target")
+            return wording.Scale(1.0, "targets", "times the targets")
         (key, target), (line, *_) = next(iter(targets.items())), self.answers.lines
         many = self.users if line.unit.total else 1.0
         times = many * (target.difference if isinstance(target, Detect) else target)
@@ -429,10 +429,10 @@ class Setting(Proved):
         return wording.Scale(times, "pp" if unit == wording.POINTS.unit else unit, unit)
 
     def error_in_words(self, error: float) -> str:
-        """An error in targets: "± 4.5 percentage points", "a difference of 5 percentage points", "1.3 times the target"."""
+        """An error in targets: "± 4.5 percentage points", "a difference of 5 percentage points", "1.3 times the targets"."""
         scale, detect = self.scale, any(isinstance(line.target, Detect) for line in self.answers.lines)
         if len({line.key for line in self.answers.lines}) > 1:
-            return f"{scale.text(error)} {scale.unit}"
+            return "the targets" if math.isclose(error, 1) else f"{scale.text(error)} times the targets"
         return f"{'a difference of ' if detect else '±' + NO_BREAK}{scale.text(error)}{NO_BREAK}{scale.unit}"
 
     def gap(self, mechanism: Mechanism, case: str | None = None) -> float:

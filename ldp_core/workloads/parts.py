@@ -431,16 +431,17 @@ def _as_known(told: Workload, axes: Sequence[Axis]) -> Workload:
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
     """The questions of a new design. A single attribute gets running totals if it has an order,
     else a histogram; several attributes get the joint counts of every two. The attributes that the collector knows make groups: the questions
-    are asked about the others within each, and two groups are compared."""
+    are asked about the others as shares within each, and two groups are compared, the second with the first."""
     axes = axes_of(attributes)
     if known := [axis for axis in axes if axis.known and axis.size > 1]:
         asked = default_parts([axis for axis in axes if not axis.known])
-        own = tuple(part.model_copy(update={"by": tuple(axis.name for axis in known)}) for part in asked)
+        within_each = tuple(SharePart(of=part, within=tuple(axis.name for axis in known)) for part in asked)
         if len(known) > 1 or known[0].size > 2:
-            return own
+            return within_each
         name, (second, first) = known[0].name, known[0].labels
-        compared = (part for part in asked if not isinstance(part, DifferencePart | SharePart))
-        return own + tuple(DifferencePart(of=part, attribute=name, first=first, second=second) for part in compared)
+        return within_each + tuple(
+            DifferencePart(of=part, attribute=name, first=first, second=second) for part in asked
+        )
     if len([axis for axis in axes if axis.size > 1]) > 1:
         return (KWayMarginalsPart(k=2),)
     axis = max(axes, key=lambda axis: axis.size)

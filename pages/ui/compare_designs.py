@@ -96,8 +96,8 @@ def _designs(state: Session) -> None:
             st.warning(plain(f"{cost.name}: {cost.why}"))
     _listed(table, costs)
     st.caption(
-        "± is the standard error of a typical query in percentage points (pp) of each design's people or in the unit of its answer, whatever "
-        "values they have and for people like those. Compare users needed only between designs with the same questions and target error."
+        "The error is that of the question that needs the most people, with each design's people. Compare people needed only between designs with "
+        "the same questions and targets."
     )
 
 
@@ -119,16 +119,12 @@ def _cost(own: Session, kept: History, case: str) -> Cost:
             unfitted = mechanism is None
             why = "it is not optimised yet." if unfitted else ""
             if mechanism is not None:
-                own.setting.summary(mechanism)
+                own.setting.users_needed(mechanism, own.setting.case)
     except ValueError as error:
         mechanism, why = None, str(error)
     people = design.people_digest if case == "people" and design is not None else ""
-    return Cost(kept.name, own, mechanism, why, (c.digest(["domain", "workload"]), _alpha(own), people), unfitted)
-
-
-def _alpha(own: Session) -> float:
-    """The mean squared error a design aims at; NaN while its questions are not computed."""
-    return math.nan if own.asked is None else own.asked.alpha
+    about = (c.digest(["domain", "workload"]), str(own.settled.targets), people)
+    return Cost(kept.name, own, mechanism, why, about, unfitted)
 
 
 def _row(cost: Cost, case: str) -> dict[str, object]:
@@ -144,16 +140,16 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
         "epsilon": c.epsilon,
         "reports_per_user": c.reports_per_user,
         "mechanism": own.chosen,
-        "target_error": math.sqrt(_alpha(own)),
+        "target": own.asked.error_in_words(1.0) if own.asked is not None else "",
     }
-    costs = ("users_needed", "users_bound", "gap", "standard_error_worst_case", "standard_error_on_data")
+    costs = ("users_needed", "users_bound", "gap")
     if cost.mechanism is None:
-        return {**row, **dict.fromkeys(costs, nothing)}
-    summary, gap = own.setting.summary(cost.mechanism), own.setting.gap(cost.mechanism, case)
+        return {**row, **dict.fromkeys(costs, nothing), "error": ""}
+    gap = own.setting.gap(cost.mechanism, case)
     bound = nothing if cost.mechanism.delta > 0 else max(own.setting.bounds(case).values())
-    errors = (summary.standard_error_worst_case, summary.standard_error_on_data)
     needed = own.setting.users_needed(cost.mechanism, case)
-    return {**row, **dict(zip(costs, (needed, bound, gap, *errors), strict=True))}
+    said = own.setting.error_in_words(own.setting.error(cost.mechanism, case))
+    return {**row, **dict(zip(costs, (needed, bound, gap), strict=True)), "error": said}
 
 
 def _fitting(state: Session, unfitted: list[Cost]) -> None:
@@ -186,7 +182,7 @@ def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
         more = last["users_needed"] / best["users_needed"] - 1
         how = wording.extra(more)
         said = (
-            f"For the same questions and target error, **{plain(best['design'])}** needs {wording.users(best['users_needed'])}, "
+            f"For the same questions and targets, **{plain(best['design'])}** needs {wording.users(best['users_needed'])}, "
             f"{case_meaning(case)}; **{plain(last['design'])}** needs {how if more > TIE else 'as many'}."
         )
     else:
@@ -197,12 +193,11 @@ def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
 
 
 def _differs(about: tuple[object, ...], first: tuple[object, ...]) -> str:
-    different = ("has other questions or types", "has another target error", "has other people")
+    different = ("has other questions or types", "has other targets", "has other people")
     return " and ".join(word for word, a, b in zip(different, about, first, strict=True) if a != b)
 
 
 def _listed(table: pd.DataFrame, costs: list[Cost]) -> None:
-    scales = [wording.POINTS if cost.state.asked is None else cost.state.setting.scale for cost in costs]
     shown = table.assign(
         types=[wording.magnitude(value) if value == value else "–" for value in table["types"]],
         mechanism=[library.spec(name).title for name in table["mechanism"]],
@@ -210,22 +205,19 @@ def _listed(table: pd.DataFrame, costs: list[Cost]) -> None:
         users_bound=[wording.minimum(value) if value > 0 else "–" for value in table["users_bound"]],
         gap=[gap_in_words(value) if math.isfinite(value) else "–" for value in table["gap"]],
     )
-    for share in ("target_error", "standard_error_worst_case", "standard_error_on_data"):
-        shown[share] = [scale.cell(error) for error, scale in zip(table[share], scales, strict=True)]
     columns = {
         "design": st.column_config.TextColumn("Design", pinned=True),
         "users_needed": "Users needed",
         "users_bound": "Proved minimum",
-        "gap": "Gap, at most",
-        "standard_error_worst_case": "± worst case",
-        "standard_error_on_data": "± these people",
+        "gap": "Of the minimum, at most",
+        "error": "Error",
         "epsilon": "Epsilon",
         "mechanism": "Mechanism",
         "questions": "Questions",
         "queries": st.column_config.NumberColumn("Queries", format="localized"),
         "types": "Types",
         "people": st.column_config.NumberColumn("People", format="localized"),
-        "target_error": "Target error",
+        "target": "Target",
         "reports_per_user": "Reports per person",
     }
     listing.show_table(shown, "The designs side by side.", column_config=columns, column_order=list(columns))

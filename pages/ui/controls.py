@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
+from pydantic import ValidationError
 
 from ldp_core import verdicts, wording
 from ldp_core.analysis import WORST_CASE
+from ldp_core.designs.configuration import DifferenceToDetect
+from ldp_core.workloads import Detect
+from ldp_core.workloads.answers import default_targets
 from pages.ui.session.state import Session, session
 from pages.ui.streamlit_fixes import run_context
 from pages.ui.words import case_meaning, case_title, plain
@@ -191,86 +195,91 @@ def several(
     )
 
 
-def target_control(state: Session) -> None:
-    """The target error of a typical answer, and a button that works it out anew."""
-    scale = state.setting.scale
-    unit = "in percentage points of all users"
-    if scale != wording.POINTS:
-        unit = f"{plain(scale.unit)}, or with a % sign as a part of the range of the values"
-    control(
-        st.text_input,
-        f"Target error (± {plain(scale.short)})",
-        "target",
-        wording.significant(scale.times * state.setting.target, 6),
-        lambda text: state.change(target_alpha=verdicts.alpha_for(_target(text, scale))),
-        help=f"A standard error, {unit}. People needed are for it in a typical answer (root mean square over all queries). {verdicts.RULE}",
-    )
-    suggested = state.setting.suggested
-    _take(state, "Auto", "target-auto", suggested.target, _typical(suggested))
-
-
-def _typical(suggested: verdicts.Suggestion) -> str:
-    if suggested.typical is None:
-        return "a quarter of a typical answer"
-    if suggested.smallest is None:
-        return f"{wording.share(verdicts.OF_RANGE)} of the range of the values"
-    return f"a quarter of a typical answer, which is {wording.share(suggested.typical)} of all users"
-
-
-def _take(state: Session, label: str, key: str, target: float, what: str) -> None:
-    """A button that stores a target error taken from the questions and the people."""
-    alpha = verdicts.alpha_for(target)
-    button(
-        label,
-        key,
-        "auto_awesome",
-        lambda: state.change(target_alpha=alpha),
-        disabled=state.setting.alpha == alpha,
-        help=f"{wording.capital(plain(state.setting.error_in_words(target)))} on {state.setting.population}: {what}. It stays when the questions change.",
-    )
-
-
-def target_sources(state: Session) -> None:
-    """Another source of the target error, and its square."""
-    suggested = state.setting.suggested
-    if suggested.typical is None:
-        st.caption(f"No default: on {state.setting.population} every answer is nobody or everybody.")
-    elif suggested.smallest is not None and suggested.smallest_target is not None:
-        what = (
-            f"half of the smallest share that matters; answers below {wording.share(suggested.smallest)} are together at most "
-            f"{wording.share(verdicts.NEGLIGIBLE)} of the sum of all answers"
+def target_control(state: Session, most: int = 1) -> None:
+    """The targets of the answers, by their unit, and a button that works them out anew: the first ``most``, or the others."""
+    keys = list(dict.fromkeys(line.key for line in state.setting.answers.lines))
+    for key in keys[:most]:
+        _target(state, key)
+    if most and state.setting.settled.targets != (auto := _auto(state)):
+        button(
+            "Auto",
+            "target-auto",
+            "auto_awesome",
+            lambda: state.change(targets=auto),
+            help="Works the targets out anew: for shares a quarter of a typical answer, for averages a tenth of the spread of the values.",
         )
-        _take(state, "Target from the smallest share", "target-smallest", suggested.smallest_target, what)
-    control(
-        st.text_input,
-        "alpha, the square of the target error",
-        "alpha",
-        typed(state.setting.alpha),
-        lambda text: state.change(target_alpha=_alpha(text)),
-        help="The papers' normalised variance: 0.01 in McKenna et al. 2020.",
+
+
+def other_targets(state: Session) -> None:
+    """The targets of units after the first, and the chances of a difference to detect."""
+    keys = list(dict.fromkeys(line.key for line in state.setting.answers.lines))
+    for key in keys[1:]:
+        _target(state, key)
+    for key in keys:
+        if isinstance((state.setting.settled.targets or {})[key], DifferenceToDetect):
+            _chance(state, key, "power", "Power (%)", "50 to 99.99; 80 is common")
+            _chance(state, key, "level", "Level (%)", "0.01 to 50; 5 is common")
+            break
+
+
+def _auto(state: Session) -> dict[str, float | DifferenceToDetect]:
+    """The targets by themselves."""
+    lines = state.setting.answers.lines
+    found = default_targets(lines, state.setting.counts)
+    return {
+        key: DifferenceToDetect(**vars(target)) if isinstance(target, Detect) else target
+        for key, target in found.items()
+    }
+
+
+def _target(state: Session, key: str) -> None:
+    """The target of the answers with a unit: a standard error, or a difference to detect."""
+    targets = state.setting.settled.targets or {}
+    now = targets[key]
+    detect = isinstance(now, DifferenceToDetect)
+    unit = plain(verdicts.unit_in_words(key)).removeprefix("in ")
+    short = {"percentage points": "points"}.get(unit, unit)
+    label = f"Difference to detect ({short})" if detect else f"Target error (± {short})"
+    help = (
+        f"A difference, in {unit}, that is to be found with the power chosen under More options."
+        if detect
+        else f"A standard error, in {unit}. {verdicts.RULE}"
     )
 
+    def commit(text: str) -> None:
+        typed_number = text.strip().removeprefix("±").strip().removesuffix("pp").strip()
+        value = number(typed_number, "the target")
+        if not 0 < value <= (100 if short == "points" else 1e12):
+            raise ValueError(
+                f"The target must be above 0{' and at most 100' if short == 'points' else ''}; got {value:g}."
+            )
+        changed = now.model_copy(update={"difference": value}) if isinstance(now, DifferenceToDetect) else value
+        state.change(targets={**targets, key: changed})
 
-def _target(text: str, scale: wording.Scale) -> float:
-    """A target error typed in percentage points or in a unit of its own, as a share. ValueError with a sentence."""
-    typed_number = text.strip().removeprefix("±").strip().removesuffix("pp").strip()
-    times = 100.0 if typed_number.endswith("%") else scale.times
-    error = number(typed_number.removesuffix("%"), "the target error") / times
-    if not verdicts.LEAST_TARGET <= error <= verdicts.LARGEST_TARGET:
-        low, high, common = map(scale.text, (verdicts.LEAST_TARGET, verdicts.LARGEST_TARGET, 0.005))
-        raise ValueError(
-            f"The target error must be from {low} to {high} {scale.unit}; {common} to {scale.text(0.05)} is common."
-        )
-    return error
+    value = now.difference if isinstance(now, DifferenceToDetect) else now
+    control(st.text_input, label, f"target-{key}", wording.significant(value, 6), commit, help=help)
 
 
-def _alpha(text: str) -> float:
-    """The mean squared error of a share, typed. ValueError with a sentence."""
-    alpha = number(text, "alpha")
-    low, high = map(verdicts.alpha_for, (verdicts.LEAST_TARGET, verdicts.LARGEST_TARGET))
-    if not low <= alpha <= high:
-        raise ValueError(f"Alpha must be from {low:g} to {high:g}; 0.01 is common.")
-    return alpha
+def _chance(state: Session, key: str, name: str, label: str, taken: str) -> None:
+    """The power or the level of the differences to detect, typed in per cent."""
+    targets = state.setting.settled.targets or {}
+    now = targets[key]
+    assert isinstance(now, DifferenceToDetect)
+
+    def commit(text: str) -> None:
+        share = number(text.strip().removesuffix("%"), f"the {name}") / 100
+        try:
+            changed = {
+                own: DifferenceToDetect(**{**dict(target), name: share})
+                if isinstance(target, DifferenceToDetect)
+                else target
+                for own, target in targets.items()
+            }
+        except ValidationError:
+            raise ValueError(f"Please give the {name} from {taken}.") from None
+        state.change(targets=changed)
+
+    control(st.text_input, label, f"detect-{name}", f"{100 * getattr(now, name):.6g}", commit)
 
 
 def number(text: str, what: str) -> float:

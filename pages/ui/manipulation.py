@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ldp_core import verdicts, wording
+from ldp_core import analysis, wording
 from ldp_core.deploy.collector import Manipulation
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
@@ -23,7 +23,7 @@ QUICK_ENTRIES = 2**20
 
 def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Sequence[str], users: int) -> None:
     """The sentences, once they are known."""
-    chosen = verdicts.judged_queries(workload)
+    chosen = analysis.judged_queries(workload)
     manipulation = layout.once_known(
         state,
         ("manipulation", mechanism.digest, workload.digest),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from ldp_core import beliefs, charts, library, shuffled, wording
+from ldp_core import beliefs, charts, shuffled
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
-from ldp_core.studies import curves, outcomes
+from ldp_core.studies import curves
 from pages.ui import layout
 from pages.ui.controls import control
 from pages.ui.session.state import Session
@@ -59,13 +59,12 @@ def risk(state: Session) -> str:
 
 
 def show(state: Session, mechanism: Mechanism | None) -> None:
-    """Exposure by a report: beliefs over epsilon, and three possible collections."""
+    """Exposure by a report: beliefs over epsilon."""
     design = state.setting
     with layout.controls("suspicion"):
         suspicion_control(state)
     _beliefs(state, design, mechanism)
     if mechanism is not None:
-        _releases(state, design, mechanism)
         _mixed(state, mechanism)
     layout.how_computed(SOURCES)
 
@@ -138,28 +137,3 @@ def _mixed(state: Session, mechanism: Mechanism) -> None:
 def tells_mixing(state: Session) -> bool:
     """True if the report for a privacy review says what mixing gives, where it is worked out."""
     return bool(state.view.get("mixing")) and state.configuration.reports_per_user == 1
-
-
-def _releases(state: Session, design: Setting, mechanism: Mechanism) -> None:
-    workload, name = design.workload, state.chosen
-    key = ("releases", mechanism.digest, design.naming, design.people_digest)
-    released = layout.once_known(
-        state,
-        key,
-        "simulating three collections",
-        design.working_types <= QUICK_TYPES,
-        lambda cancel: outcomes.releases(mechanism, workload, design.counts, design.labels),
-        "Three collections are being simulated.",
-        small=True,
-    )
-    if released is None:
-        return
-    layout.chart(
-        lambda look: charts.releases(
-            released, workload.kind in ("histogram", "prefix"), look, outcomes.counts_people(workload)
-        ),
-        f"Three simulated collections of {wording.plural(design.users, 'user')} by {library.spec(name).title} at epsilon "
-        f"{state.configuration.epsilon}, each as likely as the others to be yours: what would be published, and behind it the truth.",
-        "sides-releases",
-        released,
-    )

@@ -84,7 +84,7 @@ def _privacy(state: Session) -> None:
 
 def _mechanism(state: Session, design: Setting | None) -> None:
     """The mechanism, and how far it is from the best."""
-    name, gap, gap_mark = state.chosen, "Gap to minimum: unknown", UNSET
+    name, gap, gap_mark = state.chosen, "Minimum: unknown", UNSET
     title = library.spec(name).title
     try:
         if design is None or design.asked is None:
@@ -101,14 +101,13 @@ def _mechanism(state: Session, design: Setting | None) -> None:
             case, share = case_title(design.case), design.gap(mechanism)
             needed = wording.users(design.users_needed(mechanism, design.case))
             mark, gap_mark, why = SET, SET, "At this epsilon the lower bounds say nothing"
-            detail = f"{needed} needed for {design.error_in_words(design.target)}, {case}"
+            detail = f"{needed} needed for {design.error_in_words(1.0)}, {case}"
             if state.setting.from_file(name):
                 title += ", loaded from a file and not computed here"
             if not math.isinf(share):
-                few = f"Gap to minimum: at most {gap_in_words(share)}"
-                gap = few if share < 1 else f"Up to {gap_in_words(share)} the minimum"
+                gap = f"At most {gap_in_words(share)} the minimum"
                 strongest = charts.title(frames.strongest(design.bounds(design.case)))
-                why = f"More users than the {strongest} allows, {case}"
+                why = f"People against what the {strongest} allows, {case}"
     except ValueError as error:
         mark, detail, why = STALE, str(error), "Choose another mechanism"
     _line("pages/design.py", mark, title, wording.capital(detail))

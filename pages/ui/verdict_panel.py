@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import library, verdicts, wording
+from ldp_core import analysis, library, verdicts, wording
+from ldp_core.designs.configuration import DifferenceToDetect
 from ldp_core.designs.setting import Setting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
@@ -20,20 +21,16 @@ from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.words import plain
 
-NAMED = 3
-"""Answers that are not usable are named up to this number; the table has all."""
-
 
 def judged(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
     """The answers of the design with their errors and verdicts; None while they are computed, take too long, or are not available,
     which is said."""
     design = state.setting
-    if verdicts.too_large(design.workload):
+    if analysis.too_many_types(design.workload):
         return None
-    key = ("judged", mechanism.digest, design.naming, design.people_digest)
+    key = ("judged", mechanism.digest, design.certificate_key(design.case), design.naming, design.people_digest)
     quick = mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES
-    errors = layout.once_known(state, key, "judging the answers", quick, lambda cancel: design.answer_errors(mechanism))
-    return None if errors is None else design.judged(mechanism)
+    return layout.once_known(state, key, "judging the answers", quick, lambda cancel: design.answered(mechanism))
 
 
 def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
@@ -42,11 +39,31 @@ def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
     found = judged(state, mechanism)
     design = state.setting
     place.markdown(plain(design.verdict(mechanism, singly=found is not None)), help=explained(state))
-    if found is not None and len(lacking := found[found["verdict"] != verdicts.USABLE]):
-        names = wording.listed([wording.quoted(label) for label in lacking["label"].head(NAMED)], NAMED)
-        more = f" and {len(lacking) - NAMED:,} more" if len(lacking) > NAMED else ""
-        st.caption(plain(f"Not usable: {names}{more}."))
+    if found is not None:
+        lines(design, found)
     return found
+
+
+def lines(design: Setting, found: pd.DataFrame) -> None:
+    """A line a question: what it is now, its error in its own unit, and the verdict."""
+    rows = []
+    for line in analysis.lines_of(design.answers, found).to_dict("records"):
+        unit = plain(verdicts.unit_in_words(line["unit"])).removeprefix("in ")
+        error = "nobody in the planning data" if line["standard_error"] != line["standard_error"] else (
+            f"± {wording.significant(line['standard_error'])} {unit}"
+        )  # fmt: skip
+        if line["finds"] == line["finds"]:
+            error += f", finds {wording.significant(line['finds'])} and more"
+        known = design.on_data and line["value"] == line["value"]
+        verdict = (
+            verdicts.marked(found.loc[found["name"] == line["name"], "verdict"].iloc[0])
+            if line["answers"] == 1
+            else f"{line['usable']:,} of {line['judged']:,} usable"
+        )
+        question = line["name"] or line["question"]
+        now = wording.significant(line["value"]) if known else ""
+        rows.append({"Question": question, "Now": now, "Error": error, "Verdict": verdict})
+    listing.show_words(pd.DataFrame(rows), "What each question comes to.")
 
 
 def show(state: Session, mechanism: Mechanism) -> None:
@@ -57,8 +74,15 @@ def show(state: Session, mechanism: Mechanism) -> None:
 
 
 def explained(state: Session) -> str:
-    """The rule, with the target of this design."""
-    return f"Target error: {plain(state.setting.error_in_words(state.setting.target))}. {verdicts.RULE}"
+    """The rule, with the targets of this design."""
+    targets = state.setting.settled.targets or {}
+    told = [
+        f"{'a difference of ' if isinstance(target, DifferenceToDetect) else '± '}"
+        f"{verdicts.in_unit(target.difference if isinstance(target, DifferenceToDetect) else target, key)}"
+        for key, target in targets.items()
+        if any(line.key == key for line in state.setting.answers.lines)
+    ]
+    return f"{plain(wording.capital(wording.listed(told, 6)))}. {verdicts.RULE}"
 
 
 def _what_helps(state: Session, mechanism: Mechanism) -> None:
@@ -81,7 +105,7 @@ def _what_helps(state: Session, mechanism: Mechanism) -> None:
             planned = state.configuration.population.model_copy(update={"users": enough, "origin": "declared"})
             label, act = f"Plan with {wording.count(enough)} people", lambda: state.change(population=planned)
             button(label, "try-people", "group_add", act, type="tertiary")
-        if (queries := design.workload.num_queries) > 1:
+        if (queries := sum(line.told.num_queries for line in design.answers.lines)) > 1:
             label = f"Fewer questions (now {queries:,})"
             st.page_link("pages/workload.py", label=label, icon=":material/quiz:")
         if (types := design.domain.size) > 2:
@@ -109,56 +133,37 @@ def explain(state: Session) -> None:
     st.caption(explained(state))
 
 
-def answers(design: Setting, rows: pd.DataFrame, error: str = "standard_error") -> pd.DataFrame:
-    """Each answer with its error in percentage points, or in a unit of its own, and its verdict, for people. ``rows`` has ``query``,
-    ``label`` and the column ``error``."""
-    units = [design.workload.unit(int(query)) for query in rows["query"]]
-    own = [
-        "" if unit is None else unit.error_in_words(share, design.users)
-        for share, unit in zip(rows[error], units, strict=True)
+def answers(rows: pd.DataFrame, error: str = "standard_error") -> pd.DataFrame:
+    """Each answer with its error in its unit and its verdict, for people. ``rows`` has ``name``, ``unit``, ``verdict`` and the column ``error``."""
+    shown = [
+        "unknown" if x != x else f"± {verdicts.in_unit(x, key)}"
+        for x, key in zip(rows[error], rows["unit"], strict=True)
     ]
-    counted = np.array([unit is None for unit in units], dtype=bool)
-    found = {
-        "Question": rows["label"].to_numpy(),
-        "± percentage points": np.where(counted, 100 * rows[error], np.nan),
-        "± in its unit": own,
-        "Verdict": [verdicts.marked(word) for word in verdicts.judge(rows[error], design.limits(rows["query"]))],
-    }
-    left_out = [
-        name for name, there in (("± percentage points", counted.any()), ("± in its unit", any(own))) if not there
-    ]
-    return pd.DataFrame(found).drop(columns=left_out)
+    words = [verdicts.marked(word) for word in rows["verdict"]]
+    return pd.DataFrame({"Question": rows["name"].to_numpy(), "Error": shown, "Verdict": words})
 
 
 def show_answers(state: Session, rows: pd.DataFrame, error: str = "standard_error") -> None:
     """The table of `answers` on the page, with what its words mean."""
     listing.show_table(
-        answers(state.setting, rows, error),
+        answers(rows, error),
         "What each answer is worth.",
-        column_config={
-            "Question": st.column_config.TextColumn(width="large"),
-            "± percentage points": st.column_config.NumberColumn(format="%.3g"),
-        },
+        column_config={"Question": st.column_config.TextColumn(width="large")},
     )
     explain(state)
 
 
-def side_by_side(design: Setting, rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each question, and the error in percentage points, or in a unit of its own, and the verdict of each mechanism; ``rows`` as of
-    `frames.query_errors`."""
-    words = verdicts.judge(rows["standard_error"], design.limits(rows["query"]))
-    table = rows[["query"]].assign(
-        mechanism=[library.spec(name).title for name in rows["name"]],
-        shown=[
-            f"{verdicts.marked(word)}, {text}" for word, text in zip(words, design.errors_in_units(rows), strict=True)
-        ],
-    )
-    wide = table.pivot(index="query", columns="mechanism", values="shown")[list(dict.fromkeys(table["mechanism"]))]
-    wide.insert(0, "Question", rows.drop_duplicates("query").set_index("query")["label"])
-    return wide.reset_index(drop=True)
+def side_by_side(told: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """A row for each answer, and its error in its unit and the verdict of each mechanism; ``told``: the answers of each, by its title."""
+    first = next(iter(told.values()))
+    columns = {
+        title: [f"{verdict}, {error}" for verdict, error in zip(table["Verdict"], table["Error"], strict=True)]
+        for title, table in ((title, answers(rows)) for title, rows in told.items())
+    }
+    return pd.DataFrame({"Question": first["name"].to_numpy(), **columns})
 
 
-def counts_in_words(errors: pd.Series, limit: float | np.ndarray) -> str:
+def counts_in_words(words: pd.Series) -> str:
     """For a table: "✓ 31 usable, ≈ 12 rough, ✕ 7 noise"."""
-    found = list(verdicts.judge(errors, limit))
+    found = list(words)
     return ", ".join(f"{mark} {found.count(word):,} {word}" for word, mark in MARKS.items())

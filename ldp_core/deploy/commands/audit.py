@@ -129,5 +129,5 @@ def _facts(result: dict[str, Any]) -> dict[str, str]:
         facts["People needed"] = f"{wording.needed(result['users_needed'])}, {working.WHOSE[result['case']]}"
         least = wording.at_least(result["users_bound"])
         facts["Proved minimum"] = f"{least} at epsilon {result['judged_at_epsilon']:g}"
-        facts["From the best, at most"] = working.gap(result["gap"])
+        facts["Of the minimum, at most"] = working.gap(result["gap"])
     return facts

@@ -115,7 +115,7 @@ def _text(setting: Setting, costs: dict[str, Any], written: str | None) -> Itera
     facts = {
         "People needed": "not worked out" if costs["users_needed"] is None else wording.needed(costs["users_needed"]),
         "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",
-        "Gap, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
+        "Of the minimum, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
         "Counted for": working.WHOSE[case],
         "Target": setting.error_in_words(1.0),
         "Audited epsilon": audited_in_words(costs["audited_epsilon"], mechanism.audit()),

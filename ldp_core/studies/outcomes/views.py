@@ -286,7 +286,10 @@ class _Run:
         for k, line in enumerate(self.asked.lines):
             if line.asked is None:
                 queries, many = _evenly(line), self.users if line.unit.total else 1.0
-                names, true = [line.told.query_name(int(q)) for q in queries], many * line.values(counts, queries)
+                names, true = (
+                    [line.told.query_name(int(q), self.labels or None) for q in queries],
+                    many * line.values(counts, queries),
+                )
             else:
                 queries = np.concatenate([own.queries_of for own in self.ratios[k]])
                 names = [name for own in self.ratios[k] for name in own.names]

@@ -58,7 +58,7 @@ def _here(state: Session, entry: Entry) -> str:
     """The number of a theorem in this design, and the mechanism beside it."""
     if not entry.variance or entry.standard_error is None or entry.users_needed is None:
         return "At this epsilon it allows any error."
-    target = plain(state.setting.error_in_words(state.setting.target))
+    target = plain(state.setting.error_in_words(1.0))
     users = state.setting.users
     error = plain(state.setting.error_in_words(entry.standard_error))
     if entry.deviation:

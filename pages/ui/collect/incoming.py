@@ -12,7 +12,7 @@ from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.deploy.kit.opening import Kit
 from pages.ui import layout, promises
-from pages.ui.controls import button, take_file, view_switch
+from pages.ui.controls import button, control, take_file, view_switch
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
 from pages.ui.words import plain

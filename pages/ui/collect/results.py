@@ -11,18 +11,18 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, estimators, verdicts, wording
+from ldp_core.analysis import asked_of
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection, Read
 from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN
 from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.deploy.kit.opening import Kit
 from ldp_core.designs import choices
-from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
+from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS, MOST_SHOWN_QUERIES
 from ldp_core.people import dense
 from ldp_core.priors import Dirichlet
 from ldp_core.run import Cancel
 from ldp_core.studies.outcomes import LEVEL
-from ldp_core.workloads.shown import scaled_names, shown_queries
 from pages.ui import layout, listing
 from pages.ui.controls import control, pick
 from pages.ui.priors import PRIORS, in_words, prior_control
@@ -35,8 +35,6 @@ MEANING = {
     "any_time": "The intervals of an answer hold at all looks together in 95 of 100 collections or more: look every day. They are wider.",
 }
 DRAWN = "For the population that they were drawn from"
-IN_UNITS = {"Answer": "answer", "Low": "low", "High": "high", "±": "standard_error"}
-"""Columns of answers that have a unit of their own."""
 PLANNED_FOR = 0.05
 """Share by which the number of reports may differ from that planned for before it is said."""
 
@@ -219,13 +217,13 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         estimator,
         LEVEL,
         kind,
-        labels=subject.labels,
         occasions=occasions,
         drawn=wider,
         sizes=sizes,
         **options,
     )
-    chosen, listed = shown_queries(workload), workload.num_queries <= MOST_DOWNLOADED_ANSWERS
+    every = sum(line.told.num_queries for line in asked_of(workload).lines)
+    listed = every <= MOST_DOWNLOADED_ANSWERS
     key = (
         collection.digest,
         subject.mechanism.digest,
@@ -237,13 +235,11 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         wider,
         None if sizes is None else sizes.tolist(),
         np.asarray(options.get("prior", 0.0)).tolist(),
-        [own.names for own in subject.ratios],
+        str(subject.configuration.targets),
     )
 
-    def work_out(cancel: Cancel) -> tuple[pd.DataFrame, str, pd.DataFrame]:
-        about = (collection, subject.mechanism, workload, subject.ratios, estimator, LEVEL, kind)
-        unlike = collector.unlike_in_words(collection, subject.mechanism)
-        return compute(queries=chosen), unlike, collector.within_groups(*about, drawn=wider, **options)
+    def work_out(cancel: Cancel) -> tuple[pd.DataFrame, str]:
+        return compute(most=MOST_SHOWN_QUERIES), collector.unlike_in_words(collection, subject.mechanism)
 
     quick = subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports
     found = layout.once_known(
@@ -251,61 +247,34 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     )
     if found is None:
         return
-    table, unlike, ratios = found
+    table, unlike = found
     reported = collection.users / occasions
-    users = reported if sizes is None else float(sizes.sum())
     if unlike:
         st.error(plain(unlike))
-    drawn = table.assign(name=scaled_names(workload, table["query"].to_numpy(), subject.labels))
     layout.chart(
-        lambda look: charts.collection(drawn, users, subject.mechanism.name, look),
-        _said(subject, table, reported, users, estimator)
+        lambda look: charts.result(table, look),
+        _said(subject, table, reported, estimator)
         + f" {plain(collector.whose(reported, wider, sizes))}"
         + (f" {in_words(subject.configuration, prior_kind(state, subject))}" if "prior" in options else ""),
         "collected",
-        lambda: collector.with_groups(collector.in_units(compute() if listed else table, workload, users), ratios),
+        lambda: compute() if listed else table,
     )
-    if len(ratios):
-        _within_groups(ratios, kind)
-    _table(subject, table, users)
-    if len(table) < workload.num_queries:
+    _table(table, kind)
+    if len(table) < every:
         more = "the download has all of them" if listed else "the download has the same"
-        st.caption(f"{len(table):,} of {workload.num_queries:,} answers are shown, evenly spread; {more}.")
+        st.caption(f"{len(table):,} of {every:,} answers are shown, evenly spread; {more}.")
 
 
-def _within_groups(ratios: pd.DataFrame, kind: str) -> None:
-    """Shares and averages within groups, which are asked for above what they are made of."""
-    numbers = {
-        name: ratios[column].map(lambda x: wording.significant(x, 4) if x == x else "none")
-        for name, column in IN_UNITS.items()
-    }
-    listing.show_words(
-        pd.DataFrame({"Question": ratios["name"], "Unit": ratios["unit"], **numbers}),
-        "Shares and averages within groups, the answers asked for.",
-    )
-    if (ratios["method"] == "Fieller").any():
-        st.caption(
-            "Sizes of secret groups are estimated as well: the intervals are Fieller's, for the ratio of two estimates."
-        )
-    if unbounded := estimators.unbounded_in_words(ratios, kind):
-        st.caption(plain(unbounded))
-
-
-def _said(subject: Kit, table: pd.DataFrame, reported: float, users: float, estimator: str) -> str:
-    typical = [
-        float(np.sqrt(np.mean(np.square(column.dropna()))) if column.notna().any() else 0.0)
-        for column in ((table["high"] - table["low"]) / 2, table["standard_error"])
-    ]
+def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) -> str:
+    worst = table.groupby("unit", sort=False)[["standard_error", "promised"]].max()
+    off, promised = (verdicts.errors_in_words(worst[name]) for name in ("standard_error", "promised"))
     words = (
-        f"From **{wording.count(reported)} reports** a typical answer is off by {plain(verdicts.error_in_words(subject.workload, typical[1] / users, users))}, and its "
-        f"interval reaches {_reach(subject, typical[0] / users, users)} to each side."
+        f"From **{wording.count(reported)} reports** {'the answer is' if len(table) == 1 else 'answers are'} off by "
     )
+    words += f"{'' if len(table) == 1 else 'up to '}{plain(off)}; whatever values people have, it would be at most {plain(promised)}."
     if subject.needed is not None:
-        promised = subject.target * (subject.needed / reported) ** 0.5
-        words += (
-            f" The design promised {plain(verdicts.error_in_words(subject.workload, promised, users))} for so many."
-        )
-    words += " Grey bars are 1.96 of the largest standard error that an answer can have, whatever values people have."
+        enough = "enough" if reported >= subject.needed else "fewer than that"
+        words += f" The design needs {wording.users(subject.needed)} until every question meets its target: these are {enough}."
     if not estimators.spec(estimator).unbiased:
         words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
     if missed := estimators.missed_in_words(float(table["adds_up_to"].iloc[0]), reported, estimator):
@@ -318,53 +287,27 @@ def _said(subject: Kit, table: pd.DataFrame, reported: float, users: float, esti
     return words
 
 
-def _reach(subject: Kit, share: float, users: float) -> str:
-    unit = verdicts.only_unit(subject.workload)
-    return wording.points(share) if unit is None else wording.significant(unit.error(share, users))
-
-
-def _table(subject: Kit, table: pd.DataFrame, users: float) -> None:
-    workload, told = subject.workload, collector.in_units(table, subject.workload, users)
-    own = told["unit"] != "people"
-    words = np.array(list(map(verdicts.marked, collector.judged(table, users, subject.target, workload))))
-    if own.any():
-        numbers = {
-            name: told.loc[own, column].map(lambda x: wording.significant(x, 5)) for name, column in IN_UNITS.items()
-        }
-        listing.show_words(
-            pd.DataFrame({"Question": told["name"][own], "Unit": told["unit"][own], **numbers})
-            .assign(Verdict=words[own])
-            .reset_index(drop=True),
-            "Averages and totals in their own units.",
-        )
-    _counts(table[~own], words[~own], users)
-    st.caption(f"Target error: {plain(verdicts.error_in_words(workload, subject.target, users))}. {verdicts.RULE}")
-
-
-def _counts(table: pd.DataFrame, words: np.ndarray, users: float) -> None:
-    if table.empty:
-        return
+def _table(table: pd.DataFrame, kind: str) -> None:
+    """Every answer once, in the order it was asked for."""
+    numbers = {
+        heading: table[column].map(lambda x: wording.significant(x, 4) if x == x else "none")
+        for heading, column in {"Answer": "answer", "Low": "low", "High": "high", "±": "standard_error"}.items()
+    }
+    words = [verdicts.marked(word) for word in table["verdict"]]
     shown = pd.DataFrame(
-        {
-            "Question": table["name"].to_numpy(),
-            "Answer (people)": table["answer"].to_numpy(),
-            "Low (people)": table["low"].to_numpy(),
-            "High (people)": table["high"].to_numpy(),
-            "Share (%)": (100 * table["answer"] / users).to_numpy(),
-            "± (people)": table["standard_error"].to_numpy(),
-            "Verdict": words,
-        }
+        {"Question": table["name"], **numbers, "Unit": table["unit"].map(verdicts.unit_in_words), "Verdict": words}
     )
-    whole = st.column_config.NumberColumn(format="%,.0f")
-    # Three digits of a thousand people or more would be written with a power of ten.
-    few = st.column_config.NumberColumn(format="%.3g") if table["standard_error"].max() < 999.5 else whole
+    if table["found"].any():
+        shown["Difference"] = table["found"]
     listing.show_table(
         shown,
         "The answers, their intervals, and their standard errors at the answers found.",
-        column_config={
-            "Question": st.column_config.TextColumn(width="large"),
-            **dict.fromkeys(("Answer (people)", "Low (people)", "High (people)"), whole),
-            "Share (%)": st.column_config.NumberColumn(format="%.2f"),
-            "± (people)": few,
-        },
+        column_config={"Question": st.column_config.TextColumn(width="large")},
     )
+    if (table["method"] == "Fieller").any():
+        st.caption(
+            "Sizes of secret groups are estimated as well: the intervals are Fieller's, for the ratio of two estimates."
+        )
+    if unbounded := estimators.unbounded_in_words(table, kind):
+        st.caption(plain(unbounded))
+    st.caption(verdicts.RULE)

@@ -14,48 +14,30 @@ from pages.ui import layout, listing
 from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, Task
-from pages.ui.words import cells, gap_in_words, people, plain, weighting
+from pages.ui.words import cells, gap_in_words, plain, weighting
 
 
 def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
     """Users needed and errors of each mechanism that is ``ready``, from the ``table`` of the
     comparison."""
-    design = state.setting
-    typical = (
-        f"Standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) with your "
-        f"{people(design.users)}."
-    )
     columns = {
         "name": st.column_config.TextColumn("Mechanism", width="medium"),
         "paper_name": st.column_config.TextColumn("In the papers", width="medium"),
         "users_needed": st.column_config.NumberColumn(
-            "Users needed", help="Users needed for your target error, in the case chosen above."
+            "Users needed", help="Until every question meets its target, in the case chosen above."
         ),
         "gap": st.column_config.NumberColumn(
-            "Gap, at most", help="More users than the best bound allows, in the same case."
-        ),
-        "standard_error_worst_case": st.column_config.NumberColumn(
-            "± worst case", help=f"{typical} Everybody has the value that is hardest to count."
-        ),
-        "standard_error_average": st.column_config.NumberColumn(
-            "± average case", help=f"{typical} All types are equally common."
-        ),
-        "standard_error_on_data": st.column_config.NumberColumn(
-            "± this data" if design.on_data else "± expected", help=f"{typical} On {design.population}."
+            "Of the minimum, at most",
+            help="People needed as a multiple of what the best bound allows, in the same case.",
         ),
     }
-    if state.setting.only_case:  # the other cases are no others
-        columns = {key: column for key, column in columns.items() if not key.endswith(("_average", "_on_data"))}
     listed = table[[name for name in columns if name != "paper_name"]].copy()
     listed.insert(1, "paper_name", [library.spec(n).paper_name for n in listed["name"]])
     listed["name"] = [state.setting.titled(n) for n in listed["name"]]
     listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
-    errors, scale = [name for name in columns if name.startswith("standard_error")], design.scale
-    listed[errors] *= scale.times
     height = listing.height_for([*listed["name"], *listed["paper_name"]])
-    written = dict.fromkeys(errors, lambda value: f"{wording.significant(value)} {scale.short}")
     listing.show_table(
-        cells(listed, gap=gap_in_words, users_needed=wording.needed, **written),
+        cells(listed, gap=gap_in_words, users_needed=wording.needed),
         "The mechanisms side by side.",
         column_config=columns,
         row_height=height,

@@ -55,7 +55,7 @@ def _row(
         "Reports": f"{supplied.reports:,}",
         "Epsilon": wording.rounded_up(supplied.epsilon, 6),
         "Users needed": "–" if mechanism is None else wording.needed(state.setting.users_needed(mechanism, case)),
-        "Gap, at most": "–" if mechanism is None else gap_in_words(state.setting.gap(mechanism, case)),
+        "Of the minimum, at most": "–" if mechanism is None else gap_in_words(state.setting.gap(mechanism, case)),
         "Your questions": _answers(state, supplied),
         "In this design": _standing(state, supplied, mechanism is not None, failed.get(supplied.mechanism)),
     }

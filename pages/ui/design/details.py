@@ -9,7 +9,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, designs, frames, library, verdicts, wording
+from ldp_core import analysis, charts, designs, frames, library, verdicts, wording
 from ldp_core.designs.choices import GOOD_ENOUGH
 from ldp_core.designs.setting import Curve, Proof
 from ldp_core.limits import MOST_SHOWN_REPORTS
@@ -32,7 +32,7 @@ from pages.ui.words import (
 def finished(state: Session, mechanism: Mechanism, case: str) -> bool:
     """True if a fit is proved to be as good as any search here is for."""
     try:
-        needed = state.setting.users_needed(mechanism, case)
+        needed = state.setting.mean_needed(mechanism, case)
     except ValueError:
         return False
     return needed <= (1 + GOOD_ENOUGH) * max(state.setting.bounds(case).values())
@@ -50,7 +50,7 @@ def unfitted(state: Session, case: str) -> None:
     if limit > 0 and fit.running is None:
         st.markdown(
             f"No unbiased mechanism with pure epsilon {state.configuration.epsilon} can need fewer than {wording.at_least(limit)} for "
-            f"{plain(state.setting.error_in_words(state.setting.target))}, {case_meaning(case)}."
+            f"{plain(state.setting.error_in_words(1.0))}, {case_meaning(case)}."
         )
     if fit.error:
         st.error(plain(fit.error))
@@ -81,20 +81,20 @@ def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
     row.metric(
         "People needed",
         wording.needed(required),
-        help=f"For the target error, {plain(state.setting.error_in_words(state.setting.target))} in a typical answer, {case_meaning(case)}.",
+        help=f"Until every question meets its target ({plain(state.setting.error_in_words(1.0))}), {case_meaning(case)}.",
     )
     row.metric(
         "Proved minimum",
         wording.minimum(bound) if bound > 0 and not mechanism.delta else "unknown",
         help=f"No unbiased mechanism with pure epsilon {c.epsilon} needs fewer, by the "
-        f"{charts.title(frames.strongest(limits))}, for the same error and the same people.",
+        f"{charts.title(frames.strongest(limits))}, for the same targets and the same people{mean_of(state)}.",
     )
     row.metric(
-        "Gap, at most",
+        "Of the minimum, at most",
         gap_in_words(gap),
         help="The lower bound says nothing at this epsilon."
         if math.isinf(gap)
-        else f"How many more users this mechanism needs than the proved minimum, {case_meaning(case)}.",
+        else f"How many times the proved minimum this mechanism needs{mean_of(state)}, {case_meaning(case)}.",
     )
     row.metric(
         "Audited epsilon",
@@ -106,13 +106,18 @@ def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
         st.caption(plain(spared))
 
 
+def mean_of(state: Session) -> str:
+    """What the proved minimum is for, where there are several questions."""
+    return ", for the mean of the questions" if len(state.setting.answers.lines) > 1 else ""
+
+
 def answers(state: Session, mechanism: Mechanism) -> None:
     """Each answer with its error and verdict, what is not usable first."""
     found = verdict_panel.judged(state, mechanism)
     if found is not None:
         usable = found["verdict"] == verdicts.USABLE
         verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))
-    elif reason := verdicts.too_large(state.setting.workload):
+    elif reason := analysis.too_many_types(state.setting.workload):
         st.info(plain(reason))
 
 
@@ -124,7 +129,9 @@ def _curves(state: Session, history: Curve, case: str) -> tuple[pd.DataFrame, pd
     setting = state.setting
     trace = setting.workload.trace
     so_far = ((0.0, trace), *work.proved(work.certificate(state, case), trace))
-    best, bound = (frames.convergence(points, setting.workload, setting.alpha) for points in (history, so_far))
+    best, bound = (
+        frames.convergence(points, setting.answers.told, setting.answers.norm) for points in (history, so_far)
+    )
     # The closed form holds from the first moment.
     bound["users_needed"] = bound["users_needed"].clip(lower=max(setting.closed_bounds(case).values())).cummax()
     return best, bound
@@ -142,7 +149,7 @@ def optimising(state: Session, case: str, progress: work.FitProgress, job: Job) 
     best, bound = _curves(state, progress.history, case)
     needed, least = best["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
     proved = f"the proved minimum is {wording.at_least(least)}" if least > 0 else "nothing is proved yet"
-    gap = f" (gap at most {gap_in_words(frames.gap(needed, least))})" if least > 0 else ""
+    gap = f" (at most {gap_in_words(frames.gap(needed, least))} the minimum)" if least > 0 else ""
     st.markdown(f"The best so far needs {wording.users(needed)}; {proved}{gap}. {so_far}")
     layout.chart_title("closing-gap")
     layout.picture(
@@ -246,18 +253,11 @@ def proof(state: Session, mechanism: Mechanism, case: str) -> None:
     c = state.configuration
     spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)
     bound = max(limits.values())
-    if math.isinf(gap):
-        closeness = ""
-    elif gap < 1:
-        closeness = (
-            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}: you are "
-            f"within {gap_in_words(gap)} of the best possible."
+    if not math.isinf(gap):
+        st.markdown(
+            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}{mean_of(state)}: this one needs at "
+            f"most {gap_in_words(gap)} that."
         )
-    else:
-        closeness = (
-            f"No unbiased mechanism can do with {wording.at_least(bound)}; this one needs {gap_in_words(gap)} as many."
-        )
-    st.markdown(closeness)
     _costs(state, mechanism, case)
     if (proof_known := state.setting.proof(case)) is not None:
         _check(state, proof_known, case)
@@ -276,7 +276,7 @@ def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
         "Optimise for": [case_title(k).capitalize() for k in costs["case"]],
         "Users needed": [wording.needed(value) for value in costs["users_needed"]],
         "Proved minimum": [wording.minimum(value) if value > 0 else "unknown" for value in costs["users_bound"]],
-        "Gap, at most": [gap_in_words(value) for value in costs["gap"]],
+        "Of the minimum, at most": [gap_in_words(value) for value in costs["gap"]],
     }
     if len(costs) > 1:
         listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
@@ -289,7 +289,7 @@ def _in_other_cases(state: Session, mechanism: Mechanism, case: str) -> str:
     """The cost in the other cases of aiming at one case."""
     rows = state.setting.costs(mechanism).set_index("case")
     others = [
-        f"{wording.more_users(gap)} necessary {case_meaning(other)}"
+        f"at most {wording.gap(gap)} the minimum {case_meaning(other)}"
         for other, gap in rows["gap"].items()
         if other != case and math.isfinite(gap)
     ]

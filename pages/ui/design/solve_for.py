@@ -87,9 +87,7 @@ def _over_users(state: Session, solved: str, users: float, found: pd.DataFrame) 
     centre = users if solved == "standard_error" else max(found["users"].min(), 1.0)
     points = curves.errors_over_users(found, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
     layout.chart(
-        lambda look: charts.error_over_users(
-            points, state.setting.target if solved == "users" else None, look, state.setting.scale
-        ),
+        lambda look: charts.error_over_users(points, 1.0 if solved == "users" else None, look, state.setting.scale),
         f"At epsilon {state.configuration.epsilon} half the error takes four times the users. No unbiased mechanism reaches the "
         "shaded region.",
         "error-over-users",

@@ -55,8 +55,8 @@ def compared(state: Session, case: str) -> None:
     words = "Lines hold at every epsilon; marks are epsilons at which a mechanism has been fitted."
     if missing := [library.spec(name).title for name in names if state.setting.costed(name) is None]:
         words += f" **{plain(' and '.join(missing))} {'is' if len(missing) == 1 else 'are'} not computed yet.**"
-    p = state.setting.workload.squared_weights * state.setting.alpha
-    averages = {} if even is None else dict(zip(even["epsilon"], p * even["users_needed"], strict=True))
+    norm = state.setting.answers.norm
+    averages = {} if even is None else dict(zip(even["epsilon"], norm * even["users_needed"], strict=True))
     at = curves.epsilons(state.setting.epsilon, CURVE_POINTS).tolist()
     _picture(state, case, lines, names, f"{words} {BROKEN}", theorem_lines(state, at, averages))
 
@@ -66,7 +66,7 @@ def theorem_lines(state: Session, at: Sequence[float], averages: Mapping[float, 
     average variance per user by epsilon."""
     setting = state.setting
     pure = {} if library.spec(state.chosen).delta else averages
-    return theorems.over_epsilon(setting.workload, setting.alpha, at, bounds_subject.branching(state), pure)
+    return theorems.over_epsilon(setting.answers.told, setting.alpha, at, bounds_subject.branching(state), pure)
 
 
 def _lines(state: Session, case: str, names: Iterable[str]) -> list[pd.DataFrame]:
@@ -83,17 +83,17 @@ def _filling(state: Session, case: str, lines: list[pd.DataFrame], sentence: str
 
 def _bound(state: Session, case: str) -> pd.DataFrame | None:
     setting = state.setting
-    workload, chosen, alpha = setting.workload, setting.cases[case], setting.alpha
+    workload, chosen, norm = setting.workload, setting.cases[case], setting.answers.norm
     people = None if chosen.prior is None else chosen.prior.tobytes()
     certified = work.certified_over_epsilon(state, case)
     at = curves.epsilons(setting.epsilon)
     try:
         closed = ask(
             state,
-            ("users bound", workload.digest, alpha, people, at.tobytes()),
+            ("users bound", workload.digest, norm, people, at.tobytes()),
             "computing the bound over epsilon",
             setting.working_types <= AT_ONCE_TYPES,
-            lambda cancel: curves.users_bound(workload, at, chosen, alpha),
+            lambda cancel: curves.users_bound(workload, at, chosen),
         )
     except ValueError:  # too many types: the picture does without
         return None
@@ -129,15 +129,10 @@ def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
     point = _point(setting, name, mechanism, case)
     if not curves.quick(mechanism):
         return point
-    workload, chosen, alpha, parameters = (
-        setting.workload,
-        setting.cases[case],
-        setting.alpha,
-        setting.parameters_for(name),
-    )
+    workload, chosen, parameters = setting.workload, setting.cases[case], setting.parameters_for(name)
     people = None if chosen.prior is None else chosen.prior.tobytes()
     at = curves.epsilons(setting.epsilon, CURVE_POINTS)
-    about = (name, sorted(parameters.items()), workload.digest, alpha, people, at.tobytes())
+    about = (name, sorted(parameters.items()), workload.digest, setting.answers.norm, people, at.tobytes())
     try:
         curve = ask(
             state,
@@ -149,7 +144,6 @@ def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
                 workload,
                 at,
                 chosen,
-                alpha,
                 {**parameters, **library.spec(name).fixed},
                 cancel,
             ),
@@ -201,7 +195,7 @@ def _picture(
 def _sentence(state: Session, case: str, mechanism: Mechanism | None, classical: str | None) -> str:
     """The message of the picture at the epsilon of the design."""
     setting, words = state.setting, []
-    target = plain(setting.error_in_words(setting.target))
+    target = plain(setting.error_in_words(1.0))
     if mechanism is not None:
         words.append(
             f"For {target}, {case_meaning(case)}, {setting.titled(state.chosen)} needs "

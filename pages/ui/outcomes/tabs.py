@@ -1,4 +1,4 @@
-"""The views of simulated collections: one tab per question, each with a picture, a sentence about it, and downloads."""
+"""The views of simulated collections: what one might give, the errors of all, distributions, and intervals."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import streamlit as st
 from ldp_core import charts, estimators, verdicts, wording
 from ldp_core.designs import Setting
 from ldp_core.estimators import ESTIMATORS, METHODS
-from ldp_core.people import dense
-from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scales_of
+from ldp_core.studies.outcomes import LEVEL, Outcomes, scales_of
 from ldp_core.workloads import axes_of
 from pages.ui import layout, listing
-from pages.ui.controls import control
+from pages.ui.controls import button, control
 from pages.ui.session.state import Session
-from pages.ui.verdict_panel import counts_in_words, show_answers
-from pages.ui.words import people, plain, weighting
+from pages.ui.words import people, plain
 
 Pair = tuple[str, str]
 
 EQUAL = 0.02
 """Differences of errors below this share are not mentioned."""
 PREDICTED = "Exact predictions exist for unbiased estimates only."
-_UNITS = ((1e9, "billion "), (1e6, "million "), (1e3, "thousand "), (1.0, ""))
 
 
 def show(state: Session, outcomes_shown: Outcomes) -> None:
-    """The verdict on ``found``, outcomes for the design of ``state``, and all views of it."""
+    """The verdict on the outcomes for the design of ``state``, and all views of them."""
     with st.container(key="verdict"):
         st.markdown(
             plain(_verdict(state.setting, outcomes_shown)),
             help=f"Seed {state.configuration.simulation.seed:d}. {PREDICTED}",
         )
-    titles = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
-    views = [_errors, _by_query, _distribution, _releases, _intervals, _predicted]
-    if len(outcomes_shown.ratios):
-        titles, views = ["Within groups", *titles], [_within_groups, *views]
-    layout.panes(state, "outcome-tabs", titles, [partial(view, state, state.setting, outcomes_shown) for view in views])
+    views = {
+        "What you might get": _releases,
+        "Errors": _errors,
+        "Distribution": _distribution,
+        "Intervals": _intervals,
+    }
+    drawn = [partial(view, state, state.setting, outcomes_shown) for view in views.values()]
+    layout.panes(state, "outcome-tabs", list(views), drawn)
     if missed := _missed(state.setting, outcomes_shown):
         st.caption(missed)
     if worse := _worse(outcomes_shown):
@@ -47,11 +47,19 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
 
 
 def _verdict(design: Setting, outcomes_shown: Outcomes) -> str:
-    """The error of a typical answer by the first mechanism and estimate."""
-    first = outcomes_shown.errors.iloc[0]
-    words = f"A typical answer was off by {design.error_in_words(first['observed'])}"
-    if first["predicted"] == first["predicted"]:
-        words += f"; {design.error_in_words(first['predicted'])} was predicted for these people"
+    """The errors of the questions by the first mechanism and estimate."""
+    lines = outcomes_shown.lines
+    first = lines[
+        (lines["mechanism"] == lines["mechanism"].iloc[0]) & (lines["estimator"] == lines["estimator"].iloc[0])
+    ]
+    told = first[first["observed"].notna()]
+    if told.empty:
+        return "Some collections estimate that a group has nobody: no error can be told."
+    worst = told.groupby("unit", sort=False)[["observed", "predicted"]].max()
+    off = verdicts.errors_in_words(worst["observed"])
+    words = f"Answers were off by up to {off}" if len(told) > 1 else f"{told['question'].iloc[0]} was off by {off}"
+    if worst["predicted"].notna().all():
+        words += f"; {verdicts.errors_in_words(worst['predicted'])} was predicted for these people"
     return f"{words}."
 
 
@@ -113,9 +121,37 @@ def _chosen(state: Session, table: pd.DataFrame, key: str) -> tuple[Pair, pd.Dat
     return now, _rows(table, now)
 
 
+def _releases(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
+    """One collection, as it would be published, with the truth behind it; another one on a press."""
+    pair, rows = _chosen(state, outcomes_shown.releases, "pair-releases")
+    count = int(rows["release"].max())
+    number = state.view.get("release", 0) % count + 1
+    button(
+        "Draw another",
+        "another-release",
+        "casino",
+        lambda: state.view.update(release=number),
+        disabled=count < 2,
+        help=f"The next of {count:,} simulated collections.",
+    )
+    shown = rows[rows["release"] == number].rename(columns={"released": "answer"})
+    answers = _rows(outcomes_shown.answers, pair)[["line", "query", "question", "deviation"]]
+    drawn = shown.merge(answers, on=["line", "query"])
+    reach = charts.PROMISED * drawn["deviation"].fillna(0.0)
+    drawn = drawn.assign(low=drawn["answer"] - reach, high=drawn["answer"] + reach)
+    layout.chart(
+        lambda look: charts.result(drawn, look),
+        f"{_name(pair)}: collection {number:,} of {count:,}, each as likely as the others to be yours. Dots and bars are what would be published, "
+        "lines reach 1.96 standard deviations of all collections to each side, and small marks are the truth.",
+        "simulated-release",
+        outcomes_shown.releases,
+    )
+    _say_shown(shown, design)
+
+
 def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     table = outcomes_shown.errors
-    first, best = table.iloc[0], table.loc[table["observed"].idxmin()]
+    first, best = table.iloc[0], table.loc[table["observed"].fillna(np.inf).idxmin()]
     name, other = (_name((row["mechanism"], row["estimator"])) for row in (first, best))
     words = f"{wording.capital(_trials(outcomes_shown))} of {name}; bars are ± 2 standard errors"
     saved = 1 - best["observed"] / first["observed"] if first["observed"] > 0 else 0.0
@@ -125,45 +161,25 @@ def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         words += f". The most accurate is **{other}** with {plain(design.error_in_words(best['observed']))}, {wording.share(saved)} less"
         if not ESTIMATORS[best["estimator"]].unbiased:
             words += ", at the price of bias"
+    if len(design.answers.lines) > 1:
+        words += ". Errors are those of the question that is furthest from its target"
     layout.chart(lambda look: charts.errors(table, look, design.scale), words + ".", "simulated-errors")
-    names = charts.pair_names(table)
-    scale, unit = next(
-        (choice_of_unit for choice_of_unit in _UNITS if table["total_observed"].max() >= choice_of_unit[0]), _UNITS[-1]
-    )
-    total, times, short = f"Total ({unit}users²)", design.scale.times, plain(design.scale.short)
-    typical, predicted = f"Typical query ({short})", f"Predicted ({short})"
-    of = "In percentage points of all users." if design.scale == wording.POINTS else "In the unit of the values."
+    lines, names = outcomes_shown.lines, charts.pair_names(table)
     listing.show_table(
         pd.DataFrame(
             {
-                "Estimate": [names[pair] for pair in _pairs(table)],
-                typical: _with_uncertainty(times * table["observed"], times * table["standard_error"]),
-                predicted: _with_uncertainty(times * table["predicted"]),
-                "Answers": [_counted(state, _rows(outcomes_shown.queries, pair)) for pair in _pairs(table)],
-                total: _with_uncertainty(table["total_observed"] / scale, table["total_standard_error"] / scale),
+                "Estimate": [names[pair] for pair in zip(lines["mechanism"], lines["estimator"], strict=True)],
+                "Question": lines["question"],
+                "± observed": _with_uncertainty(lines["observed"], lines["standard_error"]),
+                "± predicted": _with_uncertainty(lines["predicted"]),
+                "Unit": [verdicts.unit_in_words(unit) for unit in lines["unit"]],
             }
         ),
-        "The errors of the estimates, observed and predicted; ± is one standard error of the simulation.",
-        column_config={
-            typical: st.column_config.TextColumn(help=of),
-            predicted: st.column_config.TextColumn(help=PREDICTED),
-            "Answers": st.column_config.TextColumn(help=verdicts.RULE),
-            total: st.column_config.TextColumn(help="Squared errors, summed over all queries."),
-        },
+        "The errors of the questions, observed and predicted; ± behind a number is one standard error of the simulation.",
+        column_config={"± predicted": st.column_config.TextColumn(help=PREDICTED)},
     )
-    layout.download_table(table, "simulated-errors")
-    if weighting(state.configuration):
-        st.caption(weighting(state.configuration))
-    _say_shown(outcomes_shown.queries, design)
-
-
-def _counted(state: Session, rows: pd.DataFrame) -> str:
-    return counts_in_words(_error(rows), state.setting.limits(rows["query"]))
-
-
-def _error(rows: pd.DataFrame) -> pd.Series:
-    """The error by which answers are judged: exact where it is known, as on every page, else as observed."""
-    return rows["predicted"].fillna(rows["observed"])
+    layout.download_table(outcomes_shown.answers, "simulated-errors")
+    _say_shown(outcomes_shown.answers, design)
 
 
 def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> list[str]:
@@ -175,69 +191,6 @@ def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> 
         f"{text} ± {wording.significant(spread, 2)}" if spread == spread else text
         for text, spread in zip(texts, uncertain, strict=True)
     ]
-
-
-def _within_groups(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
-    pair, rows = _chosen(state, outcomes_shown.ratios, "pair-ratios")
-    told = rows["low"].notna()
-    words = f"{_name(pair)}: shares and averages within groups, each in its unit"
-    if told.any():
-        words += f"; **{int(rows['holds'].sum()):,} of {wording.plural(int(told.sum()), 'interval')}** of the first collection hold the truth"
-    st.markdown(f"{words}.")
-    if ESTIMATORS[pair[1]].unbiased and (without := estimators.unbounded_in_words(rows)):
-        st.caption(plain(without))
-    numbers = {
-        heading: rows[name].map(lambda value: wording.significant(value) if value == value else "none")
-        for name, heading in {
-            "true": "True",
-            "answer": "First collection",
-            "low": "Low",
-            "high": "High",
-            "observed": "± observed",
-            "predicted": "± predicted",
-        }.items()
-    }
-    listing.show_words(
-        pd.DataFrame({"Question": rows["name"], "Unit": rows["unit"], **numbers}),
-        f"Errors of {_trials(outcomes_shown)}, and those predicted for these people, which hold where groups are estimated well.",
-    )
-    layout.download_table(rows, "simulated-ratios")
-
-
-def _by_query(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
-    table, pair = outcomes_shown.groups, _pairs(outcomes_shown.groups)[0]
-    rows = _rows(table, pair)
-    low, high = rows.loc[rows["observed"].idxmin()], rows.loc[rows["observed"].idxmax()]
-    least = f"with {plain(design.error_in_words(low['observed']))}" if low["observed"] > 0 else "(never wrong)"
-    words = (
-        f"{_name(pair)}: the error of a query is largest for **{_of(outcomes_shown.by, high)}** with {plain(design.error_in_words(high['observed']))} and "
-        f"smallest for **{_of(outcomes_shown.by, low)}** {least}."
-    )
-    if len(_pairs(table)) > 1:
-        best = table.loc[table.groupby("group")["observed"].idxmin()]
-        wins = best.groupby(["mechanism", "estimator"]).size()
-        words += (
-            f" {_name(wins.idxmax())} is the most accurate for {wins.max():,} of {wording.plural(len(best), 'point')}."
-        )
-    layout.chart(
-        lambda look: charts.group_errors(table, outcomes_shown.by, look, design.scale), words, "simulated-groups", table
-    )
-    judged = _rows(outcomes_shown.queries, pair)
-    show_answers(state, judged.assign(error=_error(judged)), "error")
-    _say_shown(outcomes_shown.queries, design)
-
-
-def _of(by: str, row: pd.Series) -> str:
-    """One group in words, such as "ranges of 12 types" or "the marginal of x1, x2"."""
-    if by == "types in the range":
-        return f"ranges of {plain(row['label'])} type{'s' if row['label'] != '1' else ''}"
-    if by == "attributes" and row["label"] != "everybody":
-        return f"the marginal of {plain(str(row['label']))}"
-    if by.startswith("attributes in"):
-        return plain(f"{row['label']} {by}")
-    if by == "group of queries":
-        return f"group {plain(str(row['label']))}"
-    return plain(str(row["label"]))
 
 
 def _distribution(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
@@ -296,87 +249,37 @@ def _distribution(state: Session, design: Setting, outcomes_shown: Outcomes) -> 
     )
 
 
-def _releases(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
-    pair, rows = _chosen(state, outcomes_shown.releases, "pair-releases")
-    count, worst = rows["release"].nunique(), rows.loc[(rows["released"] - rows["true"]).abs().idxmax()]
-    words = (
-        f"{_name(pair)}: {'one collection' if count == 1 else f'{count:,} collections'}, each as likely as the others to be yours. The "
-        f"answer furthest off is **{plain(worst['label'])}** in collection {worst['release']:,}: {wording.share(worst['released'])} "
-        f"instead of {wording.share(worst['true'])}"
-    )
-    negative = rows[rows["released"] < 0]["release"].nunique()
-    everything = rows["query"].nunique() == design.workload.num_queries
-    counts = dense(design.counts) if design.workload.kind == "histogram" and everything else np.zeros(0)
-    if len(counts) and (counts == counts.max()).sum() == 1:
-        top = rows.loc[rows.groupby("release")["released"].idxmax(), "query"] == counts.argmax()
-        words += f"; the most common value came out on top in {int(top.sum()):,} of {count:,}"
-    elif negative and outcomes_shown.people:
-        words += f"; {negative:,} of {count:,} {'has' if negative == 1 else 'have'} a negative answer"
-    layout.chart(
-        lambda look: charts.releases(rows, _in_order(design), look, outcomes_shown.people),
-        words + ".",
-        "simulated-releases",
-        outcomes_shown.releases,
-    )
-    if count < RELEASES:
-        st.caption(f"Run {RELEASES} trials or more to see {RELEASES} collections.")
-    _say_shown(rows, design)
-
-
 def _intervals(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
-    if not len(outcomes_shown.intervals):
+    told = outcomes_shown.answers[outcomes_shown.answers["method"] != ""]
+    if not len(told):
         st.info(
             "Confidence intervals exist for unbiased estimates, credible ones for the posterior mean: choose one of these "
             "above. Biased estimates are off by more than chance."
         )
         return
-    pair, rows = _chosen(state, outcomes_shown.intervals, "pair-intervals")
-    held, half = int(rows["holds"].sum()), float(np.median(rows["high"] - rows["low"]) / 2)
+    pair, rows = _chosen(state, told, "pair-intervals")
+    ends = rows["low"].notna()
     kind = "credible" if ESTIMATORS[pair[1]].credible else "confidence"
     layout.chart(
-        lambda look: charts.intervals(rows, _in_order(design), look, outcomes_shown.people),
-        f"{_name(pair)}: **{held:,} of {len(rows):,}** {kind} intervals of the first collection hold the truth, where "
-        f"{wording.share(LEVEL)} or more would on average over many collections (the answers of one err together). A typical one reaches {wording.points(half)} to each side.",
+        lambda look: charts.result(rows, look),
+        f"{_name(pair)}: **{int(rows['holds'].sum()):,} of {int(ends.sum()):,}** {kind} intervals of the first collection hold the truth, where "
+        f"{wording.share(LEVEL)} or more would on average over many collections (the answers of one err together).",
         "simulated-intervals",
-        outcomes_shown.intervals,
+        rows,
     )
+    if ESTIMATORS[pair[1]].unbiased and (without := estimators.unbounded_in_words(rows)):
+        st.caption(plain(without))
     for method in METHODS:
         if number := int((rows["method"] == method).sum()):
             st.caption(f"{number:,} interval{'s' if number > 1 else ''} by the method **{method}**: {METHODS[method]}.")
     _say_shown(rows, design)
 
 
-def _predicted(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
-    rows = outcomes_shown.queries[outcomes_shown.queries["predicted"].notna()]
-    if not len(rows):
-        st.info("Exact predictions exist for unbiased estimates: choose one above.")
-        return
-    if outcomes_shown.trials > 1:
-        known = rows[rows["predicted"] > 0]
-        off = (known["observed"] / known["predicted"] - 1).abs().median()
-        words = (
-            f"After {_trials(outcomes_shown)} the error observed differs from its exact prediction by {wording.share(off)} for a typical query. "
-            "Queries answered from the same reports err together, so points leave the line together; more trials bring them back."
-        )
-    else:
-        words = (
-            "A single trial says little about an error that is an average: run more, and the points move to the line."
-        )
-    layout.chart(
-        lambda look: charts.predicted(rows, look, design.scale), words, "simulated-predicted", outcomes_shown.queries
-    )
-    _say_shown(rows, design)
-
-
-def _in_order(design: Setting) -> bool:
-    """True if the queries are best drawn in the order they have."""
-    return design.workload.kind in ("histogram", "prefix")
-
-
 def _say_shown(rows: pd.DataFrame, design: Setting) -> None:
-    shown, p = rows["query"].nunique(), design.workload.num_queries
-    if shown < p:
-        st.caption(f"{shown:,} of {p:,} queries are shown, evenly spread.")
+    shown = len(rows.drop_duplicates(["line", "query"]))
+    every = sum(line.told.num_queries for line in design.answers.lines)
+    if shown < every:
+        st.caption(f"{shown:,} of {every:,} answers are shown, evenly spread.")
 
 
 def _trials(outcomes_shown: Outcomes) -> str:

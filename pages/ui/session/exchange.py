@@ -9,6 +9,7 @@ from ldp_core.deploy.kit import package
 from ldp_core.designs import Configuration, certificate_file
 from ldp_core.designs.bundle import LACKS_STRATEGY
 from ldp_core.designs.certificate_file import Written
+from ldp_core.designs.disclosure import PEOPLE
 from ldp_core.designs.standalone import mechanism_of
 from ldp_core.limits import MOST_EXACT_TYPES, UNASKED_TYPES
 from pages.ui import sources
@@ -97,6 +98,10 @@ def certificate(state: Session, mechanism: mechanisms.Mechanism, at_once: bool =
     return state.setting.written(state.setting.case, at_once and types > UNASKED_TYPES // 2)
 
 
+def _same(recorded: Any, needed: float) -> bool:
+    return isinstance(recorded, float | int) and abs(recorded - needed) <= SAME_ERROR * needed
+
+
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
     """Use a strategy from a file, and call it loaded: a digest in the same file does not prove who made it. A strategy that was
     computed in this very session stays the session's own. Returns the sentences to show."""
@@ -108,17 +113,15 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
         "The strategy was loaded from the file, not computed here: its epsilon was audited and its errors are computed anew, but "
         "it need not be what an optimiser found. Optimise again on the Design page to replace it by a result of your own."
     ]
-    errors = outcome.get("expected_errors")
-    recorded = errors.get("objective") if isinstance(errors, dict) else None
+    recorded = outcome.get("users_needed")
+    told = recorded if isinstance(recorded, dict) and state.asked is not None else {}
     try:
-        comparable = recorded is not None and state.asked is not None
-        adopted = state.setting.priced(mechanism.name) if comparable else None
-        objective = None if adopted is None else state.setting.summary(adopted).objective
+        adopted = state.setting.priced(mechanism.name) if told else None
+        cases = [] if adopted is None else [case for case in told if case in state.setting.cases and case != PEOPLE]
+        needed = {case: state.setting.users_needed(adopted, case) for case in cases if adopted is not None}
     except ValueError:  # cannot be computed here, so nothing computed is shown either
         return said
-    if objective is not None and not (
-        isinstance(recorded, float | int) and abs(recorded - objective) <= SAME_ERROR * objective
-    ):
+    if any(not _same(told[case], users) for case, users in needed.items()):
         said.append(
             "The errors recorded in the file are not those of its strategy: one of the two was changed. What is shown here is "
             "computed from the strategy."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 from ldp_core import wording
@@ -16,11 +15,9 @@ from pages.ui.sources import Source
 Step = tuple[Configuration, Source | None]
 
 
-@cache
 def beginning() -> Configuration:
-    """The configuration that a session starts with: the target error is worked out
-    from the answers when it is first shown."""
-    return Configuration(difference="typical")
+    """The configuration that a session starts with: targets are worked out from the answers when they are first shown."""
+    return Configuration()
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,11 @@ class Session:
         """The current design, None while no domain is set."""
         if self._design is not None and self._design[0] is self.configuration and self._design[1] is self.source:
             design = self._design[2]
-            if design is None or not design.waiting or self.results.get(questions_key(self.configuration)) is None:
+            if (
+                design is None
+                or not design.waiting
+                or self.results.get(questions_key(self.configuration, design.people)) is None
+            ):
                 return design
         design = self._derived()
         self._design = (self.configuration, self.source, design)
@@ -188,7 +192,8 @@ class Session:
         c, tally, results = self.configuration, self.tally, self.results
         if c.domain is None:
             return None
-        people, workload = people_in(c, c.domain, tally), questions(c, c.domain, results, QUICK_SECONDS)
+        people = people_in(c, c.domain, tally)
+        workload = questions(c, c.domain, people, tally is not None, results, QUICK_SECONDS)
         return Setting(c, c.domain, people, tally is not None, *workload, results=results)
 
     @property
@@ -266,8 +271,8 @@ class Session:
         now = self.configuration
         recipe = now.workload.following(now.domain, domain) if now.workload else WorkloadRecipe.default(domain)
         names = [{attribute.name for attribute in old.attributes} for old in (now.domain, domain) if old is not None]
-        if len(names) > 1 and not names[0] & names[1]:  # other data: a target error of its own
-            now = now.with_(difference=beginning().difference)
+        if len(names) > 1 and not names[0] & names[1]:  # other data: targets of its own
+            now = now.with_(targets=None)
         self.install(now.with_(data=choice, domain=domain, population=population, workload=recipe), source)
         self.draft = None
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from ldp_core import verdicts, workloads
+from ldp_core import analysis, workloads
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection
 from ldp_core.deploy.collector.reading import File
@@ -101,7 +101,7 @@ def add(state: Session, subject: Kit, content: bytes) -> None:
 def forged(mechanism: Mechanism, workload: workloads.Workload, cancel: Cancel) -> collector.Manipulation | None:
     """The effect of forged reports on the answers, or on a sample of many; None once cancelled."""
     with suppress(Interrupted):
-        return collector.manipulation(mechanism, workload, verdicts.judged_queries(workload), cancel)
+        return collector.manipulation(mechanism, workload, analysis.judged_queries(workload), cancel)
     return None
 
 

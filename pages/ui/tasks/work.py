@@ -16,6 +16,7 @@ from ldp_core import bounds, library, mechanisms, studies, workloads
 from ldp_core.bounds.theorems import frequency
 from ldp_core.deploy.kit import package
 from ldp_core.designs import choices, questions_key
+from ldp_core.designs.design import worked_out
 from ldp_core.designs.results import digest
 from ldp_core.designs.setting import Curve, Fit, Proof
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
@@ -34,15 +35,15 @@ PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
 def questions(state: Session) -> Task[workloads.Workload]:
     """The structure of the questions of the design, where working it out takes long."""
-    parts, design = state.configuration.parts, state.setting
+    c, design = state.configuration, state.setting
 
     def work(job: Job) -> workloads.Workload | None:
-        return workloads.work_out(parts, design.domain, job.cancelled)
+        return worked_out(c, design.domain, design.people, design.on_data, job.cancelled)
 
     about = (DESIGN[1:], "Workload", None, design.price.seconds)
     return Task(
         state,
-        questions_key(state.configuration),
+        questions_key(c, design.people),
         "working out the questions",
         work,
         lambda _: design.price.bytes,

@@ -354,7 +354,6 @@ def _share(part: workloads.SharePart, group: Group) -> None:
 
     _chooser(group, "Within each group of", "within", part.within, names, choose)
     _question("Questions", part, group, part.within, averages=False)
-    st.caption(plain(workloads.SHARES_COUNTED))
 
 
 @_settings.register
@@ -374,15 +373,12 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
         return edited(part, **{name: label}, **swapped)
 
     _chooser(group, "In", "first", part.first, labels, partial(choose, "first", "second"))
-    _chooser(group, "less in", "second", part.second, labels, partial(choose, "second", "first"))
+    _chooser(group, "minus in", "second", part.second, labels, partial(choose, "second", "first"))
     others = [axis for axis in _asked(part, group) if axis.name != part.attribute]
     counted = starting("histogram", others) if part.of.kind == "mean" else part.of
     shares = lambda on: edited(part, shares=on, of=part.of if on else counted)  # noqa: E731
-    _setting(st.checkbox, "As shares of each group, or averages", "shares", group, part.shares, shares)
+    _setting(st.checkbox, "Shares or averages of each group", "shares", group, part.shares, shares)
     _question("Questions compared", part, group, [part.attribute, *part.by], averages=part.shares)
-    if part.shares:
-        average = part.of.kind == "mean"
-        st.caption(plain(workloads.AVERAGES_COUNTED if average else workloads.SHARES_COUNTED))
 
 
 @_settings.register

@@ -14,7 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, frames, verdicts, wording, workloads
+from ldp_core import charts, frames, wording, workloads
 from ldp_core.designs import Setting
 from ldp_core.limits import (
     AT_ONCE_TYPES,
@@ -25,6 +25,7 @@ from ldp_core.limits import (
     MOST_TRANSFORMED_TYPES,
 )
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
+from ldp_core.workloads.answers import OF_GROUP, POINTS
 from pages.ui import layout, proving
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
@@ -121,7 +122,7 @@ def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> No
     w, groups = design.workload, groups_of(state, design, parts)
     if w.num_queries == 1:
         about = f"is about {np.count_nonzero(w.rows(np.array([0]))[0]):,} of {wording.plural(w.n, 'type')}"
-        if verdicts.only_unit(w) is not None:
+        if design.answers.lines[0].unit.name not in (POINTS, OF_GROUP):
             about = f"counts each of {wording.plural(w.n, 'type')} by its value"
         st.markdown(f"One query: **{plain(wording.shortened(w.query_name(0, design.labels)))}**. It {about}.")
         return
@@ -186,18 +187,18 @@ def bounds(state: Session, design: Setting) -> dict[str, float] | None:
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
             f"{wording.magnitude(w.n)}."
         )
-    about, alpha = state.setting.cases[case], state.setting.alpha
+    about, answers = state.setting.cases[case], state.setting.answers
     bounds_known = ask(
         state,
-        ("bounds", state.setting.certificate_key(case), alpha),
+        ("bounds", state.setting.certificate_key(case), answers.norm),
         "how hard the questions are",
         quick(design),
-        lambda cancel: frames.users_bounds(w, design.epsilon, alpha, about, cancel),
+        lambda cancel: frames.users_bounds(answers.told, design.epsilon, answers.norm, about, cancel),
     )
     proof = state.setting.proof(case)
     if bounds_known is None or proof is None:
         return bounds_known
-    return {**bounds_known, "certificate": frames.users_certified(proof.certificate, alpha)}
+    return {**bounds_known, "certificate": frames.users_certified(proof.certificate, answers.norm)}
 
 
 def hardness(state: Session, design: Setting, row: DeltaGenerator) -> None:
@@ -221,7 +222,7 @@ def hardness(state: Session, design: Setting, row: DeltaGenerator) -> None:
         row.metric(name, wording.minimum(bound), help=f"{about} {source}")
         enough = "are too few" if design.users < bound else "may be enough"
         st.markdown(
-            f"For {plain(design.error_in_words(design.target))} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no unbiased mechanism can need fewer than "
+            f"For {plain(design.error_in_words(1.0))} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no unbiased mechanism can need fewer than "
             f"**{wording.at_least(bound)}**; your {people(design.users)} {enough}."
         )
     else:
