@@ -68,10 +68,9 @@ def of_design(setting: Setting, mechanism: Mechanism, target: Detect | None = No
 def _two_collections(setting: Setting, mechanism: Mechanism, k: int, target: Detect | None) -> pd.DataFrame:
     """Each answer to a question, in two collections of as many people each as the design has."""
     line, told = setting.answers.lines[k], setting.answered(mechanism)
-    own = told[told["line"] == k]
-    queries = own["query"].to_numpy()
-    asked = target or Detect(detection.reach(detection.POWER, detection.LEVEL) * line.standard_error)
-    variances = analysis.drawn_variances(line, setting.counts, queries) * (setting.users if line.unit.total else 1) ** 2
+    own, many = told[told["line"] == k], setting.users if line.unit.total else 1.0
+    asked = target or Detect(many * detection.reach(detection.POWER, detection.LEVEL) * line.standard_error)
+    variances = many**2 * analysis.drawn_variances(line, setting.counts, None, own["query"].to_numpy())
     each = own["standard_error"].to_numpy() ** 2 + variances / setting.users
     found = reach(asked) * np.sqrt(2 * each)
     needed = (found / asked.difference) ** 2 * setting.users

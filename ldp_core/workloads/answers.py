@@ -44,6 +44,8 @@ OF_GROUP = "points of the group"
 SIZES = 0.1
 """The weight of a secret group's size, as a share of itself, beside the answers in it: with a wrong R a third of it costs up to
 1.8 times the people."""
+LARGEST_SIZE_ERROR = 0.2
+"""The relative error of a secret group's size up to which answers in it can be used: Fieller's intervals have ends by far."""
 DIGITS = 2
 """Significant digits that a design takes of shares and averages in planning data."""
 POWER, LEVEL = 0.8, 0.05
@@ -349,6 +351,18 @@ class Line:
         return self.unit.middle + self.unit.factor * shares / self.told.query_weights(queries)
 
     @property
+    def answered(self) -> np.ndarray:
+        """(a,) the answers that have a value: all but those in groups without people, or all where each is in one."""
+        queries = np.arange(self.told.num_queries)
+        told = queries if self.rates is None else np.flatnonzero(np.isfinite(self.rates.ratios).all(axis=0))
+        return told if len(told) else queries
+
+    @property
+    def bins(self) -> float:
+        """The most that middles of bins add to an error, of totals for each person: to that of both averages of a difference."""
+        return self.unit.off * (2 if self.difference and not self.unit.total else 1)
+
+    @property
     def possible(self) -> tuple[float, float]:
         """The least and the most that an answer can be, of totals for each person."""
         reach = self.unit.factor * self.unit.span
@@ -383,17 +397,26 @@ def within_groups(part: Part, asked: Asked, axes: Sequence[Axis], rates: Rates) 
     """The line of a question that is asked within groups."""
     unit, two, ratios, sizes = asked.unit, len(rates.ratios) == 2, rates.ratios, rates.sizes
     given: dict[str, Any] = {"rates": rates, "asked": asked, "difference": two, "spread": rates.spread}
+    there = np.isfinite(ratios).all(
+        axis=0
+    )  # nothing is told of groups without people; where each has none, as if all had some
+    there |= not there.any()
     if asked.known(axes):
         known = _divided(asked, axes, sizes)
-        return Line(part.summary, unit, known, ((known, 1.0),), weight=part.weight, **given)
+        told = known if there.all() else _divided(asked, axes, sizes, there)
+        return Line(part.summary, unit, told, ((known, 1.0),), weight=part.weight, **given)
     many = math.prod(axes[i].size for i in asked.groups)
     least = 0.1 if many <= 5 else 1 / (2 * many)
     taken = rates.rounded(unit)
     middle = np.nan_to_num(taken.ratios, nan=0.5 if unit.name == OF_GROUP else 0.0)
-    told, design, sides, begin = list[Workload](), list[tuple[Workload, float]](), list[tuple[Workload, float]](), 0
+    lines, design, sides, begin = list[Workload](), list[tuple[Workload, float]](), list[tuple[Workload, float]](), 0
     for own in ratios_of(asked, axes, False):
         here = slice(begin, begin := begin + len(own.names))
-        told.append(own.queries(own.rows(np.nan_to_num(ratios[:, here]), _positive(sizes[:, here], np.inf)), own.names))
+        rows = own.rows(
+            np.where(np.isfinite(ratios[:, here]), ratios[:, here], middle[:, here]),
+            _positive(sizes[:, here], 1 / many),
+        )
+        lines.append(own.queries(rows * there[here, None], own.names))
         each = own.each(middle[:, here], np.maximum(taken.sizes[:, here], least))
         design.append((own.queries(each[0] - each[1] if two else each[0], own.names), 1.0))
         if two:  # a difference does not tell its two sides
@@ -403,7 +426,7 @@ def within_groups(part: Part, asked: Asked, axes: Sequence[Axis], rates: Rates) 
     inverse = 1 / np.maximum(taken.sizes.ravel()[first], least)
     counted = _queries(np.eye(many)[about] * inverse[:, None], asked.groups, axes)
     design += [*sides, (counted, SIZES * unit.span * math.sqrt(cells.shape[1] / len(about)))]
-    whole = told[0] if len(told) == 1 else Union(told)
+    whole = lines[0] if len(lines) == 1 else Union(lines)
     given |= {"cells": cells, "group_sizes": _queries(np.eye(many), asked.groups, axes)}
     return Line(part.summary, unit, whole, tuple(design), weight=part.weight, **given)
 
@@ -415,14 +438,17 @@ def _queries(rows: np.ndarray, attributes: Sequence[int], axes: Sequence[Axis]) 
     return placed(axes, [attributes[k] for k in order], Custom(shaped.reshape(len(rows), -1)))
 
 
-def _divided(asked: Asked, axes: Sequence[Axis], sizes: np.ndarray) -> Workload:
-    """The sums divided by the known ``sizes`` (s, p), one side less the other. Groups without people have even ones: nothing is told of them."""
+def _divided(asked: Asked, axes: Sequence[Axis], sizes: np.ndarray, told: np.ndarray | None = None) -> Workload:
+    """The sums divided by the known ``sizes`` (s, p), one side less the other; groups without people have even ones. Answers that are not ``told``
+    (p,) are left 0."""
     cells, added = asked.cells(axes), asked.names(axes)
     many = math.prod(axes[i].size for i in asked.groups)
     own = sizes[:, : cells.shape[1]]
     matrix = np.zeros((cells.shape[1], many))
     for sign, places, size in zip((1, -1), cells, own, strict=False):
         matrix[np.arange(len(matrix)), places] = sign / _positive(size, 1 / many)
+    if told is not None:
+        matrix *= told[: len(matrix), None]
     parts = []
     for table in asked.tables:
         attributes = (*table.attributes, *asked.groups)
