@@ -20,7 +20,22 @@ from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, People, people_of, users_of
 from ldp_core.shuffled import shuffled as shuffled
 from ldp_core.verdicts import NOISE, USABLE, judge, largest_error
-from ldp_core.workloads import Answers, Detect, Line, Unit, Workload, assembled, in_chunks
+from ldp_core.workloads import (
+    AllMarginals,
+    AllRange,
+    Answers,
+    Detect,
+    Histogram,
+    KWayMarginals,
+    Line,
+    Predicates,
+    Prefix,
+    Unit,
+    WidthRange,
+    Workload,
+    assembled,
+    in_chunks,
+)
 from ldp_core.workloads.answers import LARGEST_SIZE_ERROR, OF_GROUP, POINTS, reach
 from ldp_core.workloads.shown import shown_queries
 
@@ -300,7 +315,11 @@ def asked_of(workload: Workload) -> Answers:
         return workload.asked
     target = 100 * math.sqrt(DEFAULT_ALPHA)
     weighted = workload.squared_weights * DEFAULT_ALPHA
-    line = Line(workload.title, Unit(), workload, ((workload, 1.0),), target=target)
+    counting = isinstance(
+        workload, Histogram | Prefix | AllRange | WidthRange | AllMarginals | KWayMarginals | Predicates
+    )
+    unit = Unit() if counting else Unit(span=math.inf, least=-math.inf)
+    line = Line(workload.title, unit, workload, ((workload, 1.0),), target=target)
     return Answers((line,), workload, weighted)
 
 

@@ -72,6 +72,12 @@ class Unit:
     total: bool = False
     off: float = 0.0
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the most that a/b can be."""
+        least = (self.least - self.middle) / self.factor
+        return least, least + self.span
+
 
 @dataclass(frozen=True)
 class Detect:
@@ -365,18 +371,21 @@ class Line:
     @property
     def possible(self) -> tuple[float, float]:
         """The least and the most that an answer can be, of totals for each person."""
-        reach = self.unit.factor * self.unit.span
-        if self.difference:
-            return -reach, reach
-        least = self.unit.least
-        return least, least + reach
+        reach, least = self.unit.factor * self.unit.span, self.unit.least
+        if self.difference and self.rates is None:  # of two groups of any size
+            reach = max(abs(least), abs(least + reach))
+        return (-reach, reach) if self.difference else (least, least + reach)
 
     @property
     def drawn(self) -> np.ndarray:
-        """(s, p) the variance of each side's answer by the chance of who takes part, a person of all, in squared units."""
+        """(s, p) the variance of each side's answer by the chance of who takes part, a person of all, in squared units. That of shares follows
+        from these (of other numbers it is the most; Bhatia and Davis 2000); numbers averaged are spread evenly where no one knows them."""
         assert self.rates is not None
-        ratios, sizes = np.nan_to_num(self.rates.ratios), np.where(self.rates.sizes > 0, self.rates.sizes, np.inf)
-        each = ratios * (1 - ratios) if self.unit.name == OF_GROUP else np.full(ratios.shape, self.spread**2)
+        sizes, (least, most) = np.where(self.rates.sizes > 0, self.rates.sizes, np.inf), self.unit.ends
+        ratios = np.clip(np.nan_to_num(self.rates.ratios, nan=least), least, most)
+        each = (most - ratios) * (ratios - least)
+        if self.unit.name != OF_GROUP:
+            each = np.full(ratios.shape, self.spread**2 or self.unit.span**2 / 12)
         return self.unit.factor**2 * each / sizes
 
 
@@ -408,7 +417,7 @@ def within_groups(part: Part, asked: Asked, axes: Sequence[Axis], rates: Rates) 
     many = math.prod(axes[i].size for i in asked.groups)
     least = 0.1 if many <= 5 else 1 / (2 * many)
     taken = rates.rounded(unit)
-    middle = np.nan_to_num(taken.ratios, nan=0.5 if unit.name == OF_GROUP else 0.0)
+    middle = np.nan_to_num(taken.ratios, nan=sum(unit.ends) / 2)
     lines, design, sides, begin = list[Workload](), list[tuple[Workload, float]](), list[tuple[Workload, float]](), 0
     for own in ratios_of(asked, axes, False):
         here = slice(begin, begin := begin + len(own.names))
