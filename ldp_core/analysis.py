@@ -22,8 +22,23 @@ from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, People, people_of, users_of
 from ldp_core.shuffled import shuffled as shuffled
 from ldp_core.verdicts import NOISE, USABLE, judge, largest_error
-from ldp_core.workloads import Answers, Detect, Line, Unit, Workload, assembled, in_chunks
-from ldp_core.workloads.answers import OF_GROUP, POINTS
+from ldp_core.workloads import (
+    AllMarginals,
+    AllRange,
+    Answers,
+    Detect,
+    Histogram,
+    KWayMarginals,
+    Line,
+    Predicates,
+    Prefix,
+    Unit,
+    WidthRange,
+    Workload,
+    assembled,
+    in_chunks,
+)
+from ldp_core.workloads.answers import LARGEST_SIZE_ERROR, OF_GROUP, POINTS
 from ldp_core.workloads.shown import shown_queries
 
 DEFAULT_ALPHA = 0.01
@@ -31,8 +46,6 @@ EXPECTED_USERS = 10_000
 """People who are expected where no one said how many."""
 MOST_ALONE = 128
 """Types for which each question is designed for on its own."""
-LARGEST_SIZE_ERROR = 0.2
-"""The relative error of a secret group's size up to which answers in it can be used: Fieller's intervals have ends by far."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,26 +317,27 @@ def asked_of(workload: Workload) -> Answers:
         return workload.asked
     target = 100 * math.sqrt(DEFAULT_ALPHA)
     weighted = workload.squared_weights * DEFAULT_ALPHA
-    line = Line(workload.title, Unit(), workload, ((workload, 1.0),), target=target)
+    counting = isinstance(
+        workload, Histogram | Prefix | AllRange | WidthRange | AllMarginals | KWayMarginals | Predicates
+    )
+    unit = Unit() if counting else Unit(span=math.inf, least=-math.inf)
+    line = Line(workload.title, unit, workload, ((workload, 1.0),), target=target)
     return Answers((line,), workload, weighted)
 
 
 def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> float:
     """The people that one question needs. The errors of ratios are larger by their second order, ``1 + 3 CV(b)^2``, which falls with the people too."""
+    queries = line.answered
     if isinstance(line.target, Detect):
         contrasts, target = contrasts_of(mechanism, line, counts), line.target
         users = contrasts.users(target.difference / line.unit.factor, target.power, target.level)
-        return float(np.nanmax(users, initial=0.0))
-    queries = np.arange(line.told.num_queries)
-    if line.rates is not None:
-        queries = queries[np.isfinite(line.values(counts, queries))]
-    scale = (line.unit.factor / line.standard_error) ** 2 / max(1, len(queries))
+        return float(np.nanmax(users[queries], initial=0.0))
+    scale = (line.unit.factor / line.standard_error) ** 2 / len(queries)
     needed = scale * _variance(mechanism, line.told, counts, case)
     if line.group_sizes is None:
         return needed
-    second = scale * float(
-        _variances(mechanism, line.told, counts, case, queries) @ _relative(mechanism, line, counts, queries)
-    )
+    variances = _variances(mechanism, line.told, counts, case, queries)
+    second = scale * float(variances @ _relative(mechanism, line, counts, case, queries))
     return (needed + math.sqrt(needed**2 + 12 * second)) / 2
 
 
@@ -344,25 +358,26 @@ def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Cas
     if line.rates is not None:
         variances = np.where(np.isfinite(values), variances, np.nan)
     if line.group_sizes is not None:
-        relative = _relative(mechanism, line, counts, queries) / users
+        relative = _relative(mechanism, line, counts, case, queries) / users
         variances, identified = variances * (1 + 3 * relative), relative <= LARGEST_SIZE_ERROR**2
-    errors = unit.factor * np.sqrt(variances)
-    finds = np.full(len(queries), np.nan)
-    if isinstance(line.target, Detect):
+    errors, finds, target = unit.factor * np.sqrt(variances), np.full(len(queries), np.nan), line.target
+    goal = target.difference if isinstance(target, Detect) else target
+    if isinstance(target, Detect):
         contrasts = contrasts_of(mechanism, line, counts)
-        finds = unit.factor * contrasts.difference(users, line.target.power, line.target.level)[queries]
-        verdicts = judge(finds, line.target.difference)
+        finds = unit.factor * contrasts.difference(users, target.power, target.level)[queries]
+        finds = np.where(np.isfinite(errors), finds, np.nan)
+        verdicts = judge(finds + line.bins, goal)
     else:
         verdicts = judge(
-            errors + unit.off, largest_error(line.target, values) if line.key in (POINTS, OF_GROUP) else line.target
+            errors + line.bins, largest_error(target, values) if line.key in (POINTS, OF_GROUP) else target
         )
     verdicts = np.where(identified | (verdicts == ""), verdicts, NOISE)
     many = users if unit.total else 1.0
-    columns = {"value": values * many, "standard_error": errors * many, "bins": unit.off * many}
+    numbers = {"value": many * values, "standard_error": many * errors, "bins": many * line.bins}
+    goals = {"target": many * goal, "finds": many * finds}
     names = [line.told.query_name(int(query)) for query in queries]
-    target = line.target.difference if isinstance(line.target, Detect) else line.target * many
     said = {"line": k, "query": queries, "question": line.question, "name": names, "unit": line.key}
-    return pd.DataFrame({**said, **columns, "target": target, "finds": finds, "verdict": verdicts})
+    return pd.DataFrame({**said, **numbers, **goals, "verdict": verdicts})
 
 
 def judged_queries(workload: Workload) -> np.ndarray:
@@ -383,7 +398,7 @@ def too_many_types(workload: Workload) -> str:
 
 def _variance(mechanism: Mechanism, workload: Workload, counts: Counts, case: Case | None) -> float:
     """Total variance a person, in a case."""
-    if case is None or (case.prior is not None and case.name == "people"):
+    if case is None or case.name == "people":
         return mechanism.variance_on(workload, counts) / users_of(counts)
     return case.variance(mechanism.variance_profile(workload))
 
@@ -401,12 +416,12 @@ def _variances(
     return np.concatenate(found) / workload.query_weights(queries) ** 2
 
 
-def _relative(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray) -> np.ndarray:
+def _relative(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None, queries: np.ndarray) -> np.ndarray:
     """(q,) the squared relative error of the size of the group of each answer, times the people: the larger one of its two sides."""
     assert line.cells is not None
     assert line.group_sizes is not None
     assert line.rates is not None
     cells, sizes = np.unique(line.cells[:, queries]), line.rates.sizes[:, queries]
-    variances = dict(zip(cells.tolist(), _variances(mechanism, line.group_sizes, counts, None, cells), strict=True))
+    variances = dict(zip(cells.tolist(), _variances(mechanism, line.group_sizes, counts, case, cells), strict=True))
     by_cell = np.vectorize(variances.__getitem__, otypes=[float])(line.cells[:, queries])
     return np.asarray((by_cell / np.where(sizes > 0, sizes, np.inf) ** 2).max(axis=0))

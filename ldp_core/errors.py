@@ -43,21 +43,23 @@ def total(workload: Workload, counts: Counts) -> float:
     )
 
 
-def of_queries(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
-    """(q,) of the answers to single ``queries``, in squared users, without their weights."""
-    users = users_of(counts)
+def of_queries(workload: Workload, counts: Counts | None, queries: np.ndarray) -> np.ndarray:
+    """(q,) of the answers to single ``queries``, in squared users, without their weights; without ``counts`` the most that one person adds,
+    whatever the distribution: half of the range, squared (Popoviciu 1935)."""
     if (survey := workload.survey) is None:
-        return _variances(workload, dense(counts), queries, users) / workload.query_weights(queries) ** 2
-    people, variances = people_of(counts, survey.shape), np.empty(len(queries))
+        x = None if counts is None else dense(counts)
+        return _variances(workload, x, queries) / workload.query_weights(queries) ** 2
+    people, variances = None if counts is None else people_of(counts, survey.shape), np.empty(len(queries))
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
-        variances[here] = _variances(group.base, people.table(group.attributes), local, users)
+        table = None if people is None else people.table(group.attributes)
+        variances[here] = _variances(group.base, table, local)
     return variances
 
 
-def _variances(workload: Workload, x: np.ndarray, queries: np.ndarray, users: int) -> np.ndarray:
+def _variances(workload: Workload, x: np.ndarray | None, queries: np.ndarray) -> np.ndarray:
     parts = []
     for some in in_chunks(np.asarray(queries, dtype=np.int64), workload.n):
         rows = workload.rows(some)
-        parts.append(rows**2 @ x - (rows @ x) ** 2 / users)
+        parts.append((np.ptp(rows, axis=1) / 2) ** 2 if x is None else rows**2 @ x - (rows @ x) ** 2 / x.sum())
     return np.maximum(np.concatenate(parts or [np.zeros(0)]), 0.0)  # rounding

@@ -103,7 +103,7 @@ class Counted(People):
 
     @property
     def users(self) -> int:
-        return int(self.counts.sum())
+        return users_of(self.counts)
 
     @property
     def by_type(self) -> np.ndarray:
@@ -283,8 +283,8 @@ def _drawn(before: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def users_of(counts: Counts) -> int:
-    """How many people take part."""
-    return counts.users if isinstance(counts, People) else int(np.sum(counts))
+    """How many people take part; shares of them add up to 1 but for rounding."""
+    return counts.users if isinstance(counts, People) else round(float(np.sum(counts)))
 
 
 def checked_counts(counts: Counts, n: int) -> Counts:

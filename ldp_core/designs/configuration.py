@@ -106,7 +106,14 @@ Histogram = Annotated[
 ]
 
 
-Rows = Annotated[tuple[Annotated[tuple[float | None, ...], Strict(False)], ...], Strict(False), Field(max_length=2)]
+Ratio = Annotated[float, Field(ge=-1e12, le=1e12)] | None
+Ratios = Annotated[
+    tuple[Annotated[tuple[Ratio, ...], Strict(False)], ...], Strict(False), Field(min_length=1, max_length=2)
+]
+Size = Annotated[float, Field(ge=0, le=1)]
+Sizes = Annotated[
+    tuple[Annotated[tuple[Size, ...], Strict(False)], ...], Strict(False), Field(min_length=1, max_length=2)
+]
 
 
 class _Inputs(BaseModel):
@@ -264,9 +271,17 @@ class DifferenceToDetect(_Inputs):
 class PlanningRates(_Inputs):
     """What was taken of planning data for one question, two digits of each: see `ldp_core.workloads.Rates`; None for groups without people."""
 
-    ratios: Rows
-    sizes: Rows
-    spread: Annotated[float, Field(ge=0)] = 0.0
+    ratios: Ratios
+    sizes: Sizes
+    spread: Annotated[float, Field(ge=0, le=1e12)] = 0.0
+
+    @model_validator(mode="after")
+    def _one_size_for_each(self) -> "PlanningRates":
+        if [len(side) for side in self.ratios] != [len(side) for side in self.sizes] or len(
+            {*map(len, self.sizes)}
+        ) > 1:
+            raise ValueError("each ratio needs the size of its group, and both sides as many")
+        return self
 
     @classmethod
     def of(cls, rates: Rates) -> "PlanningRates":
@@ -363,6 +378,9 @@ class Configuration(_Inputs):
         Raises ConfigurationError: one sentence naming the field and what is allowed.
         """
         document = {**dict(self), **changes}
+        asked = (document[name] != getattr(self, name) for name in ("workload", "domain"))
+        if "rates" not in changes and any(asked):
+            document["rates"] = None  # they were of other questions
         try:
             return Configuration.model_validate(document)
         except ValidationError as error:

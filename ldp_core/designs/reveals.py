@@ -10,6 +10,7 @@ from ldp_core.data.tables import AttributeRecipe, DateRecipe, NumericRecipe
 from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.privacy_note import quoted
 from ldp_core.library import USUAL
+from ldp_core.workloads import WorkloadPart
 
 
 def without_own(configuration: Configuration, *gone: str) -> dict[str, object]:
@@ -47,12 +48,22 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
             )
         else:
             parts.append(
-                "The counts are not exported: errors and users needed are those of people spread evenly. The "
-                "target error may be taken from the counts: one digit of how large a typical answer is."
+                "The counts are not exported: errors and users needed are those of people spread evenly. Targets "
+                "may be taken from the counts: one digit of how large a typical answer is, two of how far numbers are spread."
+            )
+        if configuration.planning == "people" and any(map(_within_groups, configuration.parts)):
+            parts.append(
+                "Of the questions within groups the file holds each share or average in the data and the size of each group, two digits of each. Take "
+                "people as evenly spread instead, and it holds nothing of them."
             )
     if parts:
         parts.append("Values declared beforehand reveal nothing about the data.")
     return parts
+
+
+def _within_groups(part: WorkloadPart) -> bool:
+    """Whether a question is answered by shares or averages within groups."""
+    return part.kind == "share" or getattr(part, "shares", False) or (part.kind == "mean" and bool(part.by))
 
 
 def observed_attributes(configuration: Configuration) -> dict[str, str]:

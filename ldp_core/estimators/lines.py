@@ -55,8 +55,8 @@ def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = 
     Returns
     -------
     DataFrame
-        ``query``, ``name``, ``answer``, ``low``, ``high``, ``method``, ``standard_error`` and ``unbiased``, in the unit of the answers; ends are NaN where
-        there is no interval. About everybody also ``promised``, the most that the standard error can be for so many people.
+        ``query``, ``name``, ``answer``, ``low``, ``high``, ``method``, ``standard_error``, ``unbiased`` and ``identified`` (whether the sizes of groups
+        are known well enough to use it), in the unit of the answers; ends are NaN where there is no interval. About everybody also ``promised``, the most that the standard error can be for so many people.
     """
     if line.asked is None:
         return _about_everybody(line, given, most)
@@ -64,9 +64,8 @@ def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = 
     about = (given.mechanism, given.based_on, given.level, given.find, given.users)
     tables = ratios_of(line.asked, survey, most)
     found = pd.concat([ratio_answers(own, *about, shown, given.drawn) for own in tables], ignore_index=True)
-    off = line.unit.off * (2 if line.difference else 1)
     queries = np.concatenate([own.queries_of for own in tables])
-    return found.assign(query=queries, low=found["low"] - off, high=found["high"] + off)
+    return found.assign(query=queries, low=found["low"] - line.bins, high=found["high"] + line.bins)
 
 
 def _about_everybody(line: Line, of: Estimated, most: int | None) -> pd.DataFrame:
@@ -91,7 +90,7 @@ def _about_everybody(line: Line, of: Estimated, most: int | None) -> pd.DataFram
     point = np.ptp(found.ends, axis=1) <= _POINT * found.most  # cut to what is possible, nothing was left
     low, high = (np.where(point & in_doubt, np.nan, end) for end in (low, high))
     many = users if unit.total else 1.0
-    scale, start, off = many * unit.factor / (weights * users), many * unit.middle, many * unit.off
+    scale, start, off = many * unit.factor / (weights * users), many * unit.middle, many * line.bins
     return pd.DataFrame(
         {
             "query": chosen,
@@ -103,5 +102,6 @@ def _about_everybody(line: Line, of: Estimated, most: int | None) -> pd.DataFram
             "standard_error": np.where(in_doubt, scale * found.errors, 0.0),
             "promised": np.where(in_doubt, scale * found.most, 0.0),
             "unbiased": start + scale * answered_by(of.based_on),
+            "identified": True,
         }
     )

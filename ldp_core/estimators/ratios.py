@@ -24,6 +24,7 @@ from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.workloads import Ratios
+from ldp_core.workloads.answers import LARGEST_SIZE_ERROR
 
 POINT = 1e-9
 """Errors below this part of a unit are rounding alone."""
@@ -62,7 +63,8 @@ def ratio_answers(
     shown: Estimate | None = None,
     drawn: bool = False,
 ) -> pd.DataFrame:
-    """One row per ratio: name, answer, low, high, method, standard_error (by the delta method) and unbiased, in the unit; NaN for those that there are not.
+    """One row per ratio: name, answer, low, high, method, standard_error (by the delta method), unbiased and identified (whether the sizes of its
+    groups are known to `LARGEST_SIZE_ERROR`), in the unit; NaN for those of groups that are estimated at nobody.
 
     ``estimate`` must be unbiased. ``find``: what finds intervals of linear answers; ratios of secret groups have them by `intervals` alone.
     ``shown``: the estimate to answer by, from the same reports; the intervals are widened where its answers lie beyond. With ``drawn`` they are
@@ -75,8 +77,11 @@ def ratio_answers(
         given["weights"] = np.ones(len(mechanism.types))
     find = partial(find, **given)
     answers = estimate.answers(asked.linear)
-    error = find(mechanism, asked.errors(answers), estimate, level, None, users).errors
-    low, high, own, methods = _each(asked, mechanism, estimate, level, find, users)
+    told = unbiased = asked.values(answers)
+    error, there = np.full(len(told), np.nan), np.isfinite(told)
+    if there.any():
+        error[there] = find(mechanism, asked.errors(answers), estimate, level, None, users).errors[there]
+    low, high, own, methods, identified = _each(asked, mechanism, estimate, level, find, users)
     if not one_look and (drawn or not asked.known):
         low, high = np.full((2, *low.shape), np.nan)
     if len(own) == 2:
@@ -89,7 +94,6 @@ def ratio_answers(
     impossible = (low >= high) & (error > POINT)  # cut to what is possible, nothing was left
     middle = 0.0 if len(own) == 2 else asked.unit.middle
     low, high = (middle + asked.unit.factor * np.where(impossible, np.nan, ends) for ends in (low, high))
-    told = unbiased = asked.values(answers)
     if shown is not None:
         told = asked.values(shown.answers(asked.linear), asked.parts(answers)[1] if asked.known else None)
         low, high = np.where(told < low, told, low), np.where(told > high, told, high)
@@ -100,6 +104,7 @@ def ratio_answers(
         "method": methods,
         "standard_error": error,
         "unbiased": unbiased,
+        "identified": identified,
     }
     return pd.DataFrame({"name": asked.names, **columns})
 
@@ -111,9 +116,9 @@ def _each(
     level: float,
     find: Callable[..., Intervals],
     users: int | None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(s, q) low and high ends, and standard errors, of the ratio of each side, as they are summed; and (q,) the methods. The covariance of a and b
-    follows from the variance of their sum."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(s, q) low and high ends, and standard errors, of the ratio of each side, as they are summed; and (q,) the methods, and whether the sizes are
+    known well enough. The covariance of a and b follows from the variance of their sum."""
     rows = np.stack([asked.sums, asked.inside, asked.sums + asked.inside])
     found = find(mechanism, asked.queries(rows), estimate, level, None, users)
     a, b = asked.parts(estimate.answers(asked.linear))
@@ -129,7 +134,8 @@ def _each(
         )
     low, high = (np.clip(ends[..., k], *asked.ends) for k in (0, 1))
     own = np.sqrt(np.maximum(var_a - 2 * (a / size) * cov + (a / size) ** 2 * var_b, 0.0)) / size
-    return low, high, own, methods[0]
+    identified = (b >= np.sqrt(var_b) / LARGEST_SIZE_ERROR) & (b > 0)
+    return low, high, own, methods[0], identified.all(axis=0)
 
 
 def unbounded_in_words(answers: pd.DataFrame, kind: str = "fixed") -> str:

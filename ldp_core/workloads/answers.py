@@ -44,6 +44,8 @@ OF_GROUP = "points of the group"
 SIZES = 0.1
 """The weight of a secret group's size, as a share of itself, beside the answers in it: with a wrong R a third of it costs up to
 1.8 times the people."""
+LARGEST_SIZE_ERROR = 0.2
+"""The relative error of a secret group's size up to which answers in it can be used: Fieller's intervals have ends by far."""
 DIGITS = 2
 """Significant digits that a design takes of shares and averages in planning data."""
 POWER, LEVEL = 0.8, 0.05
@@ -69,6 +71,12 @@ class Unit:
     least: float = 0.0
     total: bool = False
     off: float = 0.0
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the most that a/b can be."""
+        least = (self.least - self.middle) / self.factor
+        return least, least + self.span
 
 
 @dataclass(frozen=True)
@@ -363,20 +371,35 @@ class Line:
         return self.unit.middle + self.unit.factor * shares / self.told.query_weights(queries)
 
     @property
+    def answered(self) -> np.ndarray:
+        """(a,) the answers that have a value: all but those in groups without people, or all where each is in one."""
+        queries = np.arange(self.told.num_queries)
+        told = queries if self.rates is None else np.flatnonzero(np.isfinite(self.rates.ratios).all(axis=0))
+        return told if len(told) else queries
+
+    @property
+    def bins(self) -> float:
+        """The most that middles of bins add to an error, of totals for each person: to that of both averages of a difference."""
+        return self.unit.off * (2 if self.difference and not self.unit.total else 1)
+
+    @property
     def possible(self) -> tuple[float, float]:
         """The least and the most that an answer can be, of totals for each person."""
-        reach = self.unit.factor * self.unit.span
-        if self.difference:
-            return -reach, reach
-        least = self.unit.least
-        return least, least + reach
+        reach, least = self.unit.factor * self.unit.span, self.unit.least
+        if self.difference and self.rates is None:  # of two groups of any size
+            reach = max(abs(least), abs(least + reach))
+        return (-reach, reach) if self.difference else (least, least + reach)
 
     @property
     def drawn(self) -> np.ndarray:
-        """(s, p) the variance of each side's answer by the chance of who takes part, a person of all, in squared units."""
+        """(s, p) the variance of each side's answer by the chance of who takes part, a person of all, in squared units. That of shares follows
+        from these (of other numbers it is the most; Bhatia and Davis 2000); numbers averaged are spread evenly where no one knows them."""
         assert self.rates is not None
-        ratios, sizes = np.nan_to_num(self.rates.ratios), np.where(self.rates.sizes > 0, self.rates.sizes, np.inf)
-        each = ratios * (1 - ratios) if self.unit.name == OF_GROUP else np.full(ratios.shape, self.spread**2)
+        sizes, (least, most) = np.where(self.rates.sizes > 0, self.rates.sizes, np.inf), self.unit.ends
+        ratios = np.clip(np.nan_to_num(self.rates.ratios, nan=least), least, most)
+        each = (most - ratios) * (ratios - least)
+        if self.unit.name != OF_GROUP:
+            each = np.full(ratios.shape, self.spread**2 or self.unit.span**2 / 12)
         return self.unit.factor**2 * each / sizes
 
 
@@ -397,17 +420,25 @@ def within_groups(part: Part, asked: Asked, rates: Rates) -> Line:
     """The line of a question that is asked within groups."""
     unit, two, ratios, sizes = asked.unit, len(rates.ratios) == 2, rates.ratios, rates.sizes
     given: dict[str, Any] = {"rates": rates, "asked": asked, "difference": two, "spread": rates.spread}
+    # Nothing is told of groups without people; where each has none, as if all had some.
+    there = np.isfinite(ratios).all(axis=0)
+    there |= not there.any()
     if asked.known:
         known = _divided(asked, sizes)
-        return Line(part.summary, unit, known, ((known, 1.0),), weight=part.weight, **given)
+        told = known if there.all() else _divided(asked, sizes, there)
+        return Line(part.summary, unit, told, ((known, 1.0),), weight=part.weight, **given)
     many = math.prod(asked.shape)
     least = 0.1 if many <= 5 else 1 / (2 * many)
     taken = rates.rounded(unit)
-    middle = np.nan_to_num(taken.ratios, nan=0.5 if unit.name == OF_GROUP else 0.0)
-    told, design, sides, begin = list[Workload](), list[tuple[Workload, float]](), list[tuple[Workload, float]](), 0
+    middle = np.nan_to_num(taken.ratios, nan=sum(unit.ends) / 2)
+    lines, design, sides, begin = list[Workload](), list[tuple[Workload, float]](), list[tuple[Workload, float]](), 0
     for own in ratios_of(asked, False):
         here = slice(begin, begin := begin + len(own.names))
-        told.append(own.queries(own.rows(np.nan_to_num(ratios[:, here]), _positive(sizes[:, here], np.inf)), own.names))
+        rows = own.rows(
+            np.where(np.isfinite(ratios[:, here]), ratios[:, here], middle[:, here]),
+            _positive(sizes[:, here], 1 / many),
+        )
+        lines.append(own.queries(rows * there[here, None], own.names))
         each = own.each(middle[:, here], np.maximum(taken.sizes[:, here], least))
         design.append((own.queries(each[0] - each[1] if two else each[0], own.names), 1.0))
         if two:  # a difference does not tell its two sides
@@ -417,7 +448,7 @@ def within_groups(part: Part, asked: Asked, rates: Rates) -> Line:
     inverse = 1 / np.maximum(taken.sizes.ravel()[first], least)
     counted = _queries(np.eye(many)[about] * inverse[:, None], asked.groups, asked.axes)
     design += [*sides, (counted, SIZES * unit.span * math.sqrt(cells.shape[1] / len(about)))]
-    whole = told[0] if len(told) == 1 else Union(told)
+    whole = lines[0] if len(lines) == 1 else Union(lines)
     given |= {"cells": cells, "group_sizes": _queries(np.eye(many), asked.groups, asked.axes)}
     return Line(part.summary, unit, whole, tuple(design), weight=part.weight, **given)
 
@@ -429,14 +460,17 @@ def _queries(rows: np.ndarray, attributes: Sequence[int], axes: Sequence[Axis]) 
     return placed(axes, [attributes[k] for k in order], Custom(shaped.reshape(len(rows), -1)))
 
 
-def _divided(asked: Asked, sizes: np.ndarray) -> Workload:
-    """The sums divided by the known ``sizes`` (s, p), one side less the other. Groups without people have even ones: nothing is told of them."""
+def _divided(asked: Asked, sizes: np.ndarray, told: np.ndarray | None = None) -> Workload:
+    """The sums divided by the known ``sizes`` (s, p), one side less the other; groups without people have even ones. Answers that are not ``told``
+    (p,) are left 0."""
     cells, added = asked.cells, asked.names()
     many = math.prod(asked.shape)
     own = sizes[:, : cells.shape[1]]
     matrix = np.zeros((cells.shape[1], many))
     for sign, places, size in zip((1, -1), cells, own, strict=False):
         matrix[np.arange(len(matrix)), places] = sign / _positive(size, 1 / many)
+    if told is not None:
+        matrix *= told[: len(matrix), None]
     parts = []
     for table in asked.tables:
         attributes = (*table.attributes, *asked.groups)

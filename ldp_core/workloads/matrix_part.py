@@ -74,7 +74,8 @@ class MatrixPart(Part):
         return Custom(checked_matrix(self.matrix, n), self.names)
 
     def measured(self, axes: Sequence[Axis], people: Tables | None) -> tuple[Unit, float]:
-        return Unit(span=math.inf, least=-math.inf), 0.0
+        least, most = float(self.matrix.min()), float(self.matrix.max())
+        return Unit(span=most - least, least=100 * least), 0.0
 
 
 def pack(matrix: np.ndarray) -> str:

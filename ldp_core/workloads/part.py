@@ -72,9 +72,13 @@ class Part(Frozen):
         asked = self.asked(axes)
         if asked is None:
             return about_everybody(self, self.build(axes), *self.question.measured(axes, people))
-        rates = rates or self.rates(axes, people)
-        assert rates is not None
-        return within_groups(self, asked, rates)
+        own = self.rates(axes, people)
+        assert own is not None
+        if rates is not None and rates.ratios.shape != own.ratios.shape:
+            raise ValueError(
+                "What was taken of planning data is about other questions: take it anew, or spread people evenly."
+            )
+        return within_groups(self, asked, rates or own)
 
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""

@@ -300,13 +300,14 @@ class DifferencePart(_Compared):
 
     @property
     def _summary(self) -> str:
-        as_shares = "" if self.of.kind == "mean" else ", shares" if self.shares else ", numbers of people"
-        return f"{self.of.summary}: {self.attribute} {self.first} minus {self.second}{as_shares}"
+        counted = "" if self.of.kind in ("mean", "total") else ", shares" if self.shares else ", numbers of people"
+        return f"{self.of.summary}: {self.attribute} {self.first} minus {self.second}{counted}"
 
     def asked(self, axes: Sequence[Axis]) -> Asked | None:
         if not self.shares:
             return None
-        unit = self.of.measured(axes, None)[0] if self.of.kind == "mean" else Unit(OF_GROUP)
+        unit = self.of.measured(axes, None)[0]
+        unit = unit if self.of.kind == "mean" else replace(unit, name=OF_GROUP)
         return Asked.within(self.of, axes, [self.attribute, *self.by], unit, (self.first, self.second))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
@@ -337,7 +338,8 @@ class SharePart(_Compared):
     def asked(self, axes: Sequence[Axis]) -> Asked:
         if self.of.kind == "mean":
             raise ValueError("An average has no share of a group; ask for the average within each group.")
-        return Asked.within(self.of, axes, [*self.within, *self.by], Unit(OF_GROUP))
+        unit = replace(self.of.measured(axes, None)[0], name=OF_GROUP)
+        return Asked.within(self.of, axes, [*self.within, *self.by], unit)
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         return self.line(axes, None).told  # for people spread evenly

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ldp_core import optimize
+from ldp_core import analysis, mechanisms, optimize
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.workloads import (
     Detect,
@@ -177,3 +177,21 @@ def test_designs_for_answers_need_fewer_people_than_designs_for_counts(groups, e
         made = optimize.design(workload, epsilon, time_limit=None, max_rounds=20).mechanism()
         noise.append(made.variance_on(answers.asked.told, people))
     assert noise[1] < (1 - saved) * noise[0]
+
+
+@pytest.mark.parametrize("n", [3, 43, 46, 49, 98, 4320])
+def test_people_spread_evenly_are_the_same_however_that_is_said(n):
+    """Shares of 1/n add up to less than one person, in the last digit, for some n."""
+    axes = [CategoricalAttribute(name="value", values=tuple(map(str, range(n))))]
+    targets = [
+        over_attributes([HistogramPart(attribute="value")], axes, counts=counts).asked.lines[0].target
+        for counts in (None, np.full(n, 7), np.full(n, 1 / n))
+    ]
+    assert targets[0] == targets[1] == targets[2] < 30
+    needed = [
+        analysis.people_needed(
+            mechanisms.create("randomized_response", n=n, epsilon=1.0), custom(np.eye(n)), counts, case
+        )
+        for counts, case in ((None, None), (np.full(n, 7), None), (None, analysis.average_case(n)))
+    ]
+    assert needed == pytest.approx([needed[0]] * 3, rel=1e-12)

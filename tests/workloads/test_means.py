@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 from pydantic import TypeAdapter
 
-from ldp_core import verdicts, workloads
+from ldp_core import analysis, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.deploy import collector
 from ldp_core.mechanisms import create
+from ldp_core.people import Records
 from ldp_core.workloads import HistogramPart, MeanPart, TotalPart, WorkloadPart, over_attributes
 
 SALARY = NumericAttribute(name="salary", edges=(-10, 0, 20, 50, 100), origin="declared")
@@ -41,19 +42,17 @@ def people(attribute, many=500, seed=0):
 def test_averages_and_totals_are_those_of_the_numbers_but_for_half_a_bin(attribute, off):
     table, counts = people(attribute)
     axes, numbers = Domain(attributes=(attribute, SEX)), table[attribute.name]
-    for part, truth, scale in (
-        (MeanPart(attribute=attribute.name), numbers.mean(), 1),
-        (TotalPart(attribute=attribute.name, weight=3.0), numbers.sum(), len(table)),
+    for part, truth in (
+        (MeanPart(attribute=attribute.name), numbers.mean()),
+        (TotalPart(attribute=attribute.name, weight=3.0), numbers.sum() / len(table)),
     ):
-        w = over_attributes([part], axes)
-        unit, (share,) = w.unit(0), w.answers(counts) / w.query_weights() / len(table)
-        assert 0 <= share <= 1
-        assert abs(unit.value(share, len(table)) - truth) <= (off + 1e-9) * scale
-        assert unit.value(share + 0.1, len(table)) - unit.value(share, len(table)) == pytest.approx(
-            unit.error(0.1, len(table))
-        )
+        (line,) = over_attributes([part], axes).asked.lines
+        (value,) = line.values(counts, np.arange(1))
+        assert line.possible[0] <= value <= line.possible[1]
+        assert abs(value - truth) <= off + 1e-9
+        assert line.unit.off == off
         assert f" {off:g}" in part.caveat(axes) or (off == 0 and "nothing is lost" in part.caveat(axes))
-        assert w.query_name(0) == f"{part.summary[0].lower()}{part.summary[1:]}"
+        assert line.told.query_name(0) == f"{part.summary[0].lower()}{part.summary[1:]}"
 
 
 def test_totals_by_group_are_those_of_the_people_in_each():
@@ -61,16 +60,15 @@ def test_totals_by_group_are_those_of_the_people_in_each():
     part = TotalPart(attribute="salary", by=("sex",))
     for attributes in ((SALARY, SEX), (SEX, SALARY)):
         codes = Domain(attributes=attributes).encode(table).codes
-        w = part.build(Domain(attributes=attributes))
-        counts = np.bincount(codes, minlength=w.n)
-        shares = w.answers(counts) / len(table)
+        (line,) = over_attributes([part], Domain(attributes=attributes)).asked.lines
+        values = len(table) * line.values(np.bincount(codes, minlength=line.told.n), np.arange(2))
         for query, value in enumerate(SEX.values):
             numbers = table["salary"][table["sex"] == value]
-            assert w.query_name(query) == f"total of salary, sex = {value}"
-            assert abs(w.unit(query).value(shares[query], len(table)) - numbers.sum()) <= 25 * len(numbers)
-        assert verdicts.only_unit(w) == w.unit(0)
+            assert line.told.query_name(query) == f"total of salary and sex {value}"
+            assert abs(values[query] - numbers.sum()) <= 25 * len(numbers)
+        assert line.key == "total salary"
     assert part.summary == "Total of salary, within each sex"
-    assert part.caveat((SALARY, SEX)).endswith("parts of the range from -10 to 100.")
+    assert part.caveat((SALARY, SEX)).endswith("may be off by up to 25 for each person, half of the widest bin.")
     with pytest.raises(ValueError, match="named twice"):
         TotalPart(attribute="salary", by=("salary",)).build(Domain(attributes=(SALARY, SEX)))
 
@@ -80,8 +78,9 @@ def test_people_without_a_number_count_as_nothing_in_a_total_and_leave_no_averag
     axes = Domain(attributes=(attribute,))
     with pytest.raises(ValueError, match=r"without a number, \(missing\), .* ask for its total"):
         MeanPart(attribute="salary").build(axes)
-    w = TotalPart(attribute="salary").build(axes)
-    assert w.unit(0).value(w.answers(np.array([2, 1, 5]))[0] / 8, 8) == pytest.approx(2 * 15 + 25)
+    (line,) = over_attributes([TotalPart(attribute="salary")], axes).asked.lines
+    assert 8 * line.values(np.array([2, 1, 5]), np.arange(1)) == pytest.approx([2 * 15 + 25])
+    assert line.possible == (0, 30)
     assert "(missing) count as 0" in TotalPart(attribute="salary").caveat(axes)
 
 
@@ -98,39 +97,56 @@ def test_recipes_come_back_from_files(part):
     assert part.mentions == ("salary",)
 
 
-def test_units_belong_to_their_queries_also_in_a_survey():
+def test_each_question_has_its_unit_also_in_a_survey():
     many = [CategoricalAttribute(name=f"q{k}", values=tuple("abcdefgh"), origin="declared") for k in range(7)]
     parts = [HistogramPart(attribute="q3"), TotalPart(attribute="salary"), MeanPart(attribute="salary")]
     for attributes in ((SALARY, *many), (SALARY, many[3])):
-        w = over_attributes(parts, Domain(attributes=attributes))
-        units = [w.unit(query) for query in range(w.num_queries)]
-        assert units[:8] == [None] * 8
-        assert [(unit.name, unit.low, unit.span, unit.total) for unit in units[8:]] == [
-            ("salary", -10, 110, True),
-            ("salary", -10, 110, False),
-        ]
-    assert workloads.histogram(4).unit(0) is None
+        asked = over_attributes(parts, Domain(attributes=attributes)).asked
+        assert [line.key for line in asked.lines] == ["points", "total salary", "salary"]
+        assert [line.told.num_queries for line in asked.lines] == [8, 1, 1]
+        assert [line.possible for line in asked.lines] == [(0, 100), (-10, 100), (-10, 100)]
+        records = np.zeros((100, len(attributes)), dtype=int)
+        records[:25] = 3
+        counts = (
+            Records(records, [4, *[8] * 7]) if len(attributes) > 2 else np.bincount(9 * records[:, 0], minlength=32)
+        )
+        told = [line.values(counts, np.arange(line.told.num_queries)) for line in asked.lines]
+        assert told[0] == pytest.approx([75, 0, 0, 25, 0, 0, 0, 0])
+        assert [*told[1], *told[2]] == pytest.approx([0.75 * -5 + 0.25 * 75] * 2)
 
 
-def test_a_target_is_two_per_cent_of_the_range_and_judges_alone():
-    w = over_attributes([MeanPart(attribute="salary")], Domain(attributes=(SALARY,)))
-    low = np.array([1000, 0, 0, 0])  # everybody near the lowest value
-    assert verdicts.suggest(w, low).target == pytest.approx(0.02)
-    assert verdicts.limits(0.02, verdicts.sizes_of(w, low, np.array([0]))).tolist() == [0.02]
+def test_a_target_by_itself_is_two_per_cent_of_the_range_or_a_tenth_of_the_spread_and_judges_alone():
+    domain, part = Domain(attributes=(SALARY,)), MeanPart(attribute="salary")
+    (line,) = over_attributes([part], domain).asked.lines
+    assert line.target == pytest.approx(2.2)
+    people = np.array([1000, 0, 0, 1000])  # half at -5, half at 75
+    w = over_attributes([part], domain, counts=people)
+    assert w.asked.lines[0].target == pytest.approx(4.0)
+    near = np.array([1000, 0, 0, 70])  # close to 0 on average, which is no reason to ask for more
+    assert abs(w.asked.lines[0].values(near, np.arange(1)))[0] < 0.5
+    fine = over_attributes(
+        [part], Domain(attributes=(SALARY.model_copy(update={"edges": tuple(range(-10, 101, 2))}),)), {"salary": 4.0}
+    )
+    mechanism = create("randomized_response", n=55, epsilon=4.0)
+    told = analysis.answers(mechanism, fine, np.full(55, 200))
+    assert told["standard_error"][0] + told["bins"][0] < 4 and told["verdict"][0] == "usable"
+    coarse = analysis.answers(create("randomized_response", n=4, epsilon=4.0), w, near * 100)
+    assert coarse["standard_error"][0] < 1 and coarse["bins"][0] == 25  # what bins may add is more than the target
+    assert coarse["verdict"][0] == "noise"
 
 
 def test_collected_answers_are_in_the_unit_of_the_column():
     w = over_attributes([MeanPart(attribute="salary"), TotalPart(attribute="salary")], Domain(attributes=(SALARY,)))
     counts, mechanism = np.array([300, 500, 200, 1000]), create("randomized_response", n=4, epsilon=2.0)
     collection = collector.Collection("0" * 16, mechanism.simulate(counts, np.random.default_rng(0)))
-    frame = collector.answers(collection, mechanism, w, level=0.9999)
-    told = collector.in_units(frame, w, 2000)
+    told = collector.answers(collection, mechanism, w, level=0.9999)
     truth = counts @ [-5, 10, 35, 75]
+    estimated = mechanism.estimate(collection.reports).counts() @ [-5, 10, 35, 75]
+    assert told["answer"].tolist() == pytest.approx([estimated / 2000, estimated])
     assert ((told["low"] <= [truth / 2000, truth]) & (told["high"] >= [truth / 2000, truth])).all()
-    assert np.allclose(
-        told.loc[1, ["answer", "standard_error"]].astype(float),
-        2000 * told.loc[0, ["answer", "standard_error"]].astype(float),
-    )
-    assert np.allclose(told["standard_error"], [0.055 * frame["standard_error"][0], 110 * frame["standard_error"][1]])
-    assert (told["unit"] == "salary").all()
-    assert collector.judged(frame, 2000, 1.0, w).tolist() == ["usable", "usable"]
+    exact = np.sqrt(mechanism.query_variances(workloads.custom([[-5, 10, 35, 75]]), counts))[0]
+    assert told["standard_error"].tolist() == pytest.approx([exact / 2000, exact], rel=0.1)
+    assert (told["high"] - told["low"])[0] > 2 * 25 + 7 * told["standard_error"][0]  # the middles of bins and the noise
+    assert told["unit"].tolist() == ["salary", "total salary"]
+    assert told["target"].tolist() == pytest.approx([2.2, 2.2 * 2000])
+    assert told["verdict"].tolist() == ["noise", "noise"]  # bins of up to 50 for answers within 2.2

@@ -144,8 +144,12 @@ def rows_of(part, axes):
 
 
 def by_hand(parts, axes):
+    """The queries of all recipes, and what those of each are multiplied by: what counts is the mean over the answers to each, the first as it is."""
     records = list(product(*(range(axis.size) for axis in axes)))
-    return np.array([[part.weight * f(r) for r in records] for part in parts for f in rows_of(part, axes)])
+    asked = [np.array([[f(r) for r in records] for f in rows_of(part, axes)]) for part in parts]
+    scales = [part.weight / math.sqrt(len(rows)) for part, rows in zip(parts, asked, strict=True)]
+    weights = np.repeat(np.array(scales) / scales[0], [len(rows) for rows in asked])
+    return weights[:, None] * np.concatenate(asked), weights
 
 
 @settings(max_examples=60)
@@ -167,7 +171,7 @@ def test_unused_attributes_are_those_along_which_no_query_changes(data):
 def test_every_recipe_asks_what_it_says(data):
     axes = data.draw(some_axes())
     parts = data.draw(st.lists(some_part(axes), min_size=1, max_size=3))
-    w, W = over_attributes(parts, axes), by_hand(parts, axes)
+    w, (W, weights) = over_attributes(parts, axes), by_hand(parts, axes)
     rng = np.random.default_rng(len(W))
     x, G = rng.normal(size=(2, w.n)), W.T @ W
     scale = np.abs(W).max() ** 2 * w.num_queries
@@ -187,7 +191,7 @@ def test_every_recipe_asks_what_it_says(data):
     np.testing.assert_allclose(w.gram_root.T @ w.gram_root, G, atol=1e-9 * scale)
     assert w.rank == np.linalg.matrix_rank(W)
     assert all(isinstance(w.query_name(i), str) and w.query_name(i) for i in range(w.num_queries))
-    assert w.query_weights().tolist() == [part.weight for part in parts for _ in rows_of(part, axes)]
+    assert w.query_weights() == pytest.approx(weights)
     again = workloads.from_spec(w.spec)
     assert again == w
     np.testing.assert_array_equal(again.matrix, w.matrix)
@@ -334,9 +338,9 @@ def test_one_attribute_gives_the_plain_workload_that_trees_know():
     assert over_attributes([RangesPart(attribute="age")], domain) == workloads.all_range(100)
     assert over_attributes([RangesPart(attribute="age", width=500)], domain) == workloads.width_range(100, 100)
     assert over_attributes([HistogramPart(attribute="age")], domain) == workloads.histogram(100)
-    assert over_attributes([PrefixPart(attribute="age", weight=2)], domain) == workloads.union(
-        [workloads.prefix(100)], [2]
-    )
+    assert over_attributes([PrefixPart(attribute="age", weight=2)], domain) == workloads.prefix(
+        100
+    )  # nothing beside it
 
 
 def test_millions_of_types_are_named_without_listing_them():
@@ -356,8 +360,13 @@ def test_millions_of_types_are_named_without_listing_them():
 def test_ten_binary_attributes_stay_structured():
     axes = [Axis(f"q{i}", ("no", "yes"), 2) for i in range(10)]
     w = over_attributes([KWayMarginalsPart(k=3), AllMarginalsPart(weight=0.1), ParityPart(max_weight=2)], axes)
+    asked = [
+        (120 * 8, 120, 1.0),
+        (3**10, 2**10, 0.1),
+        (56, 56, 1.0),
+    ]  # answers, those that each person counts in, and the weight
     assert w.symmetry == "hamming"
-    assert w.trace == pytest.approx(w.n * (120 + 0.01 * 2**10 + 56))
+    assert w.trace == pytest.approx(w.n * sum(960 / many * own * weight**2 for many, own, weight in asked))
     # G is constant on Hamming distances, so that its trace and the squared singular values agree with the closed forms.
     assert (w.singular_values() ** 2).sum() == pytest.approx(w.trace)
     assert w.singular_values()[0] ** 2 == pytest.approx(w.gram_sums[0])
@@ -376,7 +385,7 @@ def test_ranges_on_one_attribute_of_many_take_small_matrices_only():
     values = w.singular_values()
     assert (values**2).sum() == pytest.approx(w.trace)
     # Vectors constant in age and c2 that sum to 0 over c0: only marginals see them, with the product of (s + 1) elsewhere.
-    assert np.isclose(values**2, 71 * 5**3).any()
+    assert np.isclose(values**2, 71 * 5**3 * w.query_weights([70 * 71 // 2]) ** 2).any()
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from ldp_core.workloads import (
     PredicatesPart,
     PrefixPart,
     RangesPart,
+    SharePart,
+    TotalPart,
     TypesPart,
     over_attributes,
 )
@@ -32,7 +34,11 @@ PARTS = [
     [KWayMarginalsPart(k=2)],
     [AllMarginalsPart()],
     [PredicatesPart(predicates=[{"expression": "score < 3 and arm = 'a'"}, {"expression": "arm = 'a' or score > 3"}])],
-    [DifferencePart(of=RangesPart(attribute="score"), attribute="arm", first="b", second="a", weight=3)],
+    [DifferencePart(of=RangesPart(attribute="score"), attribute="arm", first="b", second="a", weight=3, shares=False)],
+    [
+        PrefixPart(attribute="score"),
+        DifferencePart(of=PrefixPart(attribute="score"), attribute="arm", first="b", second="a"),
+    ],
     [PrefixPart(attribute="score"), HistogramPart(attribute="arm")],
     [TypesPart(family="prefix")],
     [MeanPart(attribute="score")],
@@ -52,7 +58,7 @@ def test_blocks_are_those_of_the_gram_matrix(parts, attributes):
     workload = over_attributes(parts, Domain(attributes=attributes))
     plain = over_attributes(parts, [secret(a) for a in attributes])
     G, strata = workload.gram_dense(), workload.strata
-    assert np.array_equal(G, plain.gram_dense())
+    assert np.allclose(G, plain.gram_dense()) == all(line.rates is None for line in workload.asked.lines)
     assert np.array_equal(np.sort(strata.types.ravel()), np.arange(workload.n))
     for z, own in enumerate(strata.types):
         block = strata.scale[z] ** 2 * strata.designs[strata.which[z]].gram_dense() + strata.constant[z]
@@ -64,9 +70,14 @@ def test_blocks_are_those_of_the_gram_matrix(parts, attributes):
 def test_groups_that_are_asked_alike_have_one_design():
     strata = over_attributes([PrefixPart(attribute="score", by=("arm",), weight=2)], [ARM, SCORE]).strata
     assert [type(design) for design in strata.designs] == [workloads.OnAttributes]
-    assert strata.scale.tolist() == [2.0] * 3
-    nobody = DifferencePart(of=HistogramPart(attribute="score"), attribute="arm", first="a", second="b")
-    assert over_attributes([nobody], [ARM, SCORE]).strata.scale.tolist() == [1.0, 1.0, 0.0]
+    assert strata.scale.tolist() == [1.0] * 3
+    compared = DifferencePart(of=HistogramPart(attribute="score"), attribute="arm", first="a", second="b")
+    numbers = compared.model_copy(update={"shares": False})
+    assert over_attributes([numbers], [ARM, SCORE]).strata.scale.tolist() == [1.0, 1.0, 0.0]
+    people = np.repeat([1, 2, 3], 7)
+    unlike = over_attributes([compared], [ARM, SCORE], counts=people).strata
+    assert len(unlike.designs) == 1
+    assert unlike.scale == pytest.approx([6, 3, 0])  # one over the share of everybody in each of the groups compared
 
 
 def test_columns_that_no_question_is_about_are_found_beside_known_ones():
@@ -111,7 +122,7 @@ def test_questions_within_groups_are_those_of_each_group(part):
     axes = [SEX, secret(ARM), SCORE]
     alone = part.build([SEX, SCORE])
     within = part.model_copy(update={"by": ("arm",)}).build(axes)
-    less = DifferencePart(of=part, attribute="arm", first="c", second="a").build(axes)
+    less = DifferencePart(of=part, attribute="arm", first="c", second="a", shares=False).build(axes)
     counts = np.random.default_rng(0).integers(0, 50, (2, 3, 7))
     own = [alone.answers(counts[:, k].ravel()) for k in range(3)]
     assert np.sort(within.answers(counts.ravel())) == pytest.approx(np.sort(np.concatenate(own)))
@@ -121,9 +132,10 @@ def test_questions_within_groups_are_those_of_each_group(part):
 
 def test_names_and_refusals_of_groups():
     axes = [secret(ARM), SCORE]
-    less = DifferencePart(of=PrefixPart(attribute="score"), attribute="arm", first="b", second="a")
-    assert less.build(axes).query_name(2) == "score up to 3: arm b less arm a"
-    assert less.summary == "Running totals along score: arm b less a"
+    less = DifferencePart(of=PrefixPart(attribute="score"), attribute="arm", first="b", second="a", shares=False)
+    assert less.build(axes).query_name(2) == "score up to 3: arm b minus arm a"
+    assert less.summary == "Running totals along score: arm b minus a, numbers of people"
+    assert less.model_copy(update={"shares": True}).summary == "Running totals along score: arm b minus a, shares"
     assert HistogramPart(attribute="score", by=("arm",)).build(axes).query_name(1) == "score 1 and arm b"
     for part, words in [
         (less.model_copy(update={"first": "z"}), "z and a are not two of them"),
@@ -133,8 +145,19 @@ def test_names_and_refusals_of_groups():
         (HistogramPart(attribute="score", by=("arms",)), "did you mean arm"),
         (MeanPart(attribute="score", by=("arm",)), "people without a number"),
         (TypesPart(family="prefix", by=("arm", "score")), "nothing to ask within"),
+        (less.model_copy(update={"of": MeanPart(attribute="score")}), "shares=True"),
+        (less.model_copy(update={"second": "b", "shares": True}), "compares two values"),
+        (SharePart(of=MeanPart(attribute="score"), within=("arm",)), "ask for the average within each group"),
+        (SharePart(of=TotalPart(attribute="score"), within=("arm",)), "A total has no share"),
+        (SharePart(of=HistogramPart(attribute="arm"), within=("arm",)), "named twice"),
+        (SharePart(of=HistogramPart(attribute="score"), within=("arms",)), "did you mean arm"),
+        (MeanPart(attribute="score", by=("score",)), "named twice"),
     ]:
         with pytest.raises(ValueError, match=words):
-            part.build(axes)
+            over_attributes([part], axes)
+    assert (
+        "shares"
+        not in DifferencePart(of=TotalPart(attribute="score"), attribute="arm", first="b", second="a").model_dump()
+    )
     assert "by" not in HistogramPart(attribute="score").model_dump()
     assert "known" not in SEX.model_dump()

@@ -177,8 +177,13 @@ def test_many_columns_become_a_survey_of_the_tables_that_are_asked():
     ],
 )
 def test_totals_and_pairs_become_a_survey_where_their_tables_fit(part, served):
-    """From 2,049 types on, not only past those that can be counted one by one."""
-    made = over_attributes([KWayMarginalsPart(k=2), part], axes_of((16, 9, 15, 2)))
+    """From 2,049 types on, not only past those that can be counted one by one; all answers count alike here."""
+    axes = axes_of((16, 9, 15, 2))
+    pairs, totals = (over_attributes([own], axes).num_queries for own in (KWayMarginalsPart(k=2), part))
+    made = over_attributes(
+        [KWayMarginalsPart(k=2), part.model_copy(update={"weight": math.sqrt(totals / pairs)})], axes
+    )
+    assert made.query_weights([0, pairs]) == pytest.approx([1, 1])
     assert isinstance(made, Survey) == served
     if served:
         found = ldp.optimize.design(made, 1.0, time_limit=None, max_rounds=6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ldp_core import errors as single
 from ldp_core import verdicts
 from ldp_core.analysis import asked_of
 from ldp_core.deploy.collector import population
@@ -90,7 +92,12 @@ def answers(
     room = None if most is None else max(1, most // len(asked.lines))
     frames = []
     for k, line in enumerate(asked.lines):
-        found = line_answers(line, workload.survey is not None, given, room)
+        about = (line, workload.survey is not None)
+        found = line_answers(*about, given, room)
+        tested = found
+        if isinstance(line.target, Detect) and not math.isclose(line.target.level, 1 - level):  # it has its own level
+            tested = line_answers(*about, replace(given, level=1 - line.target.level), room)
+        found["found"] = (tested["low"] > 0) | (tested["high"] < 0)
         frames.append(_judged(_promised(found, line, given), line, collection.users / occasions).assign(line=k))
     return pd.concat(frames, ignore_index=True).assign(adds_up_to=people_told(estimate, workload) / occasions)
 
@@ -105,33 +112,31 @@ def _promised(found: pd.DataFrame, line: Line, of: Estimated) -> pd.DataFrame:
 
 
 def _judged(found: pd.DataFrame, line: Line, users: float) -> pd.DataFrame:
-    """The answers with what is said of them. None is usable that cannot be, or has no interval."""
-    many = users if line.unit.total else 1.0
+    """The answers with what is said of them. None is usable that cannot be, has no interval, or is in a group of who knows what size."""
+    many, (least, largest) = users if line.unit.total else 1.0, line.possible
     errors, target = found["standard_error"].to_numpy() / many, line.target
+    answer, bins = found["answer"] / many, line.bins
+    useless = (answer < least) | (answer > largest) | found["low"].isna() | ~found["identified"]
+    useless &= errors != 0  # what is known without a report is known but for rounding
     finds, said = np.full(len(found), np.nan), np.full(len(found), "", dtype=object)
+    goal = target.difference if isinstance(target, Detect) else target
     if isinstance(target, Detect):
-        drawn = 0.0 if line.rates is None else line.drawn.sum(axis=0)[found["query"]] / users
-        finds = reach(target) * np.sqrt(errors**2 + drawn)
-        enough = np.where(finds <= target.difference, "none found", "too few people")
-        said = np.where((found["low"] > 0) | (found["high"] < 0), "found", enough)
-        verdict = verdicts.judge(finds, target.difference)
+        queries = found["query"].to_numpy()
+        drawn = (
+            line.unit.factor**2 * single.of_queries(line.told, None, queries)
+            if line.rates is None
+            else line.drawn.sum(axis=0)[queries]
+        )
+        finds = reach(target) * np.sqrt(errors**2 + drawn / users)
+        verdict = verdicts.judge(finds + bins, goal)
+        enough = np.where(finds + bins <= goal, "none found", "too few people")
+        said = np.where(useless, "too few people", np.where(found["found"], "found", enough))
     else:
-        most = verdicts.largest_error(target, found["answer"]) if line.key in (POINTS, OF_GROUP) else target
-        verdict = verdicts.judge(errors + line.unit.off, most)
-    least, largest = line.possible
-    impossible = (found["answer"] < least * many) | (found["answer"] > largest * many) | found["low"].isna()
-    verdict = np.where(impossible & (errors > 0), verdicts.NOISE, verdict)
-    said = np.where(impossible, "" if not isinstance(target, Detect) else "too few people", said)
-    goal = target.difference if isinstance(target, Detect) else target * many
-    about = {
-        "question": line.question,
-        "unit": line.key,
-        "target": goal,
-        "finds": finds,
-        "verdict": verdict,
-        "found": said,
-    }
-    return found.assign(**about)
+        most = verdicts.largest_error(target, answer) if line.key in (POINTS, OF_GROUP) else target
+        verdict = verdicts.judge(errors + bins, most)
+    about = {"question": line.question, "unit": line.key, "target": many * goal, "finds": many * finds}
+    verdict = np.where(useless, verdicts.NOISE, verdict)
+    return found.drop(columns="identified").assign(**about, verdict=verdict, found=said)
 
 
 def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndarray) -> np.ndarray:
