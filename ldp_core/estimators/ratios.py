@@ -75,7 +75,10 @@ def ratio_answers(
         given["weights"] = np.ones(len(mechanism.types))
     find = partial(find, **given)
     answers = estimate.answers(asked.linear)
-    error = find(mechanism, asked.errors(answers), estimate, level, None, users).errors
+    there = ~np.isnan(asked.values(answers))
+    error = np.full(len(there), np.nan)
+    if there.any():
+        error = np.where(there, find(mechanism, asked.errors(answers), estimate, level, None, users).errors, error)
     low, high, own, methods = _each(asked, mechanism, estimate, level, find, users)
     if not one_look and (drawn or not asked.known):
         low, high = np.full((2, *low.shape), np.nan)

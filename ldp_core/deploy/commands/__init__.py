@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         files.check_apart(given)
         with stopping() as stop:
             given.run(given, stop)
-            sys.stdout.flush()
+            print(end="", flush=True)
             return STOPPED if stop.is_set() else DONE
     except (KeyboardInterrupt, Interrupted, Stopping):
         print("Stopped.", file=sys.stderr)
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
         return BAD_INPUT
     finally:
         try:
-            sys.stdout.flush()
+            print(end="", flush=True)
         except OSError:  # what is left would be written at the exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
