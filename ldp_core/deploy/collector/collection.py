@@ -109,10 +109,7 @@ class Collection:
     @property
     def refused(self) -> dict[str, int]:
         """Reports refused, by reason."""
-        reasons: Counter[str] = Counter()
-        for file in self.read:
-            reasons.update(file.refused)
-        return dict(reasons)
+        return dict(sum((Counter(file.refused) for file in self.read), Counter[str]()))
 
     def __add__(self, other: Collection) -> Collection:
         """Both together, exactly: see `added`."""
@@ -133,18 +130,9 @@ class Collection:
         ValueError
             For another design, a file or an id that is part of both, and where one has ids alone.
         """
-        if self.design != other.design:
-            raise ValueError(
-                f"These collections are of different designs ({quoted(self.design)} and {quoted(other.design)}): only reports of one "
-                "design can be added up."
-            )
-        mine = {file.digest for file in self.read}
-        twice = next((file.name for file in other.read if file.digest in mine), None)
-        if twice is not None:
-            raise ValueError(f"The file {quoted(twice)} is in both collections: its reports would be counted twice.")
+        self.check_design(other.design, other.reports.mechanism_digest)
         for file in other.read:
-            if file.accepted and not apart:
-                self.check_ids(file.name, file.ids)
+            self.check_new(file.name, file.digest, file.ids, apart or not file.accepted)
         known, new = (pc.binary_slice(part.ids, 0, ID_BYTES) for part in (self, other))
         if both := pc.sum(pc.is_in(new, known.combine_chunks())).as_py():
             raise ValueError(
@@ -155,15 +143,28 @@ class Collection:
             self.design, self.reports + other.reports, self.read + other.read, together(self.ids, other.ids)
         )
 
-    def check_ids(self, name: str, ids: bool) -> None:
-        """ValueError where the file ``name`` has ``ids`` and reports counted before have none, or the other way round."""
-        before = next((file.name for file in self.read if file.accepted and file.ids != ids), None)
-        if before is not None:
-            one, other = (name, before) if ids else (before, name)
+    def check_design(self, design: str, mechanism: str) -> None:
+        """ValueError for another design, or a mechanism of another digest."""
+        if (self.design, self.reports.mechanism_digest) != (design, mechanism):
             raise ValueError(
-                f"The file {quoted(one)} has ids and {quoted(other)} has none, so whoever is in both would be counted twice: give ids for all "
-                "reports, or confirm that nobody is in both (a box on the Collect page, --apart on the command line)."
+                f"The collection so far is of design {quoted(self.design)} and these reports are of {quoted(design)}: only reports of one design "
+                "can be added up."
             )
+
+    def check_new(self, name: str, digest: str, ids: bool, apart: bool) -> None:
+        """ValueError where the file ``name`` has been counted before, or reports of it with ``ids`` and earlier ones without, or the other
+        way round, could be of the same people."""
+        for file in self.read:
+            if file.digest == digest:
+                raise ValueError(
+                    f"The file {quoted(name)} has been collected before, as {quoted(file.name)}: its reports would be counted twice."
+                )
+            if file.accepted and file.ids != ids and not apart:
+                one, other = (name, file.name) if ids else (file.name, name)
+                raise ValueError(
+                    f"The file {quoted(one)} has ids and {quoted(other)} has none, so whoever is in both would be counted twice: give ids for "
+                    "all reports, or confirm that nobody is in both (a box on the Collect page, --apart on the command line)."
+                )
 
     def __repr__(self) -> str:
         refused = sum(self.refused.values())

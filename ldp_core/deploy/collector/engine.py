@@ -55,6 +55,13 @@ class Engine:
     ):
         self.source, self.design, self.earlier, self.folder = source, design, earlier, folder
         self.cancelled, self.progress, self.phase = cancelled, progress, (0.0, 1.0)
+        self.written = folder / "marks.parquet"
+        columns, number = source.columns, "CAST(reports AS VARCHAR)"
+        # As SQL: whether a row is of this design, whether it has an id, and how many reports it stands for, NULL where that is no whole number.
+        self._own = f"coalesce(design = {literal(design)}, false)" if DESIGN in columns else "true"
+        self._named = "coalesce(CAST(id AS VARCHAR) <> '', false)" if source.ids else "true"
+        counted = f"CASE WHEN regexp_full_match({number}, '[0-9]{{1,15}}') THEN CAST({number} AS BIGINT) END"
+        self._times = counted if REPORTS in columns else "CAST(1 AS BIGINT)"
 
     @contextmanager
     def connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -120,18 +127,16 @@ class Engine:
 
     # --- repeated ids -------------------------------------------------------------------------------------------
 
-    @property
-    def written(self) -> Path:
-        """Where `write_marks` writes."""
-        return self.folder / "marks.parquet"
-
     def write_marks(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Write (number, id, report) of the ``usable`` rows to `written`: the number of the row, and the two parts of its mark."""
-        own = f"SELECT number, {literal(self.design + ' ')} || {self._id} AS own, coalesce(CAST(report AS VARCHAR), '') AS sent"
+        """Write (number, id, report) to `written`, of each row of this design with an id: its number, and the two parts of its mark."""
+        name = (
+            "coalesce(CAST(TRY_CAST(id AS UUID) AS VARCHAR), CAST(id AS VARCHAR))"  # the same however a UUID is written
+        )
+        own = f"SELECT number, {literal(self.design + ' ')} || {name} AS own, coalesce(CAST(report AS VARCHAR), '') AS sent"
         connection.execute(
             f"COPY (SELECT number, unhex(left(sha256(own), {2 * ID_BYTES})) AS id, "
             f"unhex(left(sha256(own || ' ' || sent), {2 * (MARK.byte_width - ID_BYTES)})) AS report "
-            f"FROM ({own} FROM {self.source.query(numbered=True)} WHERE {self._usable})) TO {literal(self.written)} (FORMAT parquet, USE_TMP_FILE false)"
+            f"FROM ({own} FROM {self.source.query(numbered=True)} WHERE {self._own} AND {self._named})) TO {literal(self.written)} (FORMAT parquet, USE_TMP_FILE false)"
         )
 
     def find_repeated(self, connection: duckdb.DuckDBPyConnection) -> bool:
@@ -188,10 +193,10 @@ class Engine:
         found = zip(others, zip(*rows, strict=True), strict=False)
         return next((name for (_, name), values in found if is_like_ids(name, values)), None)
 
-    def like_counts(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, int] | None:
-        """A column of whole numbers beside reports that all differ, if there is one, and how many these are."""
-        table = f"(SELECT *, {identifier(self.source.columns['report'])} AS report FROM {self.source.table})"
-        ((rows, different),) = connection.execute(f"SELECT count(*), count(DISTINCT report) FROM {table}").fetchall()
+    def like_counts(self, connection: duckdb.DuckDBPyConnection, outcomes: int) -> tuple[str, int] | None:
+        """A column of whole numbers beside reports that all differ, of as many ``outcomes`` at most, if there is one, and how many these are."""
+        report, table = identifier(self.source.columns[REPORT]), f"(FROM {self.source.table} LIMIT {outcomes + 1})"
+        ((rows, different),) = connection.execute(f"SELECT count(*), count(DISTINCT {report}) FROM {table}").fetchall()
         for stored, name in list(self.source.others.items())[:_LOOKED_AT] if 1 < rows == different else []:
             times = f"CAST({identifier(stored)} AS VARCHAR)"
             ((alike,),) = connection.execute(
@@ -218,39 +223,11 @@ class Engine:
             status, text, times = batch.columns
             yield status.to_numpy(), text.cast(pa.string()), times.to_numpy()
 
-    @property
-    def _own(self) -> str:
-        """True if a row is of this design, as SQL."""
-        return f"coalesce(design = {literal(self.design)}, false)" if DESIGN in self.source.columns else "true"
-
-    @property
-    def _named(self) -> str:
-        """True if a row has an id."""
-        return "coalesce(CAST(id AS VARCHAR) <> '', false)" if self.source.ids else "true"
-
-    @property
-    def _id(self) -> str:
-        """The text of an id, as SQL: a UUID has the same however it is written."""
-        return "coalesce(CAST(TRY_CAST(id AS UUID) AS VARCHAR), CAST(id AS VARCHAR))"
-
-    @property
-    def _usable(self) -> str:
-        return f"({self._own} AND {self._named})"
-
-    @property
-    def _times(self) -> str:
-        """How many reports a row stands for; NULL where that is no whole number."""
-        if REPORTS not in self.source.columns:
-            return "CAST(1 AS BIGINT)"
-        text = "CAST(reports AS VARCHAR)"
-        return f"CASE WHEN regexp_full_match({text}, '[0-9]{{1,15}}') THEN CAST({text} AS BIGINT) END"
-
     def _statuses(self, again: bool, longest: int) -> str:
         """All rows as (status, text, times)."""
         differs, table = "NULL", self.source.query()
         if again:
-            differs = "differs"
-            table = f"({self.source.query(numbered=True)} AS f LEFT JOIN again USING (number))"
+            differs, table = "differs", f"({self.source.query(numbered=True)} LEFT JOIN again USING (number))"
         # texts longer than any report are dropped
         text = REPORT if self.source.whole_numbers else f"CASE WHEN strlen(report) <= {longest} THEN report END"
         cases = (

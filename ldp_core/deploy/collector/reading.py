@@ -85,7 +85,7 @@ def collect(
         if state is not None:
             collection = _resumed(state, mechanism, collection)
         collection = Collection.empty(mechanism, design) if collection is None else collection
-        _check_design(collection, mechanism, design)
+        collection.check_design(design, mechanism.digest)
         before = {file_read.digest for file_read in collection.read} if state is not None else set()
         paths = [_written(file, home, number) for number, file in enumerate(wanted)]
         sizes = [path.stat().st_size if path.is_file() else 0 for path in paths]
@@ -97,9 +97,7 @@ def collect(
                 digest, mixed = look_at.digest(path, engine.check)
                 if digest in before:
                     continue
-                _check_new(path, digest, collection.read)
-                if not apart:
-                    collection.check_ids(path.name, engine.source.ids)
+                collection.check_new(path.name, digest, engine.source.ids, apart)
                 collection = _read(engine, mixed, letters, digest, collection)
                 tell(1.0)
                 if state is not None and len(collection.ids) >= 2 * len(
@@ -144,22 +142,6 @@ def _resumed(state: Path, mechanism: Mechanism, collection: Collection | None) -
     if collection is not None:
         raise ValueError("The state file holds a collection already: give that one, or choose a new state file.")
     return Collection.load(state, mechanism)
-
-
-def _check_design(collection: Collection, mechanism: Mechanism, design: str) -> None:
-    if collection.design != design or collection.reports.mechanism_digest != mechanism.digest:
-        raise ValueError(
-            f"The collection so far is of design {quoted(collection.design)} and these reports are to be of {quoted(design)}: only reports "
-            "of one design can be added up."
-        )
-
-
-def _check_new(path: Path, digest: str, read: Sequence[Read]) -> None:
-    twice = next((file.name for file in read if file.digest == digest), None)
-    if twice is not None:
-        raise UnreadableReports(
-            f"The file {quoted(path.name)} has been collected before, as {quoted(twice)}: its reports would be counted twice."
-        )
 
 
 def uploads_stay_in_memory() -> bool:
@@ -248,7 +230,7 @@ def _counted(engine: Engine, letters: Alphabet, digest: str, before: Collection)
         elif REPORTS not in source.columns:
             if (name := engine.like_ids(connection)) is not None:
                 raise look_at.like_ids(source.path, name)
-            found = engine.like_counts(connection) if letters.few and source.rows <= 2 * letters.outcomes else None
+            found = engine.like_counts(connection, int(letters.outcomes)) if letters.few else None
             if found is not None and _all_differ(found[1], int(letters.outcomes)) < _SURPRISING:
                 raise look_at.like_counts(source.path, found[0])
         for statuses, texts, times in engine.rows(connection, again, letters):
