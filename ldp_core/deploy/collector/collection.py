@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,6 @@ from pydantic import Field, TypeAdapter
 from ldp_core.bounds.verify import DAMAGED
 from ldp_core.deploy.collector.alphabet import alphabet
 from ldp_core.deploy.collector.private_folder import replace
-from ldp_core.deploy.collector.reasons import UnreadableReports
 from ldp_core.limits import MOST_COLLECTION_BYTES
 from ldp_core.mechanisms.base import Mechanism, Reports
 from ldp_core.mechanisms.strata import StratifiedMechanism
@@ -40,7 +39,7 @@ _ERRORS = (*DAMAGED, OSError, ValueError, zlib.error)
 _EXAMPLES = 64
 _ROOM = 4
 """Reports looked at to see how large a number one can add, and how much larger than that it may be."""
-_DAMAGED = "This file is no collection, or it is damaged: collect its files again."
+_DAMAGED = "This file is no collection of this version, or it is damaged: collect its files again."
 
 
 @dataclass(frozen=True)
@@ -72,13 +71,12 @@ class Read:
 class _About:
     """What a file says of the arrays in it."""
 
-    format: str
+    format: Literal["ldp-collection/2"]
     design: str
     mechanism: str
     users: Count
     several: bool
     read: list[Read]
-    digest: str
 
 
 @dataclass(frozen=True)
@@ -111,10 +109,6 @@ class Collection:
         """Reports refused, by reason."""
         return dict(sum((Counter(file.refused) for file in self.read), Counter[str]()))
 
-    def __add__(self, other: Collection) -> Collection:
-        """Both together, exactly: see `added`."""
-        return self.added(other)
-
     def added(self, other: Collection, apart: bool = False) -> Collection:
         """Both collections together, exactly.
 
@@ -142,6 +136,8 @@ class Collection:
         return Collection(
             self.design, self.reports + other.reports, self.read + other.read, together(self.ids, other.ids)
         )
+
+    __add__ = added
 
     def check_design(self, design: str, mechanism: str) -> None:
         """ValueError for another design, or a mechanism of another digest."""
@@ -221,25 +217,18 @@ class Collection:
         try:
             content = pa.py_buffer(place) if isinstance(place, bytes) else pa.memory_map(str(place)).read_buffer()
             with zipfile.ZipFile(pa.BufferReader(content)) as archive:
-                if (
-                    sum(entry.file_size for entry in archive.infolist() if entry.filename != _IDS)
-                    > MOST_COLLECTION_BYTES
-                ):
+                sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+                if sum(sizes.values()) - sizes.get(_IDS, 0) > MOST_COLLECTION_BYTES:
                     raise ValueError(_DAMAGED)
-                ids = _stored(content, archive) if _IDS in archive.namelist() else NO_IDS
+                ids = _stored(content, archive.getinfo(_IDS))
             with np.load(pa.BufferReader(content), allow_pickle=False) as members:
                 text = members["about"].tobytes()
                 data = tuple(members[name] for name in members.files if name not in ("about", _IDS))
-            document = json.loads(text)
-            if document["format"] != FORMAT:
-                raise UnreadableReports(
-                    f"This collection has the format {quoted(document['format'])} of another version: collect its files again."
-                )
-            about = TypeAdapter(_About).validate_json(text, strict=True)
+            about, document = TypeAdapter(_About).validate_json(text, strict=True), json.loads(text)
             arrays = {f"data{i}": array for i, array in enumerate(data)}
             if document.pop("digest") != _digest(document, arrays, ids):
                 raise ValueError(_DAMAGED)
-        except (FileNotFoundError, UnreadableReports):
+        except FileNotFoundError:
             raise
         except _ERRORS as error:
             raise ValueError(_DAMAGED) from error
@@ -285,10 +274,7 @@ class Collection:
 
 def marks(content: pa.Buffer) -> pa.ChunkedArray:
     """The `MARK` after `MARK` in some bytes, where they lie."""
-    number, rest = divmod(content.size, MARK.byte_width)
-    if rest:
-        raise ValueError(_DAMAGED)
-    return pa.chunked_array([pa.Array.from_buffers(MARK, number, [None, content])])
+    return pa.chunked_array([pa.Array.from_buffers(MARK, content.size // MARK.byte_width, [None, content])])
 
 
 def together(*some: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -296,15 +282,12 @@ def together(*some: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([chunk for marks in some for chunk in marks.chunks], MARK)
 
 
-def _stored(content: pa.Buffer, archive: zipfile.ZipFile) -> pa.ChunkedArray:
-    """The marks in an archive of this ``content``, where they lie: they are not compressed."""
-    entry = archive.getinfo(_IDS)
+def _stored(content: pa.Buffer, entry: zipfile.ZipInfo) -> pa.ChunkedArray:
+    """The marks in an ``entry`` of a zip archive of this ``content``, where they lie: they are not compressed."""
     begin = entry.header_offset + 30
     lengths = content[begin - 4 : begin].to_pybytes()  # of the name, and of what follows it
     begin += int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
-    if entry.compress_type != zipfile.ZIP_STORED or begin + entry.file_size > content.size:
-        raise ValueError(_DAMAGED)
-    return marks(content.slice(begin, entry.file_size))
+    return marks(content[begin : begin + entry.file_size])
 
 
 def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray], ids: pa.ChunkedArray) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -34,6 +35,8 @@ HASHES = 10_000_000
 """Hashes of ids compared at once: about 400 MB."""
 _LOOKED_AT = 64
 """Columns that are not ours and may hold counts or ids; a table of counts has few."""
+_SURPRISING = 0.2
+"""Chance below which single reports are not taken to differ from each other by accident."""
 _SAMPLE = 2_000
 """Rows looked at to see whether a column holds ids."""
 _POLL = 0.1  # seconds between looks at whether somebody has cancelled
@@ -127,8 +130,9 @@ class Engine:
 
     # --- repeated ids -------------------------------------------------------------------------------------------
 
-    def write_marks(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Write (number, id, report) to `written`, of each row of this design with an id: its number, and the two parts of its mark."""
+    def compare_ids(self, connection: duckdb.DuckDBPyConnection) -> tuple[bool, pa.ChunkedArray]:
+        """The marks of the ids that come for the first time, in a file that is mapped into memory, and whether others came before. Then the table
+        ``again`` (number, differs) holds these rows, and whether their report differs from the one that came first."""
         name = (
             "coalesce(CAST(TRY_CAST(id AS UUID) AS VARCHAR), CAST(id AS VARCHAR))"  # the same however a UUID is written
         )
@@ -136,19 +140,14 @@ class Engine:
         connection.execute(
             f"COPY (SELECT number, unhex(left(sha256(own), {2 * ID_BYTES})) AS id, "
             f"unhex(left(sha256(own || ' ' || sent), {2 * (MARK.byte_width - ID_BYTES)})) AS report "
-            f"FROM ({own} FROM {self.source.query(numbered=True)} WHERE {self._own} AND {self._named})) TO {literal(self.written)} (FORMAT parquet, USE_TMP_FILE false)"
+            f"FROM ({own} FROM {self.source.query(numbered=True)} WHERE {self._own} AND {self._named})) "
+            f"TO {literal(self.written)} (FORMAT parquet, USE_TMP_FILE false)"
         )
-
-    def find_repeated(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        """Make the table ``again`` (number, differs) of the rows whose id an earlier row or file had, and whether their report differs from
-        that one. False, and no table, where there are none.
-
-        Hashes of ids that occur once are sorted out first, portion by portion, so that memory stays flat.
-        """
         table = (
             f"(SELECT number, id, report FROM read_parquet({literal(self.written)}) UNION ALL "
             f"SELECT -1 AS number, mark[1:{ID_BYTES}] AS id, mark[{ID_BYTES + 1}:] AS report FROM earlier)"
         )
+        # Hashes of ids that occur once are sorted out first, portion by portion, so that memory stays flat.
         portions = (pa.parquet.read_metadata(self.written).num_rows + len(self.earlier)) // HASHES + 1
         connection.execute("CREATE TABLE several (h UBIGINT)")
         for portion in range(portions):
@@ -156,25 +155,18 @@ class Engine:
                 f"INSERT INTO several SELECT h FROM (SELECT hash(id) AS h FROM {table}) WHERE h % {portions} = {portion} "
                 "GROUP BY h HAVING count(*) > 1"
             )
-        ((repetitions,),) = connection.execute("SELECT count(*) FROM several").fetchall()
-        if repetitions:
-            connection.execute(
-                "CREATE TABLE again AS SELECT number, report <> first_value(report) OVER same AS differs "
-                f"FROM {table} WHERE hash(id) IN (SELECT h FROM several) WINDOW same AS (PARTITION BY id ORDER BY number) "
-                "QUALIFY row_number() OVER same > 1"
-            )
-        connection.execute("DROP TABLE several")
-        return bool(repetitions)
-
-    def new_marks(self, connection: duckdb.DuckDBPyConnection, again: bool) -> pa.ChunkedArray:
-        """The marks of the ids that came for the first time, in a file that is mapped into memory."""
-        others = "ANTI JOIN again USING (number)" if again else ""
-        rows = connection.sql(f"SELECT id || report AS mark FROM read_parquet({literal(self.written)}) {others}")
+        connection.execute(
+            "CREATE TABLE again AS SELECT number, report <> first_value(report) OVER same AS differs "
+            f"FROM {table} WHERE hash(id) IN (SELECT h FROM several) WINDOW same AS (PARTITION BY id ORDER BY number) "
+            "QUALIFY row_number() OVER same > 1"
+        )
+        ((repeated,),) = connection.execute("DROP TABLE several; SELECT count(*) FROM again").fetchall()
+        new = f"SELECT id || report FROM read_parquet({literal(self.written)}) ANTI JOIN again USING (number)"
         with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as file:
-            for batch in rows.to_arrow_reader(_ROWS_AT_ONCE):
+            for batch in connection.sql(new).to_arrow_reader(_ROWS_AT_ONCE):
                 self.check()
                 file.write(batch.column(0).cast(MARK).buffers()[1])
-        return marks(pa.memory_map(file.name).read_buffer())
+        return repeated > 0, marks(pa.memory_map(file.name).read_buffer())
 
     def rounded(self, connection: duckdb.DuckDBPyConnection) -> str | None:
         """An id that a spreadsheet has written as a rounded number, if there is one, or if most of the long whole numbers end in zeros."""
@@ -193,17 +185,18 @@ class Engine:
         found = zip(others, zip(*rows, strict=True), strict=False)
         return next((name for (_, name), values in found if is_like_ids(name, values)), None)
 
-    def like_counts(self, connection: duckdb.DuckDBPyConnection, outcomes: int) -> tuple[str, int] | None:
-        """A column of whole numbers beside reports that all differ, of as many ``outcomes`` at most, if there is one, and how many these are."""
+    def like_counts(self, connection: duckdb.DuckDBPyConnection, outcomes: int) -> str | None:
+        """A column of whole numbers beside reports, of as many ``outcomes`` at most, that all differ and hardly do so by chance."""
         report, table = identifier(self.source.columns[REPORT]), f"(FROM {self.source.table} LIMIT {outcomes + 1})"
         ((rows, different),) = connection.execute(f"SELECT count(*), count(DISTINCT {report}) FROM {table}").fetchall()
-        for stored, name in list(self.source.others.items())[:_LOOKED_AT] if 1 < rows == different else []:
+        counted = 1 < rows == different and _all_differ(rows, outcomes) < _SURPRISING
+        for stored, name in list(self.source.others.items())[:_LOOKED_AT] if counted else []:
             times = f"CAST({identifier(stored)} AS VARCHAR)"
             ((alike,),) = connection.execute(
                 f"SELECT bool_and(regexp_full_match({times}, '[0-9]{{1,15}}')) AND sum(TRY_CAST({times} AS BIGINT)) > count(*) FROM {table}"
             ).fetchall()
             if alike:
-                return name, rows
+                return name
         return None
 
     # --- what each row is ---------------------------------------------------------------------------------------
@@ -239,3 +232,10 @@ class Engine:
             f"SELECT status, CASE WHEN status = {OWN} THEN text END AS text, times FROM "
             f"(SELECT {status} AS status, {text} AS text, coalesce({self._times}, 1) AS times FROM {table})"
         )
+
+
+def _all_differ(rows: int, outcomes: int) -> float:
+    """The largest chance that as many single reports all differ; 0 where they are all there are, or more."""
+    if rows >= outcomes:
+        return 0.0
+    return math.exp(math.lgamma(outcomes + 1) - math.lgamma(outcomes - rows + 1) - rows * math.log(outcomes))

@@ -75,12 +75,13 @@ class Source:
     """A file as the database reads it.
 
     Attributes:
-        path: of the file. columns: the stored name of each of ours that it has. version: changes with the file. table: what stands after FROM. row: the number of a row, as SQL.
+        path: of the file. place: of what the database reads. columns: the stored name of each of ours that it has. version: changes with the file. table: what stands after FROM. row: the number of a row, as SQL.
         whole_numbers: whether `REPORT` holds integers instead of texts. ids: whether there is a column of ids.
         text: how a text file is written; None for Parquet. others: the stored name of each column that is not ours, to its own.
     """
 
     path: Path
+    place: Path
     columns: dict[str, str]
     version: tuple[int, int]
     table: str
@@ -88,13 +89,7 @@ class Source:
     whole_numbers: bool = False
     ids: bool = False
     text: Text | None = None
-    read: Path | None = None
     others: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def place(self) -> Path:
-        """The file that the database reads."""
-        return self.read or self.path
 
     @property
     def in_order(self) -> bool:
@@ -160,12 +155,11 @@ def _parquet(path: Path, version: tuple[int, int]) -> Source:
     table, row = f"read_parquet({literal(path)}, file_row_number=true)", _NUMBERED
     if _NUMBERED in schema.names:  # a column of the file has the name of the database's own
         table, row = f"read_parquet({literal(path)})", _BY_ORDER
-    return Source(path, columns, version, table, row, whole, ID in columns, others=others)
+    return Source(path, path, columns, version, table, row, whole, ID in columns, others=others)
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
@@ -186,7 +180,7 @@ def _text(path: Path, version: tuple[int, int], end: bytes) -> Source:
         f"read_csv({literal(path)}, auto_detect=false, header=false, skip=1, columns={{{types}}}, delim={literal(delimiter)}, "
         "quote='\"', escape='\"', null_padding=true, strict_mode=true, max_line_size=16777216)"
     )
-    return Source(path, columns, version, table, _BY_ORDER, False, ID in columns, text, others=others)
+    return Source(path, path, columns, version, table, _BY_ORDER, False, ID in columns, text, others=others)
 
 
 def _header(path: Path) -> tuple[str, list[str], bool]:
@@ -216,7 +210,7 @@ def converted(source: Source, folder: Path, check: Callable[[], None]) -> Source
     others = {} if {ID, REPORTS} & set(text.places) else {stored: int(stored[1:]) for stored in source.others}
     slow_text.convert(source.path, text.delimiter, text.places | others, text.names, target, check)
     table, columns = f"read_parquet({literal(target)}, file_row_number=true)", {name: name for name in text.places}
-    return replace(source, columns=columns, table=table, row=_NUMBERED, read=target, text=None)
+    return replace(source, columns=columns, table=table, row=_NUMBERED, place=target, text=None)
 
 
 def _columns(names: Sequence[str], path: Path) -> dict[str, str]:
@@ -254,20 +248,9 @@ def like_counts(path: Path, name: str) -> UnreadableReports:
 def is_like_ids(name: str, values: Sequence[object]) -> bool:
     """True if a column of these ``values`` may hold ids of reports by its ``name`` or by what they look like. No id comes often."""
     texts = [value.hex() if isinstance(value, bytes) else str(value) for value in values if value not in (None, "")]
-    different = len(set(texts))
-    if len(texts) >= _ALIKE * different or different == 1 < len(texts):
-        return False
-    return bool(_ID_LIKE.search(name.strip().lower())) or 4 * sum(map(bool, map(_RANDOM.fullmatch, texts))) > 3 * len(
-        texts
-    )
-
-
-def like_ids(path: Path, name: str) -> UnreadableReports:
-    """The refusal of a file whose column ``name`` may say which reports were sent twice."""
-    return UnreadableReports(
-        f"The file {quoted(path.name)} has no column id, and its column {quoted(name)} looks like ids of reports: name it id if it is, so that a "
-        "report sent twice counts once, and leave it out if not. No report in it was counted."
-    )
+    different, random = len(set(texts)), sum(map(bool, map(_RANDOM.fullmatch, texts)))
+    few_alike = len(texts) < _ALIKE * different and not different == 1 < len(texts)
+    return few_alike and (4 * random > 3 * len(texts) or bool(_ID_LIKE.search(name.strip().lower())))
 
 
 def now(path: Path) -> tuple[int, int]:

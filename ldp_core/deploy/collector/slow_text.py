@@ -37,7 +37,8 @@ def convert(
         ):
             reader = csv.reader(file, delimiter=delimiter, strict=True)
             next(reader, None)
-            for some in _in_parts(_checked(reader, names, path)):
+            rows = _checked(reader, names, path)
+            while some := list(itertools.islice(rows, _ROWS)):
                 check()
                 columns = [[row[place] if place < len(row) else None for row in some] for place in places.values()]
                 writer.write_table(pa.table([pa.array(column, pa.string()) for column in columns], schema=schema))
@@ -60,8 +61,3 @@ def _checked(reader: Iterator[list[str]], names: int, path: Path) -> Iterator[li
                 f"Row {number:,} of {quoted(path.name)} has {len(row)} cells, and its header {names}: nothing of the file was counted."
             )
         yield row
-
-
-def _in_parts(rows: Iterator[list[str]]) -> Iterator[list[list[str]]]:
-    while some := list(itertools.islice(rows, _ROWS)):
-        yield some

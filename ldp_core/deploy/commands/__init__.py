@@ -87,8 +87,8 @@ def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     if isinstance(error, OSError) and error.strerror:
         from ldp_core.deploy.collector.private_folder import NO_ROOM, no_room  # help does without
 
-        given = error.filename in arguments  # other files are of this program's own
-        name = error.filename if given else Path(str(error.filename or "The system")).name
+        # Other files than those given are of this program's own.
+        name = error.filename if error.filename in arguments else Path(str(error.filename or "The system")).name
         return f"{name}: {NO_ROOM if no_room(error) else f'{error.strerror}.'}"
     if isinstance(error, MemoryError):
         return "There is not enough memory for this: ask fewer questions at once, or use coarser bins."
