@@ -66,23 +66,20 @@ def begin(work: str) -> None:
 
 @contextmanager
 def progress(work: str) -> Iterator[Callable[[float], None]]:
-    """Say that long ``work`` goes on, and how much is done where that is told: on a terminal in one line, elsewhere every ten seconds."""
-    told, ended, line, begun = [0.0], threading.Event(), sys.stderr.isatty(), time.monotonic()
+    """Say that long ``work`` goes on, and how much is done where that is told: every ten seconds on a terminal, every minute elsewhere."""
+    told, ended, begun = [0.0], threading.Event(), time.monotonic()
 
     def follow() -> None:
-        while not ended.wait(0.5 if line else 10.0):
-            done = f"{told[-1]:.0%}, " if told[-1] else ""
-            said = f"{work}: {done}{wording.duration(time.monotonic() - begun)} so far."
-            print(f"\r{said}\033[K" if line else said, end="" if line else "\n", file=sys.stderr, flush=True)
+        while not ended.wait(10.0 if sys.stderr.isatty() else 60.0):
+            done = f"{told[-1]:.0%} done after" if told[-1] else "going on for"
+            say(f"{work}: {done} {wording.duration(time.monotonic() - begun)}.")
 
-    thread = threading.Thread(target=follow, daemon=True)
-    thread.start()
+    begin(work)
+    threading.Thread(target=follow, daemon=True).start()
     try:
         yield told.append
     finally:
         ended.set()
-        thread.join()
-        print("\r\033[K" if line else "", end="", file=sys.stderr, flush=True)
 
 
 def show(
