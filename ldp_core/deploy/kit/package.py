@@ -5,7 +5,6 @@ It loads again as the design it is made from: see `ldp_core.designs.bundle`, and
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import zipfile
@@ -123,13 +122,13 @@ def kit(
             configuration, audit, device, certificate is not None, private_key is not None
         ).encode(),
     }
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    beside = {**files, **(certificate.members if certificate else {})}
     written_report = report(
         shown,
         outcome,
         _verdict(setting, shown is setting),
         device.design,
-        digests,
+        bundle.digests(beside),
         bundle.software(),
         promised(mechanism, setting.users, configuration.reports_per_user) if mixed else "",
     )
