@@ -76,6 +76,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     occasions = _occasions(given.occasions, kit.configuration.reports_per_user)
     terminal.begin("Counting reports")
     collection = collector.collect(given.reports, kit.mechanism, kit.design, cancel=stop, state=given.state)
+    terminal.begin("Working out the answers")
     if not collection.users:  # then why is all there is to say
         for file in collection.read:
             terminal.say(_said(file))

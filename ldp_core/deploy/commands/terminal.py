@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
@@ -20,6 +21,10 @@ from ldp_core.designs import strict_json
 
 Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
 """Columns of a table by name: the heading, and how a value is written."""
+SILENCE, MOST_SILENCE = 5.0, 60.0
+"""Seconds without a word while a command works: at first, and at most."""
+_AT: list[Any] = ["", 0.0]
+"""The work that a command is at, and when it began."""
 
 
 class Stopping(Exception):
@@ -58,9 +63,32 @@ def plain(text: str) -> str:
 
 
 def begin(work: str) -> None:
-    """Say on a terminal that long ``work`` begins; nothing elsewhere."""
+    """Long ``work`` begins: said at once on a terminal, and elsewhere should it last."""
+    _AT[:] = [work, time.monotonic()]
     if sys.stderr.isatty():
         say(f"{work} ...")
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """While a command runs, say beside its results what it is at: once that has lasted `SILENCE`, and then ever more rarely."""
+    ended = threading.Event()
+    _AT[:] = ["Working", time.monotonic()]
+
+    def tell() -> None:
+        pause = SILENCE
+        while not ended.wait(pause):
+            work, began = _AT
+            say(f"{work}: {wording.duration(time.monotonic() - began)} so far.")
+            pause = min(2 * pause, MOST_SILENCE)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
 
 
 def show(
