@@ -63,11 +63,11 @@ def main(arguments: Sequence[str]) -> int:
     except SystemExit as left:  # after --help, or a sentence
         return int(left.code or 0)
     from ldp_core.deploy.commands import files
-    from ldp_core.deploy.commands.terminal import Stopping, stopping
+    from ldp_core.deploy.commands.terminal import Stopping, stopping, telling
 
     try:
         files.check_apart(given)
-        with stopping() as stop:
+        with stopping() as stop, telling():
             given.run(given, stop)
             print(end="", flush=True)
             return STOPPED if stop.is_set() else DONE
