@@ -261,19 +261,18 @@ def _order(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
         return None
     if not isinstance(attribute, CategoricalAttribute) or not attribute.ordered:
         return None
-    order, said = arranged(attribute.values), ""
-    plain = np.isfinite(columns.to_numbers(np.array(order.answers, dtype=object))).all() or column.order
-    unplaced = () if plain or attribute.values != (*order.answers, *order.apart) else order.unplaced
+    answers, unplaced, apart = arranged(attribute.values)
+    numeric = np.isfinite(columns.to_numbers(np.array(answers, dtype=object))).all()
+    said, unplaced = "", () if numeric or column.order or attribute.values != answers + apart else unplaced
     if unplaced:
-        verb = "stands" if len(unplaced) == 1 else "stand"
-        after = "" if len(unplaced) == len(order.answers) else ", after the others"
+        after = "" if unplaced == answers else ", after the others"
         said = (
-            f"{quote_examples(unplaced)} in {column.name} {verb} in the order of the alphabet{after}, since no other is known here. "
-            f'If that is wrong, change the places under "Edit the categories of {column.name}".'
+            f"{quote_examples(unplaced)} in {column.name} {'stands' if len(unplaced) == 1 else 'stand'} in the order of the alphabet{after}, "
+            f'since no other is known here. If that is wrong, change the places under "Edit the categories of {column.name}". '
         )
     if attribute.apart:
-        verb = "gives no answer and stands" if len(attribute.apart) == 1 else "give no answer and stand"
-        said = f"{said} {quote_examples(attribute.apart)} in {column.name} {verb} apart, at the end, without a place in the order."
+        verbs = "gives no answer and stands" if len(attribute.apart) == 1 else "give no answer and stand"
+        said += f"{quote_examples(attribute.apart)} in {column.name} {verbs} apart, at the end, without a place in the order."
     return Doubt(said.strip(), listed=bool(unplaced)) if said else None
 
 
