@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 Key = tuple[float, ...]
 """Where a text stands among the others."""
 
-_WORDS = tomllib.loads(Path(__file__).with_name("scales.toml").read_text(encoding="utf-8"))
+_WORDS = tomllib.loads(Path(__file__).with_name("scales.toml").read_text(encoding="utf-8").replace("ß", "ss"))
 
 
 def _numbers_of(table: str) -> dict[str, float]:
@@ -70,7 +70,9 @@ def arranged(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tu
     apart = tuple(filter(is_no_answer, in_turn))
     answers = [text for text in in_turn if text not in set(apart)]
     short = [text for text in answers if len(text) <= _LONGEST]
-    scales = [scale(short) for scale in (_numbered, _amounts, _listed, _in_degrees)]
+    scales = [_numbered(short), _amounts(short)]
+    for words in ({text: _words(text) for text in short}, _without_common(short)):
+        scales += [_listed(words), _in_degrees(words)]
     places = max((scale for scale in scales if len(set(scale.values())) > 1), key=len, default={})
     if len(places) < min(len(answers), max(3, _MOSTLY * len(answers))):
         places = {}
@@ -100,7 +102,17 @@ def alike(text: str) -> str:
 def _words(text: str) -> str:
     """The words of a text, without the number of its place on a scale, and without remarks in brackets."""
     words = _NUMBERED.sub("", alike(text)).strip()
+    words = re.sub(r"^not (.+) at all$", r"not at all \1", words)
     return re.sub(r"\s*\([^)]*\)$", "", words) or words
+
+
+def _without_common(texts: Sequence[str]) -> dict[str, str]:
+    """The words of each text without those that all of them begin or end with, such as "risk" in "low risk"."""
+    words = [_words(text).split() for text in texts]
+    for place in (-1, 0):
+        while words and min(map(len, words)) > 1 and len({pieces[place] for pieces in words}) == 1:
+            words = [pieces[:-1] if place else pieces[1:] for pieces in words]
+    return dict(zip(texts, map(" ".join, words), strict=True))
 
 
 def _numbered(texts: Sequence[str]) -> dict[str, Key]:
@@ -109,16 +121,12 @@ def _numbered(texts: Sequence[str]) -> dict[str, Key]:
     return {text: (float(re.sub(r"\D", "", number[0])),) for text, number in found.items() if number is not None}
 
 
-def _listed(texts: Sequence[str]) -> dict[str, Key]:
-    """The places of texts in the list that holds most of them. A year beside a word, as in "Jan 2024", counts before the word."""
-    years = {text: _YEAR.search(_words(text)) for text in texts}
-    words = {text: _YEAR.sub("", _words(text)) for text in texts}
+def _listed(words: Mapping[str, str]) -> dict[str, Key]:
+    """The places of texts, by their ``words``, in the list that holds most of them. A year beside a word, as in "Jan 2024", counts
+    before the word."""
+    parts = {text: (_YEAR.search(said), _YEAR.sub("", said)) for text, said in words.items()}
     found: list[dict[str, Key]] = [
-        {
-            text: (float(year[1] if year else 0), places[words[text]])
-            for text, year in years.items()
-            if words[text] in places
-        }
+        {text: (float(year[1] if year else 0), places[word]) for text, (year, word) in parts.items() if word in places}
         for places in _lists()
     ]
     return max(found, key=len)
@@ -137,14 +145,14 @@ def _lists() -> list[dict[str, float]]:
     return lists
 
 
-def _in_degrees(texts: Sequence[str]) -> dict[str, Key]:
-    """The places of one word, or of a word and its opposite, in several degrees, with what is between the two."""
-    parts = {text: _degree(_words(text)) for text in texts}
-    words = {word for _, word in parts.values()}
-    signs = {word: sign for word in words if (sign := _sign(word, words))}
+def _in_degrees(words: Mapping[str, str]) -> dict[str, Key]:
+    """The places of texts whose ``words`` are one, or one and its opposite, in several degrees, or between the two."""
+    parts = {text: _degree(said) for text, said in words.items()}
+    found: dict[str, Key] = {text: (0.0,) for text, said in words.items() if _NEUTRAL.match(said)}
+    without = {word for _, word in parts.values()}
+    signs = {word: sign for word in without if (sign := _sign(word, without))}
     if not signs:  # a single word without an opposite
-        return {text: (degree,) for text, (degree, _) in parts.items()} if len(words) == 1 else {}
-    found: dict[str, Key] = {text: (0.0,) for text in texts if _NEUTRAL.match(_words(text))}
+        return {text: (degree,) for text, (degree, _) in parts.items()} if len(without) == 1 else {}
     for text, (degree, word) in parts.items():
         if word in signs:
             # "Not at all" of a word that has an opposite is the most of that.
