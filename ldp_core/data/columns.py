@@ -140,18 +140,18 @@ def to_numbers(texts: np.ndarray) -> np.ndarray:
 
 
 def in_unit(column: Column, unit: str, decimal: str) -> Column:
-    """The column with the numbers in its texts read without their unit; the column itself where there is none.
+    """The column with the numbers in its texts read without their unit.
 
     Parameters
     ----------
     column : Column
     unit : str
-        A currency, "%" or any other word before or behind numbers, whatever its case, in the singular; a number
-        without it is read as well.
+        A currency, "%" or any other word before or behind numbers, whatever its case, in the singular. A number
+        without it is read as well; a column that has it nowhere holds plain numbers.
     decimal : str
         The decimal sign, "." or ","; other signs before three digits are between thousands.
     """
-    if not unit:
+    if not unit or not matching(column.texts, f"(?i:{re.escape(unit)})").any():
         return column
     point, beside, minus = re.escape(decimal), rf"(?i:{re.escape(unit)}s?\.?)?", "\u2212"
     grouped = "".join(sign for sign in ",.'\u2019 " if sign != decimal)
@@ -160,7 +160,7 @@ def in_unit(column: Column, unit: str, decimal: str) -> Column:
     written = matching(column.texts, number) & ~column.missing
     words = pc.replace_substring_regex(pa.array(column.texts[written], pa.large_string()), number, r"\1\2\3")
     words = pc.replace_substring_regex(pc.replace_substring_regex(words, f"[{minus}(]", "-"), f"[{grouped}]", "")
-    numbers = np.full(column.texts.shape, np.nan)
+    numbers = column.numbers.copy()
     numbers[written] = to_numbers(pc.replace_substring(words, decimal, ".").to_numpy(zero_copy_only=False))
     return replace(column, numbers=numbers)
 

@@ -90,7 +90,8 @@ def natural(text: str) -> tuple[list[object], str]:
 
 def is_no_answer(text: str) -> bool:
     """True for texts such as "Don't know" or "9 - Prefer not to say", which have no place in an order."""
-    return all(map(_NO_ANSWER.match, re.split(r" ?/ ?| or ", _words(text[: _LONGEST + 1]))))
+    words = _words(text[: _LONGEST + 1])
+    return bool(_NO_ANSWER.match(words)) or all(map(_NO_ANSWER.match, re.split(r" ?/ ?| or ", words)))
 
 
 def alike(text: str) -> str:

@@ -48,9 +48,10 @@ def suggest_for_survey(column: columns.Column) -> Suggestion:
     if identifies(column):
         return Suggestion(None, _told_apart(summary))
     recipe, note = _suited(column, summary)
+    doubts = doubts_of(recipe or CategoricalRecipe(column=name), column)
+    note = " ".join([*filter(None, [note]), *(doubt.said for doubt in doubts)])
     if recipe is None:
         return Suggestion(None, note)
-    note = " ".join([*filter(None, [note]), *(doubt.said for doubt in doubts_of(recipe, column))])
     try:
         types = build_attribute(recipe, column).size
     except ValueError as error:
