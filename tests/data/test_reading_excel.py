@@ -94,7 +94,7 @@ def test_what_excel_hides_or_merges_is_said_and_can_be_left_out():
     said = " ".join(loaded.notes)
     assert 'The first sheet that Excel shows, "shown", was read; "Sheet (hidden)" was not.' in said
     assert 'In "region", 2 rows merged with the row above got its value.' in said
-    assert "1 row of this sheet has cells merged across columns" in said
+    assert "1 row has cells merged across columns" in said
     assert "2 rows that Excel hides, by a filter or by hand, were read like the others." in said
     assert 'Excel hides "pay"' in said
     shown = load(saved(book), "x.xlsx", ReadOptions(hidden=True, merged=False))

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from ldp_core.data import columns
-from ldp_core.data.domain import CategoricalAttribute
 from ldp_core.data.domain.dates import periods_of
 from ldp_core.data.domain.numbers import BinnedAttribute
 from ldp_core.data.scales import arranged
 from ldp_core.data.tables.attributes import build_attribute
+from ldp_core.data.tables.categories import categorical_attribute
 from ldp_core.data.tables.dates import crowd_of_dates
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
@@ -256,14 +256,13 @@ def _several(texts: list[str]) -> list[str]:
 def _order(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
     """An order that is only that of the alphabet, and categories without a place in it."""
     try:
-        attribute = build_attribute(recipe, column)
+        attribute = categorical_attribute(recipe, column)
     except ValueError:  # said where the column is used
-        return None
-    if not isinstance(attribute, CategoricalAttribute) or not attribute.ordered:
         return None
     answers, unplaced, apart = arranged(attribute.values)
     numeric = np.isfinite(columns.to_numbers(np.array(answers, dtype=object))).all()
-    said, unplaced = "", () if numeric or column.order or attribute.values != answers + apart else unplaced
+    told = attribute.ordered and not (numeric or column.order) and attribute.values == answers + apart
+    said, unplaced = "", unplaced if told else ()
     if unplaced:
         after = "" if unplaced == answers else ", after the others"
         said = (
