@@ -76,11 +76,9 @@ def test_what_is_told_is_done():
 
 def test_the_ending_says_that_tabs_separate_the_columns(tmp_path):
     content = b"name\tplace, country\nA\tBerlin, DE\nB\tRome, IT\n"
-    for ending in ("tsv", "TAB"):
-        assert load(content, f"x.{ending}").table.columns.tolist() == ["name", "place, country"]
-    path = tmp_path / "x.tsv"
-    path.write_bytes(content)
-    assert tables.LocalTable(str(path)).columns == ("name", "place, country")
+    (tmp_path / "x.tsv").write_bytes(content)
+    found = [load(content, "x.tsv").table, load(content, "x.TAB").table, tables.LocalTable(str(tmp_path / "x.tsv"))]
+    assert [list(table.columns) for table in found] == [["name", "place, country"]] * 3
     assert load(b"a,b\n1,2\n", "x.tsv").table.columns.tolist() == ["a", "b"]
 
 

@@ -160,41 +160,47 @@ Sehr schlecht | Eher schlecht | Eher gut | Sehr gut
 weniger als 1.000 € | 1.000 bis 1.999 € | 2.000 bis 4.999 € | mehr als 5.000 €
 wöchentlich | täglich | mehrmals täglich
 """
+OTHERS = """
+blue | green | red
+Berlin | Paris | Rome
+A1 | B2 | C10
+v1.2 | v1.10
+9:15 | 10:30
+Female | Male | Other
+3 Elm St | 12 Oak Rd
+Bus | Car | Train
+Asian | Black | Mixed | White
++49 30 123 | +49 40 11
+"""
 
 
 @pytest.mark.parametrize("line", SCALES.strip().splitlines())
 def test_known_scales_come_in_their_own_order(line):
-    scale = tuple(line.split(" | "))
-    mixed = random.Random(line).sample(scale, len(scale))
-    assert arranged(mixed) == (scale, (), ())
-    shouted = tuple(text.upper() for text in scale)
-    answers, unplaced, apart = arranged([*map(str.upper, mixed), "Don't know", "99 - Prefer not to say"])
-    assert (answers, unplaced, apart) == (shouted, (), ("99 - Prefer not to say", "Don't know"))
+    scale, shouted = tuple(line.split(" | ")), tuple(line.upper().split(" | "))
+    mixed = random.Random(line).sample(range(len(scale)), len(scale))
+    assert arranged([scale[i] for i in mixed]) == (scale, (), ())
+    found = arranged([*(shouted[i] for i in mixed), "Don't know", "99 - Prefer not to say"])
+    assert found == (shouted, (), ("99 - Prefer not to say", "Don't know"))
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "unplaced"),
     [
-        "blue | green | red", "Berlin | Paris | Rome", "A1 | B2 | C10", "v1.2 | v1.10", "9:15 | 10:30", "Female | Male | Other",
-        "3 Elm St | 12 Oak Rd", "Bus | Car | Train", "Asian | Black | Mixed | White", "+49 30 123 | +49 40 11",
+        *((line, line) for line in OTHERS.strip().splitlines()),
+        ("Low | Medium | High | Berlin", "Berlin"),
+        ("a | b or c | c", "a | b or c | c"),
     ],
-)  # fmt: skip
-def test_what_is_no_scale_comes_as_in_a_dictionary(line):
+)
+def test_what_is_on_no_scale_comes_as_in_a_dictionary_and_last(line, unplaced):
     texts = tuple(line.split(" | "))
-    assert arranged(texts[::-1]) == (texts, texts, ())
-
-
-def test_a_few_texts_that_are_on_no_scale_come_after_it():
-    assert arranged(["High", "Berlin", "Low", "Medium"]) == (("Low", "Medium", "High", "Berlin"), ("Berlin",), ())
-    assert arranged(["c", "b or c", "a"]) == (("a", "b or c", "c"), ("a", "b or c", "c"), ())
+    assert arranged(texts[::-1]) == (texts, tuple(unplaced.split(" | ")), ())
 
 
 @pytest.mark.parametrize(
     "text", ["Don’t know", "I'd rather not say", "9 - Refused", "Weiß nicht", "Ne sait pas", "NS/NC", "Non so"]
 )
 def test_texts_that_give_no_answer(text):
-    assert is_no_answer(text)
-    assert is_no_answer(text.upper())
+    assert all(map(is_no_answer, [text, text.upper()]))
     assert not any(map(is_no_answer, ["No", "Nothing", "DK", "Not working", "Undecided", "know", "A" + text]))
 
 
@@ -203,8 +209,8 @@ def test_categories_without_an_answer_have_no_place_in_an_order():
     plain, ordered = (tables.build_attribute(CategoricalRecipe(column="x", ordered=on), column) for on in (None, True))
     assert plain.values == ordered.values == ("Never", "Often", "Don't know")
     assert (plain.special, ordered.special, ordered.apart) == (0, 1, ("Don't know",))
-    asked = workloads.over_attributes([workloads.PrefixPart(attribute="x")], [ordered])
-    assert asked.matrix.tolist() == [[1, 0, 0], [1, 1, 0]]
+    prefixes = [workloads.PrefixPart(attribute="x")]
+    assert workloads.over_attributes(prefixes, [ordered]).matrix.tolist() == [[1, 0, 0], [1, 1, 0]]
 
 
 @pytest.mark.parametrize(

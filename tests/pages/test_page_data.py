@@ -153,14 +153,9 @@ def test_amounts_that_are_too_many_for_categories_are_numbers_at_one_press(app):
 
 
 def test_an_order_that_is_not_known_is_said_beside_yes_and_opens_the_table_that_puts_it_right(app):
-    def opened():
-        return [one.proto.expanded for one in app.at.expander if one.label == "Edit the categories of mood"]
-
-    app.upload("people.csv", b"mood\nblue\nred\ngreen\nred\n")
-    assert opened() == [False]
-    app.enter("selectbox", "data-ordered", True)
+    app.upload("people.csv", b"mood\nblue\nred\ngreen\nred\n").enter("selectbox", "data-ordered", True)
     assert '"blue", "green", "red" in mood stand in the order of the alphabet' in app.words
-    assert opened() == [True]
+    assert [one.proto.expanded for one in app.at.expander if one.label == "Edit the categories of mood"] == [True]
 
 
 def test_use_my_data_opens_the_upload_or_the_table_of_ones_own(app):
