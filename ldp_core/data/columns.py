@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -158,10 +159,11 @@ def in_unit(column: Column, unit: str, decimal: str) -> Column:
     digits = rf"(?:\d+|[1-9]\d{{0,2}}(?:[{grouped}]\d{{3}})+)(?:{point}\d*)?|{point}\d+"
     number = rf"^([+{minus}(-]?)\s*{beside}\s*([+{minus}-]?)\s*({digits})\s*{beside}\s*\)?$"
     written = matching(column.texts, number) & ~column.missing
-    words = pc.replace_substring_regex(pa.array(column.texts[written], pa.large_string()), number, r"\1\2\3")
-    words = pc.replace_substring_regex(pc.replace_substring_regex(words, f"[{minus}(]", "-"), f"[{grouped}]", "")
     numbers = column.numbers.copy()
-    numbers[written] = to_numbers(pc.replace_substring(words, decimal, ".").to_numpy(zero_copy_only=False))
+    with suppress(UnicodeEncodeError):  # half of a pair of surrogates is no text to Arrow
+        words = pc.replace_substring_regex(pa.array(column.texts[written], pa.large_string()), number, r"\1\2\3")
+        words = pc.replace_substring_regex(pc.replace_substring_regex(words, f"[{minus}(]", "-"), f"[{grouped}]", "")
+        numbers[written] = to_numbers(pc.replace_substring(words, decimal, ".").to_numpy(zero_copy_only=False))
     return replace(column, numbers=numbers)
 
 

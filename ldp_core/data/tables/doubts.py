@@ -209,7 +209,7 @@ def _units(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column) ->
     return Doubt(said, tuple(zip(labels, ways, strict=True)))
 
 
-_LOOKED_AT = 1_000
+_LOOKED_AT, _LONGEST = 1_000, 500
 _END = r"\s*[-+]?(?:[\d.]+(?:e[-+]?\d+)?|inf)\s*"
 _COMPOUND = (
     (rf"^[\[(]{_END},{_END}[\])]$", "intervals", "For other bins, load the numbers that they were made from."),
@@ -223,10 +223,10 @@ def _compound(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None
     """Cells that hold several values: each combination is a category."""
     texts = column.texts[~column.missing][:_LOOKED_AT]
     for pattern, what, mend in _COMPOUND if len(texts) else ():
-        if columns.matching(texts, pattern).mean() >= MOSTLY:
+        if np.mean([re.search(pattern, text) is not None for text in texts]) >= MOSTLY:
             said = f"{column.name} holds {what}, such as {quoted(texts[0])}: each different one counts as a category of its own."
             return Doubt(f"{said} {mend}")
-    several = _several(texts.tolist())
+    several = _several([text for text in texts if len(text) <= _LONGEST])
     if not several:
         return None
     said = f"{column.name} seems to hold several answers in a cell, such as {quote_examples(several, 2)}"
@@ -255,6 +255,8 @@ def _several(texts: list[str]) -> list[str]:
 
 def _order(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
     """An order that is only that of the alphabet, and categories without a place in it."""
+    if not (recipe.ordered or column.order):
+        return None
     try:
         attribute = categorical_attribute(recipe, column)
     except ValueError:  # said where the column is used
