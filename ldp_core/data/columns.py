@@ -147,8 +147,8 @@ def in_unit(column: Column, unit: str, decimal: str) -> Column:
     ----------
     column : Column
     unit : str
-        A currency, "%" or any other word before or behind numbers, whatever its case, in the singular. A number
-        without it is read as well; a column that has it nowhere holds plain numbers.
+        A currency, "%" or any other word before or behind numbers, whatever its case, in the singular. Numbers
+        without it are read as well. A column without it holds plain numbers.
     decimal : str
         The decimal sign, "." or ","; other signs before three digits are between thousands.
     """

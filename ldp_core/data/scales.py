@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 Key = tuple[float, ...]
-"""Where a text stands among the others."""
+"""The place of a text among the others."""
 
 _WORDS = tomllib.loads(Path(__file__).with_name("scales.toml").read_text(encoding="utf-8").replace("ß", "ss"))
 

@@ -303,7 +303,7 @@ class Configuration(_Inputs):
 
     @model_validator(mode="after")
     def _knows_its_mechanisms(self) -> "Configuration":
-        if entry := known(self.mechanism.name):  # a name that nobody knows is refused where the mechanism is built
+        if entry := known(self.mechanism.name):  # other names are refused where the mechanism is built
             check_parameters(entry.title, self.mechanism.parameters, entry.settings)
         check_names([table_strategy.name for table_strategy in self.own])
         check_together(table_strategy.data for table_strategy in self.own)

@@ -141,7 +141,7 @@ def _hidden(sheet: Sheet, values: list[Row], names: list[str], left_out: bool | 
 
 
 def _column(sheet: Sheet, place: int) -> dict[str, str]:
-    """What the sheet says of a column: columns next to each other may be described together."""
+    """The facts of a column. A sheet may describe neighbouring columns together."""
     told = sheet.parser.column_dimensions.values()
     return next((facts for facts in told if int(facts["min"]) <= place <= int(facts["max"])), {})
 

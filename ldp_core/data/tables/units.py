@@ -13,7 +13,7 @@ from ldp_core.data.reading.numerals import evidence_of
 from ldp_core.data.reading.options import ReadOptions
 
 _MOSTLY, _LOOKED_AT, _LONGEST = 0.9, 1_000, 100
-"""So many texts, of so many characters at most, are looked at for a unit; all of them are then read with it."""
+"""The unit is looked for in the first texts that are not too long; all of them are then read with it."""
 _SIGN = "[%‰°$€£¥₹₽₩₺₫₴₪₱฿]"
 _CURRENCY = (
     "usd|eur|gbp|chf|jpy|cny|inr|rs|sek|nok|dkk|kr|pln|czk|huf|aud|cad|nzd|sgd|hkd|zar|brl|mxn|try|ils|krw|thb|fr"
