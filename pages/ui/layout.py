@@ -57,7 +57,6 @@ CHART_TITLES = {
     "simulated-predicted": "Observed and predicted errors",
     "scrambled": "Patterns of the reports",
     "singular-values": "Singular values of the questions",
-    "bounds-singular-values": "Singular values that the bounds add up",
     "column-sets": "Queries by set of columns",
     "attribute-sets": "Queries by set of attributes",
     "collected": "Answers from the reports, with intervals",
