@@ -85,7 +85,6 @@ def _inputs():
         "people by design": lambda look: charts.people_by_design(
             frames.people_by_design(split, frames.names_of(survey)), look
         ),
-        "fourier-weights": lambda look: charts.fourier_weights(frames.fourier_weights(sent, survey), look),
         "scrambled": lambda look: charts.scrambled(sent, frames.names_of(survey), look),
         "patterns": lambda look: charts.patterns(strategy, AGES, look, "hierarchical"),
         "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
