@@ -13,9 +13,11 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from ldp_core import limits, optimize, sampling
+from ldp_core import errors as single
+from ldp_core import limits, optimize
 from ldp_core.data.population import expected_people
-from ldp_core.limits import MOST_JUDGED_QUERIES, MOST_VARIANCES
+from ldp_core.detection import contrasts_of
+from ldp_core.limits import MOST_JUDGED_QUERIES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, People, people_of, users_of
 from ldp_core.shuffled import shuffled as shuffled
@@ -36,7 +38,7 @@ from ldp_core.workloads import (
     assembled,
     in_chunks,
 )
-from ldp_core.workloads.answers import LARGEST_SIZE_ERROR, OF_GROUP, POINTS, reach
+from ldp_core.workloads.answers import LARGEST_SIZE_ERROR, OF_GROUP, POINTS
 from ldp_core.workloads.shown import shown_queries
 
 DEFAULT_ALPHA = 0.01
@@ -327,8 +329,9 @@ def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
     """The people that one question needs. The errors of ratios are larger by their second order, ``1 + 3 CV(b)^2``, which falls with the people too."""
     queries = line.answered
     if isinstance(line.target, Detect):
-        variances = detectable(mechanism, line, counts, case, queries)
-        return float(variances.max(initial=0.0)) * (reach(line.target) / line.target.difference) ** 2
+        contrasts, target = contrasts_of(mechanism, line, counts), line.target
+        users = contrasts.users(target.difference / line.unit.factor, target.power, target.level)
+        return float(np.nanmax(users[queries], initial=0.0))
     scale = (line.unit.factor / line.standard_error) ** 2 / len(queries)
     needed = scale * _variance(mechanism, line.told, counts, case)
     if line.group_sizes is None:
@@ -360,7 +363,8 @@ def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Cas
     errors, finds, target = unit.factor * np.sqrt(variances), np.full(len(queries), np.nan), line.target
     goal = target.difference if isinstance(target, Detect) else target
     if isinstance(target, Detect):
-        finds = reach(target) * np.sqrt(detectable(mechanism, line, counts, case, queries) / users)
+        contrasts = contrasts_of(mechanism, line, counts)
+        finds = unit.factor * contrasts.difference(users, target.power, target.level)[queries]
         finds = np.where(np.isfinite(errors), finds, np.nan)
         verdicts = judge(finds + line.bins, goal)
     else:
@@ -392,33 +396,6 @@ def too_many_types(workload: Workload) -> str:
     )
 
 
-def variances_of(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
-    """(q,) exact variances, in squared users, of the unbiased answers to ``queries`` without their weights."""
-    if workload.n <= limits.MOST_MATRIX_TYPES and workload.num_queries <= min(MOST_VARIANCES, 50 * len(queries)):
-        variances = mechanism.query_variances(workload, counts)[queries]
-    else:
-        variances = mechanism.query_variances(workload, counts, queries)
-    variances = variances / workload.query_weights(queries) ** 2
-    rounding = 1e-11 * users_of(counts) * workload.extent[1] ** 2  # of either sign, where a variance is 0
-    return np.where(variances > rounding, variances, 0.0)
-
-
-def detectable(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None, queries: np.ndarray) -> np.ndarray:
-    """(q,) the variance of differences a person, in squared units: of the mechanism, and of who takes part."""
-    noise = line.unit.factor**2 * _variances(mechanism, line.told, counts, case, queries)
-    return noise + drawn_variances(line, counts, case, queries)
-
-
-def drawn_variances(line: Line, counts: Counts | None, case: Case | None, queries: np.ndarray) -> np.ndarray:
-    """(q,) the variance of answers by the chance of who takes part, a person, in squared units (of totals, for each person): of `counts`, or in a
-    case its most, or on average."""
-    if line.rates is not None:
-        return line.drawn.sum(axis=0)[queries]
-    people = counts if case is None or case.name == "people" else case.prior
-    variances = sampling.of_queries(line.told, people, queries)
-    return line.unit.factor**2 * variances / (1 if people is None else users_of(people))
-
-
 def _variance(mechanism: Mechanism, workload: Workload, counts: Counts, case: Case | None) -> float:
     """Total variance a person, in a case."""
     if case is None or case.name == "people":
@@ -431,9 +408,9 @@ def _variances(
 ) -> np.ndarray:
     """(q,) the variance of each answer a person, in a case: of the worst type, or on average."""
     if case is None or case.name == "people":
-        return variances_of(mechanism, workload, counts, queries) / users_of(counts)
+        return single.variances_of(mechanism, workload, counts, queries) / users_of(counts)
     if case.prior is not None:
-        return variances_of(mechanism, workload, case.prior, queries)
+        return single.variances_of(mechanism, workload, case.prior, queries)
     parts = in_chunks(queries, max(1, mechanism.cost_dimension(workload)))
     found = [mechanism.query_contributions(workload, some).variances.max(axis=1) for some in parts]
     return np.concatenate(found) / workload.query_weights(queries) ** 2

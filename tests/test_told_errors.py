@@ -57,7 +57,7 @@ def collected(line, mechanism, estimate, axes, users):
     if line.asked is None:
         shares = estimate.answers(line.told) / line.told.query_weights() / users
         return (line.unit.middle + line.unit.factor * shares) * (users if line.unit.total else 1)
-    asked = ratios_of(line.asked, axes, False)
+    asked = ratios_of(line.asked, False)
     return np.concatenate([own.values(estimate.answers(own.linear)) for own in asked])
 
 

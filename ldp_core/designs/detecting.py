@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, verdicts, wording
+from ldp_core import detection, verdicts, wording
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.studies import detection
 from ldp_core.workloads import Detect
-from ldp_core.workloads.answers import reach
 
 MEANING = (
     "The power is the chance to find a difference that is there; the level is the chance to find one where there is none, on either side. "
@@ -50,12 +47,9 @@ def of_design(setting: Setting, mechanism: Mechanism, target: Detect | None = No
     told = setting.answered(mechanism)
     compared = told[told["finds"].notna() & (told["finds"] > _ROUNDING)]
     if len(compared):
-        table = compared.rename(columns={"finds": "difference"}).reset_index(drop=True)
-        if target is not None:
-            before = [reach(line.target) for line in setting.answers.lines if isinstance(line.target, Detect)]
-            table["difference"] *= reach(target) / before[0]
-            table["target"] = target.difference
-        table["users_needed"] = (table["difference"] / table["target"]) ** 2 * setting.users
+        each = [_between_groups(setting, mechanism, k, target) for k in range(len(setting.answers.lines))]
+        table = pd.concat(each, ignore_index=True)
+        table = table[table["difference"] > _ROUNDING].reset_index(drop=True)
         return Detection(table[["name", "unit", "target", "users_needed", "difference"]], GROUPS, setting.users)
     rows = [_two_collections(setting, mechanism, k, target) for k in range(len(setting.answers.lines))]
     table = pd.concat(rows, ignore_index=True)
@@ -65,14 +59,29 @@ def of_design(setting: Setting, mechanism: Mechanism, target: Detect | None = No
     return Detection(table, COLLECTIONS, setting.users)
 
 
+def _between_groups(setting: Setting, mechanism: Mechanism, k: int, target: Detect | None) -> pd.DataFrame:
+    """Each difference that a question asks for; none where it asks for other answers."""
+    line = setting.answers.lines[k]
+    if not isinstance(line.target, Detect):
+        return pd.DataFrame()
+    asked, contrasts = target or line.target, detection.contrasts_of(mechanism, line, setting.counts)
+    needed = contrasts.users(asked.difference / line.unit.factor, asked.power, asked.level)
+    found = line.unit.factor * contrasts.difference(setting.users, asked.power, asked.level)
+    names = [line.told.query_name(query) for query in range(line.told.num_queries)]
+    numbers = {"target": asked.difference, "users_needed": needed, "difference": found}
+    return pd.DataFrame({"name": names, "unit": line.key, **numbers})
+
+
 def _two_collections(setting: Setting, mechanism: Mechanism, k: int, target: Detect | None) -> pd.DataFrame:
     """Each answer to a question, in two collections of as many people each as the design has."""
     line, told = setting.answers.lines[k], setting.answered(mechanism)
-    own, many = told[told["line"] == k], setting.users if line.unit.total else 1.0
-    asked = target or Detect(many * detection.reach(detection.POWER, detection.LEVEL) * line.standard_error)
-    variances = many**2 * analysis.drawn_variances(line, setting.counts, None, own["query"].to_numpy())
-    each = own["standard_error"].to_numpy() ** 2 + variances / setting.users
-    found = reach(asked) * np.sqrt(2 * each)
-    needed = (found / asked.difference) ** 2 * setting.users
-    numbers = {"target": asked.difference, "users_needed": needed, "difference": found}
+    own = told[told["line"] == k]
+    queries = own["query"].to_numpy()
+    asked = target or Detect(detection.reach(detection.POWER, detection.LEVEL) * line.standard_error)
+    contrasts = detection.of_collections(mechanism, line, setting.counts, queries)
+    many = setting.users if line.unit.total else 1
+    chances = (asked.power, asked.level)
+    found = many * line.unit.factor * contrasts.difference(setting.users, *chances)
+    needed = contrasts.users(asked.difference / line.unit.factor, *chances)
+    numbers = {"target": many * asked.difference, "users_needed": needed, "difference": found}
     return pd.DataFrame({"name": own["name"], "unit": line.key, **numbers})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,6 @@ from ldp_core.estimators.ratios import ratio_answers
 from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.workloads import Line
 from ldp_core.workloads.answers import ratios_of
-from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.shown import spread
 
 _POINT, _KNOWN = 1e-6, 1e-6
@@ -46,26 +45,25 @@ class Estimated:
     weighted: Callable[..., np.ndarray] | None = None
 
 
-def line_answers(
-    line: Line, axes: Sequence[Axis], survey: bool, given: Estimated, most: int | None = None
-) -> pd.DataFrame:
+def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = None) -> pd.DataFrame:
     """The answers to a question, about ``most`` of them (None: all).
 
     Parameters
     ----------
-    line, axes : the question, and the attributes it is about. survey : whether answers come from tables of a few attributes.
+    line : the question. survey : whether answers come from tables of a few attributes.
 
     Returns
     -------
     DataFrame
         ``query``, ``name``, ``answer``, ``low``, ``high``, ``method``, ``standard_error``, ``unbiased`` and ``identified`` (whether the sizes of groups
-        are known well enough to use it), in the unit of the answers; ends are NaN where there is no interval. About everybody also ``promised``, the most that the standard error can be for so many people.
+        are known well enough to use it), in the unit of the answers; ends are NaN where there is no interval. About everybody also ``promised``,
+        the most that the standard error can be for so many people.
     """
     if line.asked is None:
         return _about_everybody(line, given, most)
     shown = None if given.estimate.unbiased else given.estimate
     about = (given.mechanism, given.based_on, given.level, given.find, given.users)
-    tables = ratios_of(line.asked, axes, survey, most)
+    tables = ratios_of(line.asked, survey, most)
     found = pd.concat([ratio_answers(own, *about, shown, given.drawn) for own in tables], ignore_index=True)
     queries = np.concatenate([own.queries_of for own in tables])
     return found.assign(query=queries, low=found["low"] - line.bins, high=found["high"] + line.bins)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ldp_core.analysis import variances_of
+from ldp_core.errors import variances_of
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Cancel, asked

@@ -8,7 +8,6 @@ from ldp_core import parts
 __all__ = [
     "asking",
     "curves",
-    "detection",
     "outcomes",
     "planning",
     "simulate",
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from ldp_core.studies import (
         asking,
         curves,
-        detection,
         outcomes,
         planning,
         simulate,

@@ -100,12 +100,14 @@ class Asked:
     ----------
     tables : the question, on tables of the attributes that make up no groups.
     groups : places of those that do. pair : two values of the first of these, whose answers are compared.
+    axes : all attributes.
     """
 
     tables: tuple[Group, ...]
     groups: tuple[int, ...]
     pair: tuple[int, int] | None
     unit: Unit
+    axes: tuple[Axis, ...]
 
     @classmethod
     def within(
@@ -119,24 +121,37 @@ class Asked:
         chosen = [axes[i] for i in others]
         tables = groups(of.numbers(chosen), tuple(axis.size for axis in chosen), chosen)
         moved = (Group(tuple(others[i] for i in table.attributes), table.base, table.weight) for table in tables)
-        return cls(tuple(moved), tuple(places), pair and two_values(axes[places[0]], *pair), unit)
+        return cls(tuple(moved), tuple(places), pair and two_values(axes[places[0]], *pair), unit, tuple(axes))
 
-    def known(self, axes: Sequence[Axis]) -> bool:
+    @property
+    def known(self) -> bool:
         """True if the collector knows how many people are in each group."""
-        return all(axes[i].known for i in self.groups)
+        return all(self.axes[i].known for i in self.groups)
 
-    def cells(self, axes: Sequence[Axis]) -> np.ndarray:
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each of the attributes has that make up groups."""
+        return tuple(self.axes[i].size for i in self.groups)
+
+    @property
+    def group_of_types(self) -> np.ndarray:
+        """(n,) the cell of the table of `groups` that each type is in."""
+        values = np.indices([axis.size for axis in self.axes]).reshape(len(self.axes), -1)
+        return np.ravel_multi_index([values[i] for i in self.groups], self.shape)
+
+    @property
+    def cells(self) -> np.ndarray:
         """(s, g) the cells of the table of `groups` that each of g answers to one query is about, for each of its s sides."""
-        shape = [axes[i].size for i in self.groups]
+        shape = self.shape
         table = np.arange(math.prod(shape)).reshape(shape[0], -1)
         return table.reshape(1, -1) if self.pair is None else table[list(self.pair)]
 
-    def rates(self, axes: Sequence[Axis], people: Tables | None, spread: float) -> Rates:
+    def rates(self, people: Tables | None, spread: float) -> Rates:
         """The answers, and the sizes of their groups, of ``people`` (None: spread evenly); those to each query stand together."""
-        cells, ratios, sizes = self.cells(axes), list[np.ndarray](), list[np.ndarray]()
+        cells, ratios, sizes = self.cells, list[np.ndarray](), list[np.ndarray]()
         for table in self.tables:
             attributes = (*table.attributes, *self.groups)
-            shape = (table.base.n, math.prod(axes[i].size for i in self.groups))
+            shape = (table.base.n, math.prod(self.shape))
             counts = np.ones(shape) if people is None else people.table(attributes).reshape(shape).astype(float)
             own = counts.T[cells] / counts.sum()  # (s, g, cells)
             size = own.sum(axis=2)
@@ -145,12 +160,11 @@ class Asked:
             sizes.append(np.tile(size, table.base.num_queries))
         return Rates(np.concatenate(ratios, axis=1), np.concatenate(sizes, axis=1), spread)
 
-    def names(self, axes: Sequence[Axis]) -> list[str]:
+    def names(self) -> list[str]:
         """(g,) what is added to the name of a query: "in arm new", or "new minus control"."""
-        shape = [axes[i].size for i in self.groups]
-        found = []
-        for cell in self.cells(axes)[0]:
-            values = np.unravel_index(int(cell), shape)
+        axes, found = self.axes, []
+        for cell in self.cells[0]:
+            values = np.unravel_index(int(cell), self.shape)
             labels = [axes[i].at(int(v)) for i, v in zip(self.groups, values, strict=True)]
             if self.pair is not None:
                 first, second = (axes[self.groups[0]].labels[value] for value in self.pair)
@@ -236,19 +250,19 @@ class Ratios:
         return np.where(inside, self.sums, np.inf).min(-1), np.where(inside, self.sums, -np.inf).max(-1)
 
 
-def ratios_of(asked: Asked, axes: Sequence[Axis], survey: bool, most: int | None = None) -> list[Ratios]:
+def ratios_of(asked: Asked, survey: bool, most: int | None = None) -> list[Ratios]:
     """The answers within groups, table by table; of each query about ``most`` in all, evenly spread. ValueError where there are too many."""
-    many, begin, found = asked.cells(axes).shape[1], 0, []
+    many, begin, found = asked.cells.shape[1], 0, []
     for table in asked.tables:
-        own = _on_table(asked, table, axes, survey, most and max(1, most // len(asked.tables)))
+        own = _on_table(asked, table, survey, most and max(1, most // len(asked.tables)))
         found.append(replace(own, queries_of=begin + own.queries_of))
         begin += table.base.num_queries * many
     return found
 
 
-def _on_table(asked: Asked, table: Group, axes: Sequence[Axis], survey: bool, most: int | None) -> Ratios:
-    attributes, cells = (*table.attributes, *asked.groups), asked.cells(axes)
-    count, many = table.base.num_queries * cells.shape[1], math.prod(axes[i].size for i in asked.groups)
+def _on_table(asked: Asked, table: Group, survey: bool, most: int | None) -> Ratios:
+    axes, attributes, cells = asked.axes, (*table.attributes, *asked.groups), asked.cells
+    count, many = table.base.num_queries * cells.shape[1], math.prod(asked.shape)
     answers = np.arange(count) if most is None else spread([count], most)[0]
     if 2 * cells.shape[0] * len(answers) * table.base.n * many > MOST_WORKLOAD_ENTRIES:
         raise ValueError(
@@ -265,7 +279,7 @@ def _on_table(asked: Asked, table: Group, axes: Sequence[Axis], survey: bool, mo
         shaped = rows.reshape(*rows.shape[:2], *shape).transpose(0, 1, *(2 + order))
         return np.ascontiguousarray(shaped).reshape(*rows.shape[:2], -1)
 
-    added = asked.names(axes)
+    added = asked.names()
     named = "" if asked.unit.name != OF_GROUP else "share "
     names = [f"{named}{table.base.query_name(int(q))}{added[g]}" for q, g in zip(query, place, strict=True)]
     increasing = tuple(attributes[k] for k in order)
@@ -276,7 +290,7 @@ def _on_table(asked: Asked, table: Group, axes: Sequence[Axis], survey: bool, mo
         return placed(axes, increasing, base)
 
     sums, inside = placed_rows(own * here), placed_rows(np.ones_like(own) * here)
-    return Ratios(increasing, tuple(names), sums, inside, place, asked.unit, asked.known(axes), answers, place_queries)
+    return Ratios(increasing, tuple(names), sums, inside, place, asked.unit, asked.known, answers, place_queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,24 +416,22 @@ def about_everybody(part: Part, workload: Workload, unit: Unit, spread: float) -
     )
 
 
-def within_groups(part: Part, asked: Asked, axes: Sequence[Axis], rates: Rates) -> Line:
+def within_groups(part: Part, asked: Asked, rates: Rates) -> Line:
     """The line of a question that is asked within groups."""
     unit, two, ratios, sizes = asked.unit, len(rates.ratios) == 2, rates.ratios, rates.sizes
     given: dict[str, Any] = {"rates": rates, "asked": asked, "difference": two, "spread": rates.spread}
-    there = np.isfinite(ratios).all(
-        axis=0
-    )  # nothing is told of groups without people; where each has none, as if all had some
-    there |= not there.any()
-    if asked.known(axes):
-        known = _divided(asked, axes, sizes)
-        told = known if there.all() else _divided(asked, axes, sizes, there)
+    there = np.isfinite(ratios).all(axis=0)
+    there |= not there.any()  # nothing is told of groups without people; where each has none, as if all had some
+    if asked.known:
+        known = _divided(asked, sizes)
+        told = known if there.all() else _divided(asked, sizes, there)
         return Line(part.summary, unit, told, ((known, 1.0),), weight=part.weight, **given)
-    many = math.prod(axes[i].size for i in asked.groups)
+    many = math.prod(asked.shape)
     least = 0.1 if many <= 5 else 1 / (2 * many)
     taken = rates.rounded(unit)
     middle = np.nan_to_num(taken.ratios, nan=sum(unit.ends) / 2)
     lines, design, sides, begin = list[Workload](), list[tuple[Workload, float]](), list[tuple[Workload, float]](), 0
-    for own in ratios_of(asked, axes, False):
+    for own in ratios_of(asked, False):
         here = slice(begin, begin := begin + len(own.names))
         rows = own.rows(
             np.where(np.isfinite(ratios[:, here]), ratios[:, here], middle[:, here]),
@@ -430,13 +442,13 @@ def within_groups(part: Part, asked: Asked, axes: Sequence[Axis], rates: Rates) 
         design.append((own.queries(each[0] - each[1] if two else each[0], own.names), 1.0))
         if two:  # a difference does not tell its two sides
             sides.append((own.queries(each, own.names * 2), SIZES))
-    cells = np.concatenate([np.tile(asked.cells(axes), table.base.num_queries) for table in asked.tables], axis=1)
+    cells = np.concatenate([np.tile(asked.cells, table.base.num_queries) for table in asked.tables], axis=1)
     about, first = np.unique(cells, return_index=True)
     inverse = 1 / np.maximum(taken.sizes.ravel()[first], least)
-    counted = _queries(np.eye(many)[about] * inverse[:, None], asked.groups, axes)
+    counted = _queries(np.eye(many)[about] * inverse[:, None], asked.groups, asked.axes)
     design += [*sides, (counted, SIZES * unit.span * math.sqrt(cells.shape[1] / len(about)))]
     whole = lines[0] if len(lines) == 1 else Union(lines)
-    given |= {"cells": cells, "group_sizes": _queries(np.eye(many), asked.groups, axes)}
+    given |= {"cells": cells, "group_sizes": _queries(np.eye(many), asked.groups, asked.axes)}
     return Line(part.summary, unit, whole, tuple(design), weight=part.weight, **given)
 
 
@@ -447,11 +459,11 @@ def _queries(rows: np.ndarray, attributes: Sequence[int], axes: Sequence[Axis]) 
     return placed(axes, [attributes[k] for k in order], Custom(shaped.reshape(len(rows), -1)))
 
 
-def _divided(asked: Asked, axes: Sequence[Axis], sizes: np.ndarray, told: np.ndarray | None = None) -> Workload:
+def _divided(asked: Asked, sizes: np.ndarray, told: np.ndarray | None = None) -> Workload:
     """The sums divided by the known ``sizes`` (s, p), one side less the other; groups without people have even ones. Answers that are not ``told``
     (p,) are left 0."""
-    cells, added = asked.cells(axes), asked.names(axes)
-    many = math.prod(axes[i].size for i in asked.groups)
+    cells, added = asked.cells, asked.names()
+    many = math.prod(asked.shape)
     own = sizes[:, : cells.shape[1]]
     matrix = np.zeros((cells.shape[1], many))
     for sign, places, size in zip((1, -1), cells, own, strict=False):
@@ -462,7 +474,7 @@ def _divided(asked: Asked, axes: Sequence[Axis], sizes: np.ndarray, told: np.nda
     for table in asked.tables:
         attributes = (*table.attributes, *asked.groups)
         base = Within([table.base, Custom(matrix, added)], asked.unit.name == OF_GROUP)
-        parts.append(placed(axes, attributes, base))
+        parts.append(placed(asked.axes, attributes, base))
     return parts[0] if len(parts) == 1 else Union(parts)
 
 

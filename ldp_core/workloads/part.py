@@ -64,7 +64,7 @@ class Part(Frozen):
     def rates(self, axes: Sequence[Axis], people: Tables | None) -> Rates | None:
         """What a design takes of planning data for the question (None: people spread evenly); None where answers are about everybody."""
         asked = self.asked(axes)
-        return None if asked is None else asked.rates(axes, people, self.question.measured(axes, people)[1])
+        return None if asked is None else asked.rates(people, self.question.measured(axes, people)[1])
 
     def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
         """The answers to the question, for the planning data ``people``, or the ``rates`` taken of these. ValueError, one sentence, where it
@@ -78,7 +78,7 @@ class Part(Frozen):
             raise ValueError(
                 "What was taken of planning data is about other questions: take it anew, or spread people evenly."
             )
-        return within_groups(self, asked, axes, rates or own)
+        return within_groups(self, asked, rates or own)
 
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""

@@ -436,8 +436,10 @@ def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
     are asked about the others as shares within each, and two groups are compared, the second with the first."""
     axes = axes_of(attributes)
     if known := [axis for axis in axes if axis.known and axis.size > 1]:
-        asked = default_parts([axis for axis in axes if not axis.known])
-        within_each = tuple(SharePart(of=part, within=tuple(axis.name for axis in known)) for part in asked)
+        asked: tuple[Any, ...] = default_parts([axis for axis in axes if not axis.known])
+        within_each: tuple[WorkloadPart, ...] = tuple(
+            SharePart(of=part, within=tuple(axis.name for axis in known)) for part in asked
+        )
         if len(known) > 1 or known[0].size > 2:
             return within_each
         name, (second, first) = known[0].name, known[0].labels

@@ -97,7 +97,7 @@ def test_the_row_of_an_answer_is_its_derivative_by_the_counts(part):
     """As far as it goes: what people of a type change, beyond what they change by being counted."""
     _, line = told(part)
     counts, queries, users = PEOPLE.ravel().astype(float), np.arange(line.told.num_queries), PEOPLE.sum()
-    (asked,) = ratios_of(line.asked, axes_of(domain()), False)
+    (asked,) = ratios_of(line.asked, False)
     step = 1e-4 * np.eye(len(counts))
     ends = [asked.values(asked.linear.answers(counts + sign * step)) for sign in (1, -1)]
     slopes = (ends[0] - ends[1]).T / 2e-4

@@ -7,11 +7,10 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from ldp_core import frames, library, wording
+from ldp_core import detection, frames, library, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.deploy.kit import package
 from ldp_core.designs import Setting, audited_in_words, detecting
-from ldp_core.studies import detection
 from ldp_core.workloads import Detect
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, sampling
+from ldp_core import analysis, errors
 from ldp_core import estimators as estimation
 from ldp_core.limits import MOST_SHOWN_QUERIES
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
@@ -232,7 +232,7 @@ def _evenly(line: Line) -> np.ndarray:
 def _ratios(line: Line, asked: Answers, workload: Workload) -> list[Ratios]:
     """The answers within groups that are shown."""
     assert line.asked is not None
-    return ratios_of(line.asked, asked.axes, workload.survey is not None, MOST_SHOWN_QUERIES)
+    return ratios_of(line.asked, workload.survey is not None, MOST_SHOWN_QUERIES)
 
 
 def _points(scales: Sequence[Scale], k: int) -> np.ndarray:
@@ -312,9 +312,9 @@ class _Run:
         found = []
         for workload, own, scale in queried:
             weights = workload.query_weights(own)
-            variances = analysis.variances_of(source, workload, counts, own) * weights**2
+            variances = errors.variances_of(source, workload, counts, own) * weights**2
             if self.trials.new_people:
-                variances = variances + sampling.of_queries(workload, counts, own) * weights**2
+                variances = variances + errors.of_queries(workload, counts, own) * weights**2
             found.append(scale * np.sqrt(np.maximum(variances, 0.0)))
         return np.concatenate(found)
 
@@ -334,7 +334,7 @@ class _Run:
     def of_line(self, estimator: str, k: int) -> Columns:
         """The answers shown to a question; no error is told where a collection estimates that a group has nobody."""
         line, found, (queries, names, true) = self.asked.lines[k], self.found(estimator, k), self._shown[k]
-        known = line.asked is not None and line.asked.known(self.asked.axes)
+        known = line.asked is not None and line.asked.known
         if known and self.trials.new_people and not estimation.spec(estimator).unbiased:
             found = np.full_like(found, np.nan)  # sizes are not those of an estimate that keeps to what is asked alone
         observed, uncertain = (np.where(np.isnan(found).any(axis=0), np.nan, e) for e in root_mean((found - true) ** 2))
@@ -379,7 +379,7 @@ class _Run:
                 self.mechanism, estimate, estimate, round(self.users), LEVEL, drawn=self.trials.new_people
             )
             survey = self.workload.survey is not None
-            own = estimation.line_answers(line, self.asked.axes, survey, given, MOST_SHOWN_QUERIES)
+            own = estimation.line_answers(line, survey, given, MOST_SHOWN_QUERIES)
             low, high, method = own["low"].to_numpy(), own["high"].to_numpy(), own["method"].to_numpy()
         rounding = 1e-9 * max(
             1.0, float(np.nanmax(np.abs(true), initial=0.0))

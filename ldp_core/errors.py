@@ -1,4 +1,5 @@
-"""The part of an error that is the chance of who takes part: people drawn from a distribution answer differently each time.
+"""The variances of single answers: of what a mechanism draws, and by the chance of who takes part, since people drawn from a distribution answer
+differently each time.
 
 N people drawn independently from shares P answer a query w with the variance ``N (sum_u P_u w_u^2 - (w'P)^2)``: a sum of
 multinomial counts. Given who takes part, reports err by a variance that is linear in their counts and, for an unbiased
@@ -11,8 +12,22 @@ import math
 
 import numpy as np
 
+from ldp_core import limits
+from ldp_core.limits import MOST_VARIANCES
+from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, dense, people_of, users_of
 from ldp_core.workloads import Workload, in_chunks
+
+
+def variances_of(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
+    """(q,) exact variances, in squared users, of the unbiased answers to ``queries`` without their weights."""
+    if workload.n <= limits.MOST_MATRIX_TYPES and workload.num_queries <= min(MOST_VARIANCES, 50 * len(queries)):
+        variances = mechanism.query_variances(workload, counts)[queries]
+    else:
+        variances = mechanism.query_variances(workload, counts, queries)
+    variances = variances / workload.query_weights(queries) ** 2
+    rounding = 1e-11 * users_of(counts) * workload.extent[1] ** 2  # of either sign, where a variance is 0
+    return np.where(variances > rounding, variances, 0.0)
 
 
 def total(workload: Workload, counts: Counts) -> float:
