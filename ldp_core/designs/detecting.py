@@ -75,13 +75,11 @@ def _between_groups(setting: Setting, mechanism: Mechanism, k: int, target: Dete
 def _two_collections(setting: Setting, mechanism: Mechanism, k: int, target: Detect | None) -> pd.DataFrame:
     """Each answer to a question, in two collections of as many people each as the design has."""
     line, told = setting.answers.lines[k], setting.answered(mechanism)
-    own = told[told["line"] == k]
+    own, many = told[told["line"] == k], setting.users if line.unit.total else 1.0
     queries = own["query"].to_numpy()
-    asked = target or Detect(detection.reach(detection.POWER, detection.LEVEL) * line.standard_error)
+    asked = target or Detect(many * detection.reach(detection.POWER, detection.LEVEL) * line.standard_error)
     contrasts = detection.of_collections(mechanism, line, setting.counts, queries)
-    many = setting.users if line.unit.total else 1
-    chances = (asked.power, asked.level)
-    found = many * line.unit.factor * contrasts.difference(setting.users, *chances)
-    needed = contrasts.users(asked.difference / line.unit.factor, *chances)
-    numbers = {"target": many * asked.difference, "users_needed": needed, "difference": found}
+    found = many * line.unit.factor * contrasts.difference(setting.users, asked.power, asked.level)
+    needed = contrasts.users(asked.difference / many / line.unit.factor, asked.power, asked.level)
+    numbers = {"target": asked.difference, "users_needed": needed, "difference": found}
     return pd.DataFrame({"name": own["name"], "unit": line.key, **numbers})

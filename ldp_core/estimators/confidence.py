@@ -187,8 +187,9 @@ class _Part:
         own, mean = self.adds.variances, self.answers[:, None] / max(1.0, self.people)
         own = own + self.drawn * (self.adds.means - mean) ** 2
         population = norm_sub.project(self.estimate.estimated_counts, self.people)
-        extra = own - own.min(axis=1, keepdims=True)
-        found = self.mechanism.linear_variances(extra, population)
+        extra, found = own - own.min(axis=1, keepdims=True), np.zeros(len(own))
+        differ = extra.any(axis=1)
+        found[differ] = self.mechanism.linear_variances(extra[differ], population)
         return np.maximum(found + self.drawn * _chance(extra, population, self.people), 0.0)
 
 

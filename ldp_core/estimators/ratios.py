@@ -144,8 +144,7 @@ def unbounded_in_words(answers: pd.DataFrame, kind: str = "fixed") -> str:
         return ""
     if kind != "fixed":
         return "Shares and averages in groups that are secret, or in those of a population, have no intervals that are valid whenever one looks."
-    share = "has" if without == 1 else "have"
     return (
-        f"{wording.plural(without, 'answer')} {share} no interval: by these reports the group may have nobody in it, so that any share or average is "
+        f"{wording.plural(without, 'answer')} {'has' if without == 1 else 'have'} no interval: by these reports the group may have nobody in it, so that any share or average is "
         "possible, or only impossible ones are left. It takes more people, larger groups, or groups that are known."
     )

@@ -420,8 +420,9 @@ def within_groups(part: Part, asked: Asked, rates: Rates) -> Line:
     """The line of a question that is asked within groups."""
     unit, two, ratios, sizes = asked.unit, len(rates.ratios) == 2, rates.ratios, rates.sizes
     given: dict[str, Any] = {"rates": rates, "asked": asked, "difference": two, "spread": rates.spread}
+    # Nothing is told of groups without people; where each has none, as if all had some.
     there = np.isfinite(ratios).all(axis=0)
-    there |= not there.any()  # nothing is told of groups without people; where each has none, as if all had some
+    there |= not there.any()
     if asked.known:
         known = _divided(asked, sizes)
         told = known if there.all() else _divided(asked, sizes, there)

@@ -133,7 +133,9 @@ def test_known_sizes_are_those_reported_and_secret_ones_may_be_nobody():
     assert "any share or average is possible" in estimators.unbounded_in_words(table)
     gone = Estimate(np.array([-30.0, -9, 5, -20, 40, 10, 20, 30]), unbiased=True)
     table = estimators.ratio_answers(ratios, mechanism, gone)
-    assert table.set_index("name").loc["share score 1 in arm a", ["answer", "low", "high", "standard_error"]].isna().all()
+    assert (
+        table.set_index("name").loc["share score 1 in arm a", ["answer", "low", "high", "standard_error"]].isna().all()
+    )
     assert table.set_index("name").loc["share score 1 in arm b", "answer"] == pytest.approx(40)
     looks = estimators.ratio_answers(ratios, mechanism, estimate, find=estimators.any_time)
     assert looks["low"].isna().all()
@@ -198,7 +200,9 @@ def test_biased_answers_take_the_sizes_that_are_known():
 @pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
 def test_every_mechanism_answers_within_groups(name, known):
     counts, parts = np.array([2000, 1500, 1000, 500, 300, 700, 2000, 5000]), [AVERAGES]
-    counts = counts if known else 10 * counts  # from fewer people Gaussian noise does not tell how large secret groups are
+    counts = (
+        counts if known else 10 * counts
+    )  # from fewer people Gaussian noise does not tell how large secret groups are
     workload = over_attributes(parts, domain(known))
     spec = library.spec(name)
     if spec.unsuitable(8, 1.0, workload):

@@ -158,9 +158,9 @@ def test_collections_are_merged_by_day_and_none_twice(collect, another):
     assert f"Reports counted {2 * USERS:,}" in collect.words
     assert np.array_equal(held(collect).reports.data, (one + two).data)
     add(collect, first)
-    assert "is in both collections: its reports would be counted twice." in collect.errors[0]
+    assert "its reports would be counted twice." in collect.errors[0]
     add(collect, first[:-30])
-    assert "no collection, or it is damaged" in collect.errors[0]
+    assert "or it is damaged" in collect.errors[0]
     assert held(collect).users == 2 * USERS
     other = another().sample().go("design").enter("selectbox", "mechanism", "randomized_response").go("collect")
     add(other, first)
@@ -186,10 +186,6 @@ def test_a_collection_goes_on_another_day_on_the_page_and_on_the_command_line(co
     assert f"Reports counted {USERS:,}" in collect.words
     assert "Repeated 3,000" in collect.words
     assert np.array_equal(held(collect).reports.data, raw.data)
-    count(collect.press("forget-collection"), ("tuesday.csv", tuesday))
-    add(collect, saved.read_bytes())
-    assert "its reports would be counted twice" in collect.errors[0]
-    assert held(collect).users == 1500
 
 
 def test_files_with_ids_and_without_are_counted_together_once_a_box_is_ticked(collect):

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import ldp_core as ldp
+from ldp_core import errors as sampling
 from ldp_core.people import Counted, Records, drawn_anew
-from ldp_core.studies import outcomes, sampling
+from ldp_core.studies import outcomes
 
 COUNTS = np.array([400, 100, 250, 250])
 USERS = 1000

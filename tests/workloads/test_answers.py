@@ -21,7 +21,6 @@ from ldp_core.workloads import (
     rates_of,
 )
 from ldp_core.workloads.answers import ratios_of
-from ldp_core.workloads.axes import axes_of
 
 SEX = CategoricalAttribute(name="sex", values=("f", "m"))
 ARM = CategoricalAttribute(name="arm", values=("a", "b", "c"))
@@ -57,7 +56,8 @@ def test_shares_and_averages_of_given_people(known):
     assert line.key == "score"
     found, line = told(OVER, known)
     assert list(found.values()) == pytest.approx(100 * (shares[2] - shares[0]))
-    assert line.key == "difference of points of the group" and line.target == Detect(5.0)
+    assert line.key == "difference of points of the group"
+    assert line.target == Detect(5.0)
     found, _ = told(OVER.model_copy(update={"of": MeanPart(attribute="score")}), known)
     assert found == pytest.approx({"average of score: c minus a": averages[2] - averages[0]})
 
@@ -108,13 +108,15 @@ def test_the_row_of_an_answer_is_its_derivative_by_the_counts(part):
 def test_known_sizes_are_divided_by_and_secret_ones_are_asked():
     part = MeanPart(attribute="score", by=("arm",))
     secret, known = (over_attributes([part], domain(known), counts=PEOPLE.ravel()) for known in (False, True))
-    assert known.asked.told is known and known.num_queries == 3
+    assert known.asked.told is known
+    assert known.num_queries == 3
     assert len(known.strata.designs) == 1  # groups of any size are asked alike
     assert secret.num_queries == 3 + 3
     sizes = secret.answers(PEOPLE.ravel()) / PEOPLE.sum()
     assert sizes[3:] == pytest.approx([0.1 * 5] * 3, rel=0.1)  # a tenth of each, times the range; two digits of sizes
     compared = over_attributes([OVER], domain())
-    assert compared.num_queries == 6 + 2 * 6 + 2 and compared.asked.told.num_queries == 6
+    assert compared.num_queries == 6 + 2 * 6 + 2
+    assert compared.asked.told.num_queries == 6
 
 
 def test_a_tiny_group_counts_as_a_tenth_in_designs_and_as_it_is_in_errors():
@@ -135,7 +137,8 @@ def test_a_group_without_people_is_told_nothing_of():
     people[:, 1] = 0
     for known in (False, True):
         found, line = told(MeanPart(attribute="score", by=("arm",)), known, people)
-        assert math.isnan(found["average of score in arm b"]) and not math.isnan(found["average of score in arm a"])
+        assert math.isnan(found["average of score in arm b"])
+        assert not math.isnan(found["average of score in arm a"])
         assert np.isfinite(line.told.rows(np.arange(3))).all()
         assert all(np.isfinite(w.rows(np.arange(w.num_queries))).all() for w, _ in line.design)
 

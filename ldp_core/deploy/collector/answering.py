@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ldp_core import errors as single
 from ldp_core import verdicts
 from ldp_core.analysis import asked_of
 from ldp_core.deploy.collector import population
 from ldp_core.deploy.collector.collection import Collection
-from ldp_core.errors import of_queries
 from ldp_core.estimators import Estimated, Intervals, apply, intervals, line_answers, people_told
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms.base import Mechanism
@@ -95,8 +95,8 @@ def answers(
         about = (line, workload.survey is not None)
         found = line_answers(*about, given, room)
         tested = found
-        if isinstance(line.target, Detect) and not math.isclose(line.target.level, 1 - level):
-            tested = line_answers(*about, replace(given, level=1 - line.target.level), room)  # found at its own level
+        if isinstance(line.target, Detect) and not math.isclose(line.target.level, 1 - level):  # it has its own level
+            tested = line_answers(*about, replace(given, level=1 - line.target.level), room)
         found["found"] = (tested["low"] > 0) | (tested["high"] < 0)
         frames.append(_judged(_promised(found, line, given), line, collection.users / occasions).assign(line=k))
     return pd.concat(frames, ignore_index=True).assign(adds_up_to=people_told(estimate, workload) / occasions)
@@ -122,10 +122,11 @@ def _judged(found: pd.DataFrame, line: Line, users: float) -> pd.DataFrame:
     goal = target.difference if isinstance(target, Detect) else target
     if isinstance(target, Detect):
         queries = found["query"].to_numpy()
-        if line.rates is None:
-            drawn = line.unit.factor**2 * of_queries(line.told, None, queries)
-        else:
-            drawn = line.drawn.sum(axis=0)[queries]
+        drawn = (
+            line.unit.factor**2 * single.of_queries(line.told, None, queries)
+            if line.rates is None
+            else line.drawn.sum(axis=0)[queries]
+        )
         finds = reach(target) * np.sqrt(errors**2 + drawn / users)
         verdict = verdicts.judge(finds + bins, goal)
         enough = np.where(finds + bins <= goal, "none found", "too few people")

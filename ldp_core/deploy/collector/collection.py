@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,6 @@ from pydantic import Field, TypeAdapter
 from ldp_core.bounds.verify import DAMAGED
 from ldp_core.deploy.collector.alphabet import alphabet
 from ldp_core.deploy.collector.private_folder import replace
-from ldp_core.deploy.collector.reasons import UnreadableReports
 from ldp_core.limits import MOST_COLLECTION_BYTES
 from ldp_core.mechanisms.base import Mechanism, Reports
 from ldp_core.mechanisms.strata import StratifiedMechanism
@@ -40,7 +39,7 @@ _ERRORS = (*DAMAGED, OSError, ValueError, zlib.error)
 _EXAMPLES = 64
 _ROOM = 4
 """Reports looked at to see how large a number one can add, and how much larger than that it may be."""
-_DAMAGED = "This file is no collection, or it is damaged: collect its files again."
+_DAMAGED = "This file is no collection of this version, or it is damaged: collect its files again."
 
 
 @dataclass(frozen=True)
@@ -72,13 +71,12 @@ class Read:
 class _About:
     """What a file says of the arrays in it."""
 
-    format: str
+    format: Literal["ldp-collection/2"]
     design: str
     mechanism: str
     users: Count
     several: bool
     read: list[Read]
-    digest: str
 
 
 @dataclass(frozen=True)
@@ -109,14 +107,7 @@ class Collection:
     @property
     def refused(self) -> dict[str, int]:
         """Reports refused, by reason."""
-        reasons: Counter[str] = Counter()
-        for file in self.read:
-            reasons.update(file.refused)
-        return dict(reasons)
-
-    def __add__(self, other: Collection) -> Collection:
-        """Both together, exactly: see `added`."""
-        return self.added(other)
+        return dict(sum((Counter(file.refused) for file in self.read), Counter[str]()))
 
     def added(self, other: Collection, apart: bool = False) -> Collection:
         """Both collections together, exactly.
@@ -133,18 +124,9 @@ class Collection:
         ValueError
             For another design, a file or an id that is part of both, and where one has ids alone.
         """
-        if self.design != other.design:
-            raise ValueError(
-                f"These collections are of different designs ({quoted(self.design)} and {quoted(other.design)}): only reports of one "
-                "design can be added up."
-            )
-        mine = {file.digest for file in self.read}
-        twice = next((file.name for file in other.read if file.digest in mine), None)
-        if twice is not None:
-            raise ValueError(f"The file {quoted(twice)} is in both collections: its reports would be counted twice.")
+        self.check_design(other.design, other.reports.mechanism_digest)
         for file in other.read:
-            if file.accepted and not apart:
-                self.check_ids(file.name, file.ids)
+            self.check_new(file.name, file.digest, file.ids, apart or not file.accepted)
         known, new = (pc.binary_slice(part.ids, 0, ID_BYTES) for part in (self, other))
         if both := pc.sum(pc.is_in(new, known.combine_chunks())).as_py():
             raise ValueError(
@@ -155,15 +137,30 @@ class Collection:
             self.design, self.reports + other.reports, self.read + other.read, together(self.ids, other.ids)
         )
 
-    def check_ids(self, name: str, ids: bool) -> None:
-        """ValueError where the file ``name`` has ``ids`` and reports counted before have none, or the other way round."""
-        before = next((file.name for file in self.read if file.accepted and file.ids != ids), None)
-        if before is not None:
-            one, other = (name, before) if ids else (before, name)
+    __add__ = added
+
+    def check_design(self, design: str, mechanism: str) -> None:
+        """ValueError for another design, or a mechanism of another digest."""
+        if (self.design, self.reports.mechanism_digest) != (design, mechanism):
             raise ValueError(
-                f"The file {quoted(one)} has ids and {quoted(other)} has none, so whoever is in both would be counted twice: give ids for all "
-                "reports, or confirm that nobody is in both (a box on the Collect page, --apart on the command line)."
+                f"The collection so far is of design {quoted(self.design)} and these reports are of {quoted(design)}: only reports of one design "
+                "can be added up."
             )
+
+    def check_new(self, name: str, digest: str, ids: bool, apart: bool) -> None:
+        """ValueError where the file ``name`` has been counted before, or reports of it with ``ids`` and earlier ones without, or the other
+        way round, could be of the same people."""
+        for file in self.read:
+            if file.digest == digest:
+                raise ValueError(
+                    f"The file {quoted(name)} has been collected before, as {quoted(file.name)}: its reports would be counted twice."
+                )
+            if file.accepted and file.ids != ids and not apart:
+                one, other = (name, file.name) if ids else (file.name, name)
+                raise ValueError(
+                    f"The file {quoted(one)} has ids and {quoted(other)} has none, so whoever is in both would be counted twice: give ids for "
+                    "all reports, or confirm that nobody is in both (a box on the Collect page, --apart on the command line)."
+                )
 
     def __repr__(self) -> str:
         refused = sum(self.refused.values())
@@ -220,25 +217,18 @@ class Collection:
         try:
             content = pa.py_buffer(place) if isinstance(place, bytes) else pa.memory_map(str(place)).read_buffer()
             with zipfile.ZipFile(pa.BufferReader(content)) as archive:
-                if (
-                    sum(entry.file_size for entry in archive.infolist() if entry.filename != _IDS)
-                    > MOST_COLLECTION_BYTES
-                ):
+                sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+                if sum(sizes.values()) - sizes.get(_IDS, 0) > MOST_COLLECTION_BYTES:
                     raise ValueError(_DAMAGED)
-                ids = _stored(content, archive) if _IDS in archive.namelist() else NO_IDS
+                ids = _stored(content, archive.getinfo(_IDS))
             with np.load(pa.BufferReader(content), allow_pickle=False) as members:
                 text = members["about"].tobytes()
                 data = tuple(members[name] for name in members.files if name not in ("about", _IDS))
-            document = json.loads(text)
-            if document["format"] != FORMAT:
-                raise UnreadableReports(
-                    f"This collection has the format {quoted(document['format'])} of another version: collect its files again."
-                )
-            about = TypeAdapter(_About).validate_json(text, strict=True)
+            about, document = TypeAdapter(_About).validate_json(text, strict=True), json.loads(text)
             arrays = {f"data{i}": array for i, array in enumerate(data)}
             if document.pop("digest") != _digest(document, arrays, ids):
                 raise ValueError(_DAMAGED)
-        except (FileNotFoundError, UnreadableReports):
+        except FileNotFoundError:
             raise
         except _ERRORS as error:
             raise ValueError(_DAMAGED) from error
@@ -284,10 +274,7 @@ class Collection:
 
 def marks(content: pa.Buffer) -> pa.ChunkedArray:
     """The `MARK` after `MARK` in some bytes, where they lie."""
-    number, rest = divmod(content.size, MARK.byte_width)
-    if rest:
-        raise ValueError(_DAMAGED)
-    return pa.chunked_array([pa.Array.from_buffers(MARK, number, [None, content])])
+    return pa.chunked_array([pa.Array.from_buffers(MARK, content.size // MARK.byte_width, [None, content])])
 
 
 def together(*some: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -295,15 +282,12 @@ def together(*some: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([chunk for marks in some for chunk in marks.chunks], MARK)
 
 
-def _stored(content: pa.Buffer, archive: zipfile.ZipFile) -> pa.ChunkedArray:
-    """The marks in an archive of this ``content``, where they lie: they are not compressed."""
-    entry = archive.getinfo(_IDS)
+def _stored(content: pa.Buffer, entry: zipfile.ZipInfo) -> pa.ChunkedArray:
+    """The marks in an ``entry`` of a zip archive of this ``content``, where they lie: they are not compressed."""
     begin = entry.header_offset + 30
     lengths = content[begin - 4 : begin].to_pybytes()  # of the name, and of what follows it
     begin += int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
-    if entry.compress_type != zipfile.ZIP_STORED or begin + entry.file_size > content.size:
-        raise ValueError(_DAMAGED)
-    return marks(content.slice(begin, entry.file_size))
+    return marks(content[begin : begin + entry.file_size])
 
 
 def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray], ids: pa.ChunkedArray) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -34,6 +35,8 @@ HASHES = 10_000_000
 """Hashes of ids compared at once: about 400 MB."""
 _LOOKED_AT = 64
 """Columns that are not ours and may hold counts or ids; a table of counts has few."""
+_SURPRISING = 0.2
+"""Chance below which single reports are not taken to differ from each other by accident."""
 _SAMPLE = 2_000
 """Rows looked at to see whether a column holds ids."""
 _POLL = 0.1  # seconds between looks at whether somebody has cancelled
@@ -55,6 +58,13 @@ class Engine:
     ):
         self.source, self.design, self.earlier, self.folder = source, design, earlier, folder
         self.cancelled, self.progress, self.phase = cancelled, progress, (0.0, 1.0)
+        self.written = folder / "marks.parquet"
+        columns, number = source.columns, "CAST(reports AS VARCHAR)"
+        # As SQL: whether a row is of this design, whether it has an id, and how many reports it stands for, NULL where that is no whole number.
+        self._own = f"coalesce(design = {literal(design)}, false)" if DESIGN in columns else "true"
+        self._named = "coalesce(CAST(id AS VARCHAR) <> '', false)" if source.ids else "true"
+        counted = f"CASE WHEN regexp_full_match({number}, '[0-9]{{1,15}}') THEN CAST({number} AS BIGINT) END"
+        self._times = counted if REPORTS in columns else "CAST(1 AS BIGINT)"
 
     @contextmanager
     def connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -120,30 +130,24 @@ class Engine:
 
     # --- repeated ids -------------------------------------------------------------------------------------------
 
-    @property
-    def written(self) -> Path:
-        """Where `write_marks` writes."""
-        return self.folder / "marks.parquet"
-
-    def write_marks(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Write (number, id, report) of the ``usable`` rows to `written`: the number of the row, and the two parts of its mark."""
-        own = f"SELECT number, {literal(self.design + ' ')} || {self._id} AS own, coalesce(CAST(report AS VARCHAR), '') AS sent"
+    def compare_ids(self, connection: duckdb.DuckDBPyConnection) -> tuple[bool, pa.ChunkedArray]:
+        """The marks of the ids that come for the first time, in a file that is mapped into memory, and whether others came before. Then the table
+        ``again`` (number, differs) holds these rows, and whether their report differs from the one that came first."""
+        name = (
+            "coalesce(CAST(TRY_CAST(id AS UUID) AS VARCHAR), CAST(id AS VARCHAR))"  # the same however a UUID is written
+        )
+        own = f"SELECT number, {literal(self.design + ' ')} || {name} AS own, coalesce(CAST(report AS VARCHAR), '') AS sent"
         connection.execute(
             f"COPY (SELECT number, unhex(left(sha256(own), {2 * ID_BYTES})) AS id, "
             f"unhex(left(sha256(own || ' ' || sent), {2 * (MARK.byte_width - ID_BYTES)})) AS report "
-            f"FROM ({own} FROM {self.source.query(numbered=True)} WHERE {self._usable})) TO {literal(self.written)} (FORMAT parquet, USE_TMP_FILE false)"
+            f"FROM ({own} FROM {self.source.query(numbered=True)} WHERE {self._own} AND {self._named})) "
+            f"TO {literal(self.written)} (FORMAT parquet, USE_TMP_FILE false)"
         )
-
-    def find_repeated(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        """Make the table ``again`` (number, differs) of the rows whose id an earlier row or file had, and whether their report differs from
-        that one. False, and no table, where there are none.
-
-        Hashes of ids that occur once are sorted out first, portion by portion, so that memory stays flat.
-        """
         table = (
             f"(SELECT number, id, report FROM read_parquet({literal(self.written)}) UNION ALL "
             f"SELECT -1 AS number, mark[1:{ID_BYTES}] AS id, mark[{ID_BYTES + 1}:] AS report FROM earlier)"
         )
+        # Hashes of ids that occur once are sorted out first, portion by portion, so that memory stays flat.
         portions = (pa.parquet.read_metadata(self.written).num_rows + len(self.earlier)) // HASHES + 1
         connection.execute("CREATE TABLE several (h UBIGINT)")
         for portion in range(portions):
@@ -151,25 +155,18 @@ class Engine:
                 f"INSERT INTO several SELECT h FROM (SELECT hash(id) AS h FROM {table}) WHERE h % {portions} = {portion} "
                 "GROUP BY h HAVING count(*) > 1"
             )
-        ((repetitions,),) = connection.execute("SELECT count(*) FROM several").fetchall()
-        if repetitions:
-            connection.execute(
-                "CREATE TABLE again AS SELECT number, report <> first_value(report) OVER same AS differs "
-                f"FROM {table} WHERE hash(id) IN (SELECT h FROM several) WINDOW same AS (PARTITION BY id ORDER BY number) "
-                "QUALIFY row_number() OVER same > 1"
-            )
-        connection.execute("DROP TABLE several")
-        return bool(repetitions)
-
-    def new_marks(self, connection: duckdb.DuckDBPyConnection, again: bool) -> pa.ChunkedArray:
-        """The marks of the ids that came for the first time, in a file that is mapped into memory."""
-        others = "ANTI JOIN again USING (number)" if again else ""
-        rows = connection.sql(f"SELECT id || report AS mark FROM read_parquet({literal(self.written)}) {others}")
+        connection.execute(
+            "CREATE TABLE again AS SELECT number, report <> first_value(report) OVER same AS differs "
+            f"FROM {table} WHERE hash(id) IN (SELECT h FROM several) WINDOW same AS (PARTITION BY id ORDER BY number) "
+            "QUALIFY row_number() OVER same > 1"
+        )
+        ((repeated,),) = connection.execute("DROP TABLE several; SELECT count(*) FROM again").fetchall()
+        new = f"SELECT id || report FROM read_parquet({literal(self.written)}) ANTI JOIN again USING (number)"
         with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as file:
-            for batch in rows.to_arrow_reader(_ROWS_AT_ONCE):
+            for batch in connection.sql(new).to_arrow_reader(_ROWS_AT_ONCE):
                 self.check()
                 file.write(batch.column(0).cast(MARK).buffers()[1])
-        return marks(pa.memory_map(file.name).read_buffer())
+        return repeated > 0, marks(pa.memory_map(file.name).read_buffer())
 
     def rounded(self, connection: duckdb.DuckDBPyConnection) -> str | None:
         """An id that a spreadsheet has written as a rounded number, if there is one, or if most of the long whole numbers end in zeros."""
@@ -188,17 +185,18 @@ class Engine:
         found = zip(others, zip(*rows, strict=True), strict=False)
         return next((name for (_, name), values in found if is_like_ids(name, values)), None)
 
-    def like_counts(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, int] | None:
-        """A column of whole numbers beside reports that all differ, if there is one, and how many these are."""
-        table = f"(SELECT *, {identifier(self.source.columns['report'])} AS report FROM {self.source.table})"
-        ((rows, different),) = connection.execute(f"SELECT count(*), count(DISTINCT report) FROM {table}").fetchall()
-        for stored, name in list(self.source.others.items())[:_LOOKED_AT] if 1 < rows == different else []:
+    def like_counts(self, connection: duckdb.DuckDBPyConnection, outcomes: int) -> str | None:
+        """A column of whole numbers beside reports, of as many ``outcomes`` at most, that all differ and hardly do so by chance."""
+        report, table = identifier(self.source.columns[REPORT]), f"(FROM {self.source.table} LIMIT {outcomes + 1})"
+        ((rows, different),) = connection.execute(f"SELECT count(*), count(DISTINCT {report}) FROM {table}").fetchall()
+        counted = 1 < rows == different and _all_differ(rows, outcomes) < _SURPRISING
+        for stored, name in list(self.source.others.items())[:_LOOKED_AT] if counted else []:
             times = f"CAST({identifier(stored)} AS VARCHAR)"
             ((alike,),) = connection.execute(
                 f"SELECT bool_and(regexp_full_match({times}, '[0-9]{{1,15}}')) AND sum(TRY_CAST({times} AS BIGINT)) > count(*) FROM {table}"
             ).fetchall()
             if alike:
-                return name, rows
+                return name
         return None
 
     # --- what each row is ---------------------------------------------------------------------------------------
@@ -218,39 +216,11 @@ class Engine:
             status, text, times = batch.columns
             yield status.to_numpy(), text.cast(pa.string()), times.to_numpy()
 
-    @property
-    def _own(self) -> str:
-        """True if a row is of this design, as SQL."""
-        return f"coalesce(design = {literal(self.design)}, false)" if DESIGN in self.source.columns else "true"
-
-    @property
-    def _named(self) -> str:
-        """True if a row has an id."""
-        return "coalesce(CAST(id AS VARCHAR) <> '', false)" if self.source.ids else "true"
-
-    @property
-    def _id(self) -> str:
-        """The text of an id, as SQL: a UUID has the same however it is written."""
-        return "coalesce(CAST(TRY_CAST(id AS UUID) AS VARCHAR), CAST(id AS VARCHAR))"
-
-    @property
-    def _usable(self) -> str:
-        return f"({self._own} AND {self._named})"
-
-    @property
-    def _times(self) -> str:
-        """How many reports a row stands for; NULL where that is no whole number."""
-        if REPORTS not in self.source.columns:
-            return "CAST(1 AS BIGINT)"
-        text = "CAST(reports AS VARCHAR)"
-        return f"CASE WHEN regexp_full_match({text}, '[0-9]{{1,15}}') THEN CAST({text} AS BIGINT) END"
-
     def _statuses(self, again: bool, longest: int) -> str:
         """All rows as (status, text, times)."""
         differs, table = "NULL", self.source.query()
         if again:
-            differs = "differs"
-            table = f"({self.source.query(numbered=True)} AS f LEFT JOIN again USING (number))"
+            differs, table = "differs", f"({self.source.query(numbered=True)} LEFT JOIN again USING (number))"
         # texts longer than any report are dropped
         text = REPORT if self.source.whole_numbers else f"CASE WHEN strlen(report) <= {longest} THEN report END"
         cases = (
@@ -262,3 +232,10 @@ class Engine:
             f"SELECT status, CASE WHEN status = {OWN} THEN text END AS text, times FROM "
             f"(SELECT {status} AS status, {text} AS text, coalesce({self._times}, 1) AS times FROM {table})"
         )
+
+
+def _all_differ(rows: int, outcomes: int) -> float:
+    """The largest chance that as many single reports all differ; 0 where they are all there are, or more."""
+    if rows >= outcomes:
+        return 0.0
+    return math.exp(math.lgamma(outcomes + 1) - math.lgamma(outcomes - rows + 1) - rows * math.log(outcomes))

@@ -85,21 +85,18 @@ def private_folder(place: Path | None) -> Iterator[Path]:
             "There is no folder for temporary files that can be written to: set TMPDIR to one."
         ) from None
     with ExitStack() as ours:
-        yield _made(place, ours)
-
-
-def _made(place: Path | None, ours: ExitStack, tries: int = 5) -> Path:
-    """A new folder with its lock held. Another process may find the lock before it is held, and remove the folder: then another is made."""
-    made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=place, ignore_cleanup_errors=True)
-    folder = Path(ours.enter_context(made))
-    try:
-        ours.enter_context(held(folder / _LOCK))
-        (folder / _LOCK).stat()
-    except (Held, FileNotFoundError):
-        if tries > 1:
-            return _made(place, ours, tries - 1)
-        raise
-    return folder
+        for _ in range(5):  # another process may find the lock before it is held, and remove the folder
+            with suppress(Held, FileNotFoundError):
+                made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=place, ignore_cleanup_errors=True)
+                folder = Path(ours.enter_context(made))
+                ours.enter_context(held(folder / _LOCK))
+                (folder / _LOCK).stat()
+                break
+        else:
+            raise UnreadableReports(
+                "Folders for temporary files are removed as soon as they are made: set TMPDIR to another one."
+            )
+        yield folder
 
 
 def remove_abandoned(place: Path) -> None:

@@ -8,7 +8,6 @@ one of them.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shutil
@@ -35,8 +34,6 @@ File = str | Path | tuple[str, bytes]
 """A path, or the name and the content of an upload."""
 
 _SHARED = Path("/dev/shm")
-_SURPRISING = 0.2
-"""Chance below which single reports are not taken to differ from each other by accident."""
 
 
 def collect(
@@ -85,7 +82,7 @@ def collect(
         if state is not None:
             collection = _resumed(state, mechanism, collection)
         collection = Collection.empty(mechanism, design) if collection is None else collection
-        _check_design(collection, mechanism, design)
+        collection.check_design(design, mechanism.digest)
         before = {file_read.digest for file_read in collection.read} if state is not None else set()
         paths = [_written(file, home, number) for number, file in enumerate(wanted)]
         sizes = [path.stat().st_size if path.is_file() else 0 for path in paths]
@@ -97,14 +94,11 @@ def collect(
                 digest, mixed = look_at.digest(path, engine.check)
                 if digest in before:
                     continue
-                _check_new(path, digest, collection.read)
-                if not apart:
-                    collection.check_ids(path.name, engine.source.ids)
+                collection.check_new(path.name, digest, engine.source.ids, apart)
                 collection = _read(engine, mixed, letters, digest, collection)
                 tell(1.0)
-                if state is not None and len(collection.ids) >= 2 * len(
-                    saved.ids
-                ):  # else all would be written for each file
+                # Each time that they have doubled: else all ids would be written again for each file.
+                if state is not None and len(collection.ids) >= 2 * len(saved.ids):
                     collection.save(state)
                     saved = collection
         finally:
@@ -144,22 +138,6 @@ def _resumed(state: Path, mechanism: Mechanism, collection: Collection | None) -
     if collection is not None:
         raise ValueError("The state file holds a collection already: give that one, or choose a new state file.")
     return Collection.load(state, mechanism)
-
-
-def _check_design(collection: Collection, mechanism: Mechanism, design: str) -> None:
-    if collection.design != design or collection.reports.mechanism_digest != mechanism.digest:
-        raise ValueError(
-            f"The collection so far is of design {quoted(collection.design)} and these reports are to be of {quoted(design)}: only reports "
-            "of one design can be added up."
-        )
-
-
-def _check_new(path: Path, digest: str, read: Sequence[Read]) -> None:
-    twice = next((file.name for file in read if file.digest == digest), None)
-    if twice is not None:
-        raise UnreadableReports(
-            f"The file {quoted(path.name)} has been collected before, as {quoted(twice)}: its reports would be counted twice."
-        )
 
 
 def uploads_stay_in_memory() -> bool:
@@ -207,15 +185,6 @@ def _share_of(progress: Progress | None, sizes: Sequence[int], number: int) -> P
     return tell
 
 
-def _all_differ(rows: int, outcomes: int) -> float:
-    """The largest chance that as many single reports all differ; 0 where they are all there are, or more."""
-    return (
-        0.0
-        if rows >= outcomes
-        else math.exp(math.lgamma(outcomes + 1) - math.lgamma(outcomes - rows + 1) - rows * math.log(outcomes))
-    )
-
-
 def _read(engine: Engine, mixed: bool, letters: Alphabet, digest: str, before: Collection) -> Collection:
     """See `_counted`. What the database does not read as text, a slower reader may, and else says what is wrong."""
     source = engine.source
@@ -236,21 +205,21 @@ def _counted(engine: Engine, letters: Alphabet, digest: str, before: Collection)
     again, ids = False, NO_IDS
     with engine.connected() as connection:
         if source.ids:
-            engine.write_marks(connection)
-            again = engine.find_repeated(connection)
+            again, ids = engine.compare_ids(connection)
             if again and (rounded := engine.rounded(connection)):
                 raise UnreadableReports(
                     f"Ids in {quoted(source.path.name)} such as {quoted(rounded)} look rounded by a spreadsheet, so that different ones became "
                     "the same: export the reports again with ids as text. No report in it was counted."
                 )
-            ids = engine.new_marks(connection, again)
             engine.phase = (0.5, 1.0)
         elif REPORTS not in source.columns:
             if (name := engine.like_ids(connection)) is not None:
-                raise look_at.like_ids(source.path, name)
-            found = engine.like_counts(connection) if letters.few and source.rows <= 2 * letters.outcomes else None
-            if found is not None and _all_differ(found[1], int(letters.outcomes)) < _SURPRISING:
-                raise look_at.like_counts(source.path, found[0])
+                raise UnreadableReports(
+                    f"The file {quoted(source.path.name)} has no column id, and its column {quoted(name)} looks like ids of reports: name it id "
+                    "if it is, so that a report sent twice counts once, and leave it out if not. No report in it was counted."
+                )
+            if letters.few and (name := engine.like_counts(connection, int(letters.mechanism.outcomes))) is not None:
+                raise look_at.like_counts(source.path, name)
         for statuses, texts, times in engine.rows(connection, again, letters):
             for status, reason in REFUSED.items():
                 tally.refused[reason] += int(times[statuses == status].sum())
@@ -266,6 +235,6 @@ def _counted(engine: Engine, letters: Alphabet, digest: str, before: Collection)
             f"The file {quoted(source.path.name)} brings the collection to more than 2^53 reports: check its column reports."
         )
     refused = {reason: number for reason, number in tally.refused.items() if number}
-    accepted = tally.reports.users - before.users
-    read = Read(source.path.name, source.version[0], digest, accepted, refused, repeated, source.ids)
+    new = tally.reports.users - before.users, refused, repeated
+    read = Read(source.path.name, source.version[0], digest, *new, source.ids)
     return Collection(engine.design, tally.reports, (*before.read, read), together(before.ids, ids))

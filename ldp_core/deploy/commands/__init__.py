@@ -63,13 +63,13 @@ def main(arguments: Sequence[str]) -> int:
     except SystemExit as left:  # after --help, or a sentence
         return int(left.code or 0)
     from ldp_core.deploy.commands import files
-    from ldp_core.deploy.commands.terminal import Stopping, stopping
+    from ldp_core.deploy.commands.terminal import Stopping, stopping, telling
 
     try:
         files.check_apart(given)
-        with stopping() as stop:
+        with stopping() as stop, telling():
             given.run(given, stop)
-            sys.stdout.flush()
+            print(end="", flush=True)
             return STOPPED if stop.is_set() else DONE
     except (KeyboardInterrupt, Interrupted, Stopping):
         print("Stopped.", file=sys.stderr)
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str]) -> int:
         return BAD_INPUT
     finally:
         try:
-            sys.stdout.flush()
+            print(end="", flush=True)
         except OSError:  # what is left would be written at the exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -90,8 +90,8 @@ def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     if isinstance(error, OSError) and error.strerror:
         from ldp_core.deploy.collector.private_folder import NO_ROOM, no_room  # help does without
 
-        given = error.filename in arguments  # other files are of this program's own
-        name = error.filename if given else Path(str(error.filename or "The system")).name
+        # Other files than those given are of this program's own.
+        name = error.filename if error.filename in arguments else Path(str(error.filename or "The system")).name
         return f"{name}: {NO_ROOM if no_room(error) else f'{error.strerror}.'}"
     if isinstance(error, MemoryError):
         return "There is not enough memory for this: ask fewer questions at once, or use coarser bins."

@@ -73,16 +73,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
-    with terminal.progress("Opening the kit"):
-        kit = open_kit(given.kit)
+    terminal.begin("Opening the kit")
+    kit = open_kit(given.kit)
     estimators.spec(given.estimator)  # refused before anything is counted
     for warning in kit.warnings:
         terminal.say(warning)
     occasions = _occasions(given.occasions, kit.configuration.reports_per_user)
-    with terminal.progress("Counting reports") as tell:
-        collection = collector.collect(
-            given.reports, kit.mechanism, kit.design, None, tell, stop, given.state, given.apart
-        )
+    terminal.begin("Counting reports")
+    collection = collector.collect(
+        given.reports, kit.mechanism, kit.design, None, terminal.done, stop, given.state, given.apart
+    )
+    terminal.begin("Working out the answers")
     if not collection.users:  # then why is all there is to say
         for file in collection.read:
             terminal.say(_said(file))
@@ -92,10 +93,9 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     kind, sizes, reported = "any_time" if given.any_time else "fixed", None, collection.users / occasions
     if given.population:
         sizes = collector.sizes_of(given.population, collector.group_names(kit.domain))
-    with terminal.progress("Working out the answers"):
-        answers = collector.answers(
-            collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
-        )
+    answers = collector.answers(
+        collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
+    )
     if given.output:
         # Without a byte order mark, spreadsheets take UTF-8 for another encoding.
         files.write(given.output, BOM_UTF8 + frames.as_csv(answers).encode())

@@ -10,7 +10,7 @@ from pathlib import Path
 from ldp_core import designs
 from ldp_core.data import tables
 from ldp_core.deploy.collector.collection import lock_of
-from ldp_core.deploy.collector.private_folder import no_room, replace
+from ldp_core.deploy.collector.private_folder import replace
 from ldp_core.deploy.commands import terminal
 from ldp_core.designs import Bundle, Configuration, UploadedData
 from ldp_core.designs.bundle import KIT, MEMBERS, PROOF
@@ -43,9 +43,9 @@ def check_apart(given: argparse.Namespace) -> None:
         try:
             tempfile.TemporaryFile(dir=Path(output).parent).close()
         except OSError as error:
-            if no_room(error):
-                raise
-            raise ValueError(f"{output}: files cannot be written to this folder; choose another one.") from error
+            raise ValueError(
+                f"{output}: files cannot be written to this folder ({error.strerror}); choose another one."
+            ) from error
         for other in [value for value in values if isinstance(value, Input)] + outputs[:place]:
             if any(_same(written, read) for written in _files(output) for read in _files(other)):
                 raise ValueError(

@@ -20,7 +20,7 @@ from ldp_core.designs.zips import zipped
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
 
-_READ = (*bundle.MEMBERS, *bundle.KIT)
+_READ = (*bundle.MEMBERS, *bundle.KIT, *bundle.PROOF)
 
 
 @dataclass(frozen=True, eq=False)

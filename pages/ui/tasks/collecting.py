@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from ldp_core import analysis, workloads
 from ldp_core.deploy import collector
@@ -35,8 +36,9 @@ def own(state: Session, mechanism: Mechanism) -> Task[Kit]:
 def opened(state: Session, content: bytes, digest: str = "") -> Task[Kit]:
     """The design of a kit by its ``content``, or by the ``digest`` of what has been opened before."""
     digest = digest or hashlib.sha256(content).hexdigest()
-    key = f"opened-kit:{digest}"
-    return Task(state, key, "opening the kit", lambda job: open_kit(content), lambda _: _NOTHING, page=_PAGE)
+    return Task(
+        state, f"opened-kit:{digest}", "opening the kit", lambda job: open_kit(content), lambda _: _NOTHING, page=_PAGE
+    )
 
 
 def collection(state: Session, subject: Kit) -> Collection:
@@ -70,18 +72,15 @@ def counting(state: Session, subject: Kit, adding: Callable[[Collection, Job], C
 
 def count_files(state: Session, subject: Kit, files: Sequence[File]) -> None:
     """Begin to count the reports in files."""
-    state.view[HELD], known = True, state.view.get(apart(subject), False)
-    counting(state, subject, lambda before, job: _read(subject, files, before, job, known)).start()
+    state.view[HELD] = True
+    counting(state, subject, lambda before, job: _read(state, subject, files, before, job)).start()
 
 
 def count_simulated(state: Session, subject: Kit, counts: Counts, seed: int) -> None:
     """Begin to count simulated reports of the people ``counts``."""
-
-    def adding(before: Collection, job: Job) -> Collection:
-        return _read(subject, [(SIMULATED, simulated(subject, counts, seed))], before, job)
-
     state.view[HELD] = True
-    counting(state, subject, adding).start()
+    drawn = partial(simulated, subject, counts, seed)
+    counting(state, subject, lambda before, job: _read(state, subject, [(SIMULATED, drawn())], before, job)).start()
 
 
 def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
@@ -92,10 +91,8 @@ def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
 def add(state: Session, subject: Kit, content: bytes) -> None:
     """Begin to add a collection that was downloaded before."""
     state.view[HELD] = True
-    known = state.view.get(apart(subject), False)
-    counting(
-        state, subject, lambda before, job: before.added(Collection.load(content, subject.mechanism), known)
-    ).start()
+    earlier = partial(Collection.load, content, subject.mechanism)
+    counting(state, subject, lambda before, job: before.added(earlier(), state.view.get(apart(subject), False))).start()
 
 
 def forged(mechanism: Mechanism, workload: workloads.Workload, cancel: Cancel) -> collector.Manipulation | None:
@@ -105,11 +102,9 @@ def forged(mechanism: Mechanism, workload: workloads.Workload, cancel: Cancel) -
     return None
 
 
-def _read(subject: Kit, files: Sequence[File], before: Collection, job: Job, apart: bool = False) -> Collection:
-    def follow(share: float) -> None:
-        job.progress = share
-
-    return collector.collect(files, subject.mechanism, subject.design, before, follow, job.cancelled, apart=apart)
+def _read(state: Session, subject: Kit, files: Sequence[File], before: Collection, job: Job) -> Collection:
+    follow, known = partial(setattr, job, "progress"), state.view.get(apart(subject), False)
+    return collector.collect(files, subject.mechanism, subject.design, before, follow, job.cancelled, apart=known)
 
 
 def _held(subject: Kit) -> str:
