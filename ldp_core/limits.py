@@ -117,8 +117,6 @@ MOST_SUPPLIED_CHARACTERS = 3_000_000
 MOST_SUPPLIED_NAME = 40
 # The name of a mechanism with its parameters.
 MOST_MECHANISM_NAME = 300
-# What is written beside the numbers of a column, such as "%" or "mg/dl".
-MOST_UNIT = 20
 # Digits of a number in such a name: longer ones are no parameters.
 MOST_PARAMETER_DIGITS = 18
 # A table of P(report | type) that is formed to say what reports reveal.

@@ -239,13 +239,6 @@ class MechanismRecipe(_Inputs):
     name: str
     parameters: Parameters = {}
 
-    @model_validator(mode="after")
-    def _known_parameters(self) -> "MechanismRecipe":
-        entry = known(self.name)
-        if entry is not None:  # a name that nobody knows is refused where the mechanism is built
-            check_parameters(entry.title, self.parameters, entry.settings)
-        return self
-
 
 class Simulation(_Inputs):
     """Trials to run. The seed makes simulations reproducible; a client that used it would have no privacy. `new_people` draws
@@ -339,7 +332,9 @@ class Configuration(_Inputs):
     types: Literal["distinguished", "all"] = "distinguished"
 
     @model_validator(mode="after")
-    def _holds_its_matrices(self) -> "Configuration":
+    def _knows_its_mechanisms(self) -> "Configuration":
+        if entry := known(self.mechanism.name):  # other names are refused where the mechanism is built
+            check_parameters(entry.title, self.mechanism.parameters, entry.settings)
         check_names([table_strategy.name for table_strategy in self.own])
         check_together(table_strategy.data for table_strategy in self.own)
         if len({table_strategy.look for table_strategy in self.own}) < len(self.own):

@@ -43,16 +43,17 @@ def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
         Neither a whole number nor a list, fewer than 1 or more than `MOST_ATTRIBUTES_TOGETHER`
         attributes, or an attribute of fewer than two values.
     """
-    said = shortened(repr(attributes))
     if isinstance(attributes, (int, np.integer)) and not isinstance(attributes, bool):
         number, sizes = int(attributes), [2]
     elif isinstance(attributes, (list, tuple, np.ndarray)):
         number, sizes = len(attributes), list(map(int, attributes))
     else:
-        raise ValueError(f"Give the number of binary attributes, or a list of attribute sizes; got {said}.")
+        raise ValueError(
+            f"Give the number of binary attributes, or a list of attribute sizes; got {shortened(repr(attributes))}."
+        )
     if not 1 <= number <= MOST_ATTRIBUTES_TOGETHER or min(sizes) < 2:
         raise ValueError(
-            f"There must be 1 to {MOST_ATTRIBUTES_TOGETHER} attributes of at least 2 values each; got {said}."
+            f"There must be 1 to {MOST_ATTRIBUTES_TOGETHER} attributes of at least 2 values each; got {shortened(repr(attributes))}."
         )
     return tuple(sizes) if len(sizes) == number else (2,) * number
 

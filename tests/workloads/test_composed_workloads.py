@@ -217,9 +217,8 @@ def test_names_say_what_is_asked():
     ],
 )
 def test_bad_workloads_get_a_sentence(build, sentence):
-    with pytest.raises(ValueError, match=sentence) as caught:
+    with pytest.raises(ValueError, match=f"^(?=.{{0,200}}$).*(?:{sentence})"):
         build()
-    assert len(str(caught.value)) < 200
 
 
 def test_a_matrix_means_the_same_however_it_lies_in_memory():

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from ldp_core.data import columns
 from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Placed
-from ldp_core.limits import MOST_BINS, MOST_UNIT
+from ldp_core.limits import MOST_BINS, MOST_COLUMN_NAME
 
 # The bound keeps differences of edges finite.
 Edge = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
@@ -37,7 +37,7 @@ class BinnedAttribute(BaseAttribute):
     non_numbers: Literal["refuse", "missing"] = "refuse"
     outside: Literal["other", "clamp", "refuse"] = "refuse"
     no_answer: tuple[Edge, ...] = Field(default=(), exclude_if=lambda codes: not codes)
-    unit: str = Field(default="", max_length=MOST_UNIT, exclude_if=lambda unit: not unit)
+    unit: str = Field(default="", max_length=MOST_COLUMN_NAME, exclude_if=lambda unit: not unit)
     decimal: Literal[".", ","] = Field(default=".", exclude_if=lambda sign: sign == ".")
     if TYPE_CHECKING:
 

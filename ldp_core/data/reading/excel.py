@@ -33,7 +33,6 @@ from ldp_core.data.reading.layout import holds_table, layout_of
 from ldp_core.limits import (
     MB,
     MOST_COLUMN_NAME,
-    MOST_COLUMNS,
     MOST_SHEET_COLUMNS,
     MOST_SHEET_ROWS,
     MOST_TITLE_LINES,
@@ -54,25 +53,15 @@ Row = tuple[int, list[object]]
 
 @dataclass(frozen=True)
 class Sheet:
-    """The cells of a sheet, and what Excel does not show as it is stored.
-
-    Attributes
-    ----------
-    name : str
-    rows : list of Row
-        Those that are not blank.
-    hidden_rows, hidden_columns : set of int
-        Hidden by a filter or by hand, numbered from 1 on.
-    merged : list of tuple of int
-        Cells merged into one, whose value only the first of them holds: first column, first row,
-        last column and last row.
-    """
+    """The rows of a sheet that are not blank, and its ``parser``, which knows what is hidden and what is merged."""
 
     name: str
     rows: list[Row]
-    hidden_rows: set[int]
-    hidden_columns: set[int]
-    merged: list[tuple[int, int, int, int]]
+    parser: WorkSheetParser
+
+    def hides(self, row: int) -> bool:
+        """True for a row that Excel does not show, because of a filter or by hand."""
+        return _is_hidden(self.parser.row_dimensions.get(str(row), {}))
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
@@ -110,7 +99,7 @@ def _read(
         *_merged(sheet, values, names, options.get("merged")),
         *_hidden(sheet, values, names, options.get("hidden")),
     ]
-    body = [cells for number, cells in values if not (options.get("hidden") and number in sheet.hidden_rows)]
+    body = [cells for number, cells in values if not (options.get("hidden") and sheet.hides(number))]
     check_rows(len(body))
     used = {"above": layout.above, "header": layout.header, "below": layout.below, "sheet": sheet.name}
     return names, body, {"sheets": book.sheetnames, "notes": [*notes, *layout.notes], "options": used}
@@ -119,45 +108,46 @@ def _read(
 def _merged(sheet: Sheet, values: list[Row], names: list[str], fill: bool | None) -> list[str]:
     """Give the ``values`` below each other that are merged into one cell its value, unless ``fill`` is False; sentences on these,
     and on cells merged side by side."""
-    by_number, filled, beside = dict(values), Counter[str](), 0
-    for column, first, last_column, last in sheet.merged:
-        if first not in by_number or column > len(names):
-            continue
-        beside += last_column > column
+    by_number, filled, found = dict(values), Counter[str](), sheet.parser.merged_cells
+    merged = [range_boundaries(cells.ref) for cells in (found.mergeCell if found else ())]
+    inside = [cells for cells in merged if cells[1] in by_number and cells[0] <= len(names)]
+    for column, first, _, last in inside if fill is not False else ():
         value = by_number[first][column - 1]
-        for number in range(first + 1, 1 + (first if fill is False or value is None else last)):
+        for number in range(first + 1, last + 1):
             if number in by_number and by_number[number][column - 1] is None:
                 by_number[number][column - 1] = value
-                filled[names[column - 1]] += 1
-    notes = []
-    if filled:
-        notes.append(
-            f"In {quote_examples([*filled])}, {plural(filled.total(), 'row')} merged with the row above got its value. "
-            'If such a row is no person of its own, choose "only for the first row" under "Merged cells count".'
-        )
-    if beside:
-        notes.append(
-            f"{plural(beside, 'row')} of this sheet {'has' if beside == 1 else 'have'} cells merged across columns: their value "
-            "counts for the first of these columns and is missing in the others."
-        )
-    return notes
+                filled[names[column - 1]] += value is not None
+    beside = sum(last_column > column for column, _, last_column, _ in inside)
+    said = {
+        f"In {quote_examples([*filled])}, {plural(filled.total(), 'row')} merged with the row above got its value. If such a row is "
+        'no person of its own, choose "only for the first row" under "Merged cells count".': filled.total(),
+        f"{plural(beside, 'row has', 'rows have')} cells merged across columns: their value counts for the first of these columns and "
+        "is missing in the others.": beside,
+    }
+    return [sentence for sentence, rows in said.items() if rows]
 
 
 def _hidden(sheet: Sheet, values: list[Row], names: list[str], left_out: bool | None) -> list[str]:
     """Sentences on rows and columns that Excel does not show."""
-    rows, notes = sum(number in sheet.hidden_rows for number, _ in values), []
-    were = "was" if rows == 1 else "were"
-    if rows and left_out:
-        notes.append(f"{plural(rows, 'row')} that Excel hides {were} left out.")
-    elif rows and left_out is None:
-        notes.append(
-            f"{plural(rows, 'row')} that Excel hides, by a filter or by hand, {were} read like the others. "
-            'If only what is shown counts, choose "left out" under "Hidden rows".'
-        )
-    columns = [name for place, name in enumerate(names, 1) if place in sheet.hidden_columns]
-    if columns:
-        notes.append(f"Excel hides {quote_examples(columns)}, which can be chosen here like any column.")
-    return notes
+    hidden = sum(sheet.hides(number) for number, _ in values)
+    columns = [name for place, name in enumerate(names, 1) if _is_hidden(_column(sheet, place))]
+    said = {
+        f"{plural(hidden, 'row')} that Excel hides {'was' if hidden == 1 else 'were'} left out.": hidden and left_out,
+        f"{plural(hidden, 'row')} that Excel hides, by a filter or by hand, {'was' if hidden == 1 else 'were'} read like the others. "
+        'If only what is shown counts, choose "left out" under "Hidden rows".': hidden and left_out is None,
+        f"Excel hides {quote_examples(columns)}, which can be chosen here like any column.": columns,
+    }
+    return [sentence for sentence, true in said.items() if true]
+
+
+def _column(sheet: Sheet, place: int) -> dict[str, str]:
+    """The facts of a column. A sheet may describe neighbouring columns together."""
+    told = sheet.parser.column_dimensions.values()
+    return next((facts for facts in told if int(facts["min"]) <= place <= int(facts["max"])), {})
+
+
+def _is_hidden(facts: dict[str, str]) -> bool:
+    return facts.get("hidden") in ("1", "true")
 
 
 def _chosen(book: Any, stated: str | None, limits: Limits) -> tuple[Sheet, list[str]]:
@@ -238,23 +228,7 @@ def _sheet(sheet: Any, limits: Limits) -> Sheet:
                 raise UnreadableTable(
                     f"This sheet has more than {limits.cells:,} cells: save the table as CSV or Parquet."
                 )
-    hidden_columns = {
-        place
-        for facts in parser.column_dimensions.values()
-        if _hides(facts)
-        for place in range(int(facts["min"]), min(int(facts["max"]), MOST_COLUMNS) + 1)
-    }
-    return Sheet(
-        sheet.title,
-        rows,
-        {int(number) for number, facts in parser.row_dimensions.items() if _hides(facts)},
-        hidden_columns,
-        [range_boundaries(cells.ref) for cells in (parser.merged_cells.mergeCell if parser.merged_cells else ())],
-    )
-
-
-def _hides(facts: dict[str, str]) -> bool:
-    return facts.get("hidden") in ("1", "true")
+    return Sheet(sheet.title, rows, parser)
 
 
 def _parser(sheet: Any, source: Any) -> WorkSheetParser:

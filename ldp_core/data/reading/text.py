@@ -77,7 +77,7 @@ class TextTable:
     def look(
         cls, opened: Callable[[], BinaryIO], size: int, options: ReadOptions, ending: str, most: int = _START
     ) -> TextTable:
-        """What the first ``most`` bytes say, and the ``ending`` of the name. UnreadableTable: a beginning that is no table."""
+        """The table that the first ``most`` bytes and the ``ending`` of the name announce. UnreadableTable: they are no table."""
         with opened() as file:
             content = file.read(most)
         if not content:

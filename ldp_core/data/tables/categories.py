@@ -119,5 +119,5 @@ def _in_order(texts: np.ndarray, numbers: np.ndarray) -> tuple[str, ...]:
     """Texts by their numbers when all have one, else as `arranged`."""
     if np.isfinite(numbers).all():
         return tuple(text for _, text in sorted(zip(numbers.tolist(), texts, strict=True)))
-    order = arranged(texts.tolist())
-    return (*order.answers, *order.apart)
+    answers, _, apart = arranged(texts.tolist())
+    return answers + apart

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from ldp_core.data import columns
-from ldp_core.data.domain import CategoricalAttribute
 from ldp_core.data.domain.dates import periods_of
 from ldp_core.data.domain.numbers import BinnedAttribute
 from ldp_core.data.scales import arranged
 from ldp_core.data.tables.attributes import build_attribute
+from ldp_core.data.tables.categories import categorical_attribute
 from ldp_core.data.tables.dates import crowd_of_dates
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
@@ -209,7 +209,7 @@ def _units(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column) ->
     return Doubt(said, tuple(zip(labels, ways, strict=True)))
 
 
-_LOOKED_AT = 1_000
+_LOOKED_AT, _LONGEST = 1_000, 500
 _END = r"\s*[-+]?(?:[\d.]+(?:e[-+]?\d+)?|inf)\s*"
 _COMPOUND = (
     (rf"^[\[(]{_END},{_END}[\])]$", "intervals", "For other bins, load the numbers that they were made from."),
@@ -223,10 +223,10 @@ def _compound(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None
     """Cells that hold several values: each combination is a category."""
     texts = column.texts[~column.missing][:_LOOKED_AT]
     for pattern, what, mend in _COMPOUND if len(texts) else ():
-        if columns.matching(texts, pattern).mean() >= MOSTLY:
+        if np.mean([re.search(pattern, text) is not None for text in texts]) >= MOSTLY:
             said = f"{column.name} holds {what}, such as {quoted(texts[0])}: each different one counts as a category of its own."
             return Doubt(f"{said} {mend}")
-    several = _several(texts.tolist())
+    several = _several([text for text in texts if len(text) <= _LONGEST])
     if not several:
         return None
     said = f"{column.name} seems to hold several answers in a cell, such as {quote_examples(several, 2)}"
@@ -255,25 +255,25 @@ def _several(texts: list[str]) -> list[str]:
 
 def _order(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
     """An order that is only that of the alphabet, and categories without a place in it."""
+    if not (recipe.ordered or column.order):
+        return None
     try:
-        attribute = build_attribute(recipe, column)
+        attribute = categorical_attribute(recipe, column)
     except ValueError:  # said where the column is used
         return None
-    if not isinstance(attribute, CategoricalAttribute) or not attribute.ordered:
-        return None
-    order, said = arranged(attribute.values), ""
-    plain = np.isfinite(columns.to_numbers(np.array(order.answers, dtype=object))).all() or column.order
-    unplaced = () if plain or attribute.values != (*order.answers, *order.apart) else order.unplaced
+    answers, unplaced, apart = arranged(attribute.values)
+    numeric = np.isfinite(columns.to_numbers(np.array(answers, dtype=object))).all()
+    told = attribute.ordered and not (numeric or column.order) and attribute.values == answers + apart
+    said, unplaced = "", unplaced if told else ()
     if unplaced:
-        verb = "stands" if len(unplaced) == 1 else "stand"
-        after = "" if len(unplaced) == len(order.answers) else ", after the others"
+        after = "" if unplaced == answers else ", after the others"
         said = (
-            f"{quote_examples(unplaced)} in {column.name} {verb} in the order of the alphabet{after}, since no other is known here. "
-            f'If that is wrong, change the places under "Edit the categories of {column.name}".'
+            f"{quote_examples(unplaced)} in {column.name} {'stands' if len(unplaced) == 1 else 'stand'} in the order of the alphabet{after}, "
+            f'since no other is known here. If that is wrong, change the places under "Edit the categories of {column.name}". '
         )
     if attribute.apart:
-        verb = "gives no answer and stands" if len(attribute.apart) == 1 else "give no answer and stand"
-        said = f"{said} {quote_examples(attribute.apart)} in {column.name} {verb} apart, at the end, without a place in the order."
+        verbs = "gives no answer and stands" if len(attribute.apart) == 1 else "give no answer and stand"
+        said += f"{quote_examples(attribute.apart)} in {column.name} {verbs} apart, at the end, without a place in the order."
     return Doubt(said.strip(), listed=bool(unplaced)) if said else None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
 from ldp_core.data.domain import CategoricalAttribute, Missing, NumericAttribute, Origin, Unit, check_size
-from ldp_core.limits import MOST_UNIT
+from ldp_core.limits import MOST_COLUMN_NAME
 from ldp_core.wording import quoted
 
 Texts = Annotated[tuple[str, ...], Strict(False)]
@@ -112,7 +112,7 @@ class NumericRecipe(_Recipe):
     outside: Literal["other", "clamp", "refuse"] = "refuse"
     non_numbers: Literal["refuse", "missing"] = "refuse"
     no_answer: Numbers = Field(default=(), exclude_if=lambda codes: not codes)
-    unit: str = Field(default="", max_length=MOST_UNIT, exclude_if=lambda unit: not unit)
+    unit: str = Field(default="", max_length=MOST_COLUMN_NAME, exclude_if=lambda unit: not unit)
     decimal: Literal[".", ","] = Field(default=".", exclude_if=lambda sign: sign == ".")
     origin: Origin = "declared"
 

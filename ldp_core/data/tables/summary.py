@@ -100,9 +100,10 @@ def identifies(column: columns.Column) -> bool:
         return True
     summary = summarise(column)
     present = summary.rows - summary.missing
-    measured = (summary.numbers >= MOSTLY * present and not summary.integer) or unit_of(column) is not None
+    measured = summary.numbers >= MOSTLY * present and not summary.integer
     dated = summary.dates >= MOSTLY * present
-    return summary.distinct > max(_FEW_NUMBERS, MOSTLY * present) and not (measured or dated)
+    different = summary.distinct > max(_FEW_NUMBERS, MOSTLY * present)
+    return different and not (measured or dated or unit_of(column))
 
 
 def can_count(column: columns.Column) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 
 import numpy as np
@@ -13,16 +12,17 @@ from ldp_core.data import columns
 from ldp_core.data.reading.numerals import evidence_of
 from ldp_core.data.reading.options import ReadOptions
 
-_MOSTLY = 0.9
-_LOOKED_AT = 1_000
-"""So many texts are looked at for a unit; all of them are then read with it."""
-_CURRENCIES = re.compile(
-    r"(?i)(usd|eur|gbp|chf|jpy|cny|inr|rs|sek|nok|dkk|kr|pln|czk|huf|aud|cad|nzd|sgd|hkd|zar|brl|mxn|try|ils|krw|thb|fr)\.?"
+_MOSTLY, _LOOKED_AT, _LONGEST = 0.9, 1_000, 100
+"""The unit is looked for in the first texts that are not too long; all of them are then read with it."""
+_SIGN = "[%‰°$€£¥₹₽₩₺₫₴₪₱฿]"
+_CURRENCY = (
+    "usd|eur|gbp|chf|jpy|cny|inr|rs|sek|nok|dkk|kr|pln|czk|huf|aud|cad|nzd|sgd|hkd|zar|brl|mxn|try|ils|krw|thb|fr"
 )
+_DIGITS = r"[.,]?\d[\d.,'\u2019\s]*"
 _WITH_UNIT = re.compile(
-    r"\(?[+\u2212-]?\s*([^\d\s()+-]{0,4}?)\s*[+\u2212-]?\s*([.,]?\d[\d.,'\u2019\s]*)([^\d\s()+-](?:[^\d()+-]{0,13}[^\d\s()+-])?)?\)?"
+    rf"(?i)[(+\u2212-]*\s*(?:(?P<before>[a-z]{{0,3}}{_SIGN}|{_CURRENCY})\.?\s*[+\u2212-]?\s*{_DIGITS}|"
+    rf"{_DIGITS}(?!(?:st|nd|rd|th|[ap]\.?m)\b)(?P<behind>(?:[^\W\d_]|{_SIGN})(?:[^\d()+-]{{0,13}}[^\d\s()+.-])?)\.?)\)?"
 )
-_NO_UNIT = {"st", "nd", "rd", "th", "am", "pm", "a.m", "p.m"}
 
 
 def unit_of(column: columns.Column) -> tuple[str, tuple[str, ...]] | None:
@@ -39,36 +39,24 @@ def unit_of(column: columns.Column) -> tuple[str, tuple[str, ...]] | None:
         The unit, in the singular, and the decimal signs that the numbers may have, the likelier one first; None where the texts
         are something else.
     """
-    texts, users = column.texts[~column.missing], column.rows_per_text[~column.missing]
-    found, spelled, plain = Counter[str](), dict[str, str](), users[np.isfinite(column.numbers[~column.missing])].sum()
-    for text, people in zip(texts[:_LOOKED_AT], users[:_LOOKED_AT].tolist(), strict=True):
-        if (written := _WITH_UNIT.fullmatch(text)) and (unit := _unit(written[1], (written[3] or "").strip())):
-            found[unit.casefold()] += people
-            spelled.setdefault(unit.casefold(), unit)
-    unit, people = max(found.items(), key=lambda pair: pair[1], default=("", 0))
-    if people < _MOSTLY * users[:_LOOKED_AT].sum() - plain or not unit:
+    texts, users = column.texts[~column.missing][:_LOOKED_AT], column.rows_per_text[~column.missing][:_LOOKED_AT]
+    units, plain = [_unit(text) for text in texts], np.isfinite(column.numbers[~column.missing][:_LOOKED_AT])
+    people = Counter[str]()
+    for unit, some in zip(units, users.tolist(), strict=True):
+        people[unit.casefold()] += some
+    same = max(filter(None, people), key=people.__getitem__, default="")
+    if not same or people[same] < _MOSTLY * users.sum() - users[plain].sum():
         return None
-    unit = spelled[unit]
-    bare = [re.sub(rf"(?i){re.escape(unit)}s?\.?", "", text, count=1).strip() for text in texts]
-    ways = sorted(
-        evidence_of(pa.array(bare, pa.large_string()), users).best(ReadOptions()), key=lambda way: not way.thousands
-    )
-    decimals = tuple(dict.fromkeys(way.decimal for way in ways))
+    unit = next(unit for unit in units if unit.casefold() == same)
+    such = np.array([unit.casefold() == same for unit in units])
+    bare = [re.sub(rf"(?i){re.escape(unit)}s?\.?", "", text, count=1).strip() for text in texts[such]]
+    ways = evidence_of(pa.array(bare, pa.large_string()), users[such]).best(ReadOptions())
+    decimals = tuple(dict.fromkeys(way.decimal for way in sorted(ways, key=lambda way: not way.thousands)))
     numbers = columns.in_unit(column, unit, decimals[0]).numbers if decimals else np.zeros(0)
     return (unit, decimals) if np.unique(numbers[np.isfinite(numbers)]).size > 1 else None
 
 
-def _unit(before: str, behind: str) -> str:
-    """The unit that the words before or behind a number are, in the singular; empty where they are none."""
-    if before:
-        currency = _CURRENCIES.fullmatch(before) or any(map(_is_sign, before))
-        return before.removesuffix(".") if currency and not behind else ""
-    word = behind.removesuffix(".")
-    if not word or word.casefold() in _NO_UNIT or not (word[0].isalpha() or _is_sign(word[0])):
-        return ""
-    return word.removesuffix("s") if len(word) > 2 else word
-
-
-def _is_sign(sign: str) -> bool:
-    """True for per cent, degrees and currencies."""
-    return sign in "%‰°" or unicodedata.category(sign) == "Sc"
+def _unit(text: str) -> str:
+    """The unit before or behind the number that a text is, in the singular; empty where there is none."""
+    written = _WITH_UNIT.fullmatch(text) if len(text) <= _LONGEST else None
+    return re.sub(r"(?i)(?<=\w\w)s$", "", written["before"] or written["behind"]) if written else ""

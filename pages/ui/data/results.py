@@ -255,8 +255,8 @@ def editor(state: Session, design: Setting) -> None:
         return
     base = _base(state, source, recipe, attribute)
     what = "categories" if attribute.kind == "categorical" else "edges of the bins"
-    opened = state.view.get("editing") or any(doubt.listed for doubt in background_read.doubts(state, source, recipe))
-    with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(opened)):
+    wrong = any(doubt.listed for doubt in background_read.doubts(state, source, recipe))
+    with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=wrong or bool(state.view.get("editing"))):
         if base.recipe.kind == "categorical" and base.attribute.kind == "categorical":
             st.caption(
                 "Give several values the same category to merge them, change a category's name to rename it, or its place to move "
