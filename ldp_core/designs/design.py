@@ -286,8 +286,11 @@ def worked_out(
     configuration: Configuration, domain: Domain, people: Counted | Records, on_data: bool, cancel: Cancel
 ) -> workloads.Workload | None:
     """The questions with all that figures start from; None once cancelled. ValueError where they do not fit."""
-    rates = planned(configuration, domain, people, on_data)
-    return workloads.work_out(configuration.parts, domain, cancel, chosen_targets(configuration), rates)
+    rates, counts = (
+        planned(configuration, domain, people, on_data),
+        None if configuration.planning == "even" else people,
+    )
+    return workloads.work_out(configuration.parts, domain, cancel, chosen_targets(configuration), rates, counts)
 
 
 def people_in(configuration: Configuration, domain: Domain, tally: tables.Tally | None) -> Counted | Records:

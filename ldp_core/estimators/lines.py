@@ -56,7 +56,8 @@ def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = 
     -------
     DataFrame
         ``query``, ``name``, ``answer``, ``low``, ``high``, ``method``, ``standard_error``, ``unbiased`` and ``identified`` (whether the sizes of groups
-        are known well enough to use it), in the unit of the answers; ends are NaN where there is no interval. About everybody also ``promised``, the most that the standard error can be for so many people.
+        are known well enough to use it), in the unit of the answers; ends are NaN where there is no interval. About everybody also ``promised``,
+        the most that the standard error can be for so many people.
     """
     if line.asked is None:
         return _about_everybody(line, given, most)

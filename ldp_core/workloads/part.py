@@ -72,7 +72,7 @@ class Part(Frozen):
         asked = self.asked(axes)
         if asked is None:
             return about_everybody(self, self.build(axes), *self.question.measured(axes, people))
-        own = self.rates(axes, people)
+        own = self.rates(axes, people if rates is None else None)
         assert own is not None
         if rates is not None and rates.ratios.shape != own.ratios.shape:
             raise ValueError(

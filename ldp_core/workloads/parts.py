@@ -354,6 +354,7 @@ def over_attributes(
     targets: Mapping[str, Target] | None = None,
     counts: Counts | Sequence[Rates | None] | None = None,
     check: Callable[[], None] = lambda: None,
+    people: Counts | None = None,
 ) -> Workload:
     """One workload of the answers to all ``parts``, for designs; what was asked is kept in its `asked`.
 
@@ -365,6 +366,7 @@ def over_attributes(
     counts : (n,) planning data, or `People`, of which shares, averages and sizes of groups are taken; or these, for each part; None for people who
         are evenly spread.
     check : called between parts, and may raise to stop it.
+    people : planning data of which targets are taken by themselves, by default ``counts``.
 
     Returns
     -------
@@ -381,17 +383,18 @@ def over_attributes(
         raise ValueError("There is nothing to ask yet; add at least one group of queries.")
     axes, lines = axes_of(attributes), []
     taken = counts if isinstance(counts, Sequence) else [None] * len(parts)
-    people = None if counts is None or taken is counts else people_of(counts, [axis.size for axis in axes])
+    planned = people if isinstance(counts, Sequence) else counts
+    known = None if planned is None else people_of(planned, [axis.size for axis in axes])
     for i, part in enumerate(parts, start=1):
         check()
         try:
-            lines.append(part.line(axes, people, taken[i - 1]))
+            lines.append(part.line(axes, known, taken[i - 1]))
         except ValueError as error:
             if len(parts) == 1:
                 raise
             raise ValueError(f"Group {i} of the queries: {_uncapitalised(str(error))}") from None
     answered = [replace(line, told=_as_known(line.told, axes)) for line in lines]
-    chosen = default_targets(answered, people) | dict(targets or {})
+    chosen = default_targets(answered, known) | dict(targets or {})
     lines = [replace(line, target=chosen[line.key]) for line in lines]
     scale = lines[0].scale
     design = [(workload, weight * line.scale / scale) for line in lines for workload, weight in line.design]

@@ -89,6 +89,7 @@ def work_out(
     cancel: Cancel,
     targets: Mapping[str, Target] | None = None,
     counts: Counts | Sequence[Rates | None] | None = None,
+    people: Counts | None = None,
 ) -> Workload | None:
     """The workload of these recipes, with everything that all figures start from already computed; None once cancelled
     (see `ldp_core.run`). ValueError as `over_attributes`."""
@@ -100,7 +101,7 @@ def work_out(
             raise Cancelled
 
     try:
-        workload = over_attributes(parts, attributes, targets, counts, check)
+        workload = over_attributes(parts, attributes, targets, counts, check, people)
         workload.prepare(check)
     except Cancelled:
         return None

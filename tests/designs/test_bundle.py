@@ -203,8 +203,8 @@ def test_a_removed_outcome_is_said():
 
 
 def test_an_edited_configuration_makes_the_outcome_foreign():
-    bundle = load(with_setting("target_alpha", 0.02))
-    assert bundle.configuration.target_alpha == 0.02
+    bundle = load(with_setting("targets", {"points": 2.0}))
+    assert bundle.configuration.targets == {"points": 2.0}
     assert "belongs to other inputs" in bundle.warnings[0]
 
 

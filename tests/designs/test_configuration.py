@@ -21,6 +21,7 @@ from ldp_core.designs import (
     load_configuration,
     parse_epsilon,
 )
+from ldp_core.designs.configuration import PlanningRates
 from ldp_core.workloads import (
     HistogramPart,
     KWayMarginalsPart,
@@ -67,9 +68,9 @@ CHANGES = {
     "reports_per_user": 2,
     "mechanism": MechanismRecipe(name="hierarchical", parameters={"branching": 8, "oracle": "hadamard"}),
     "compared": ("hadamard",),
-    "target_alpha": 0.02,
-    "difference": "smallest",
-    "detection": DifferenceToDetect(power=0.9),
+    "targets": {"points": 2.0, "difference of points": DifferenceToDetect(difference=5.0, power=0.9)},
+    "planning": "even",
+    "rates": (*[None] * 4, PlanningRates(ratios=[[0.25, None]], sizes=[[0.1, 0.0]])),
     "simulation": Simulation(seed=1),
     "optimizer": Optimizer(seed=1),
     "own": (SuppliedTable.from_file(b"0.4,0.6\n0.6,0.4", "Ours", [], 2),),
@@ -118,10 +119,19 @@ def test_spellings_of_one_epsilon_share_a_digest_but_stay_as_entered():
     assert load_configuration(other.to_json()).epsilon == "1.0"
 
 
+def test_what_was_taken_of_planning_data_goes_with_its_questions():
+    """A design that was opened without its data has nothing else that it could be taken of."""
+    kept = FULL.with_(rates=CHANGES["rates"])
+    assert kept.with_(epsilon="2", workload=kept.workload).rates == CHANGES["rates"]
+    for field in ("workload", "domain"):
+        assert kept.with_(**{field: CHANGES[field]}).rates is None
+    assert load_configuration(kept.to_json()) == kept
+
+
 def test_files_of_this_version_keep_the_digests_that_they_record():
     asked = (HistogramPart(attribute="transport"), PrefixPart(attribute="age"), RangesPart(attribute="age"))
     design = Configuration(domain=Domain(attributes=(TRANSPORT, AGE)), workload=WorkloadRecipe(parts=asked))
-    assert design.digest().startswith("007284d165197d1c")
+    assert design.digest().startswith("32a4b1a7bcdf88b7")
 
 
 def test_changing_validates_and_leaves_the_original_alone():
@@ -193,7 +203,15 @@ def test_bad_epsilon_is_one_sentence_with_the_way_out(text, reason):
         ("population/shape", "dirichlet", "population: the shape dirichlet needs a concentration and a draw"),
         ("epsilon", 1, "epsilon: 1 should be a valid string"),
         ("epsilon", "1000", "Epsilon 1000 is too large"),
-        ("target_alpha", 0, "target_alpha: 0 should be greater than 0."),
+        ("targets", {"points": 0}, "targets > points: 0 should be greater than 0;"),
+        ("targets", {"points": {"difference": 5, "power": 1}}, "power: 1 should be less than or equal to 0.9999"),
+        (
+            "rates",
+            [{"ratios": [[0.5]], "sizes": [[2]]}],
+            "sizes > item 1 > item 1: 2 should be less than or equal to 1.",
+        ),
+        ("rates", [{"ratios": [[0.5]], "sizes": [[None]]}], "sizes > item 1 > item 1: null should be"),
+        ("rates", [{"ratios": [[0.5], [1]], "sizes": [[0.5], [0.1, 0.2]]}], "each ratio needs the size of its group"),
         ("simulation/trials", 10**9, "less than or equal to 10000."),
         ("mechanism", None, "mechanism: null should be an object in braces"),
         ("optimizer/histogram", [0.0, 0.0], "a histogram needs at least one number above 0"),
@@ -208,7 +226,7 @@ def test_an_edited_file_is_refused_naming_the_place(path, value, reason):
 
 @pytest.mark.parametrize("key", Configuration.model_fields)
 def test_a_missing_key_is_never_replaced_by_a_default(key):
-    content = document(FULL.with_(difference="typical", own=CHANGES["own"]))
+    content = document(FULL.with_(own=CHANGES["own"]))
     del content[key]
     assert key in complaint(json.dumps(content))
 

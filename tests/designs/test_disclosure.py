@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,18 @@ from ldp_core import designs, frames
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.deploy.commands import main
 from ldp_core.deploy.kit import package
-from ldp_core.designs import Configuration, MechanismRecipe, Optimizer, Population, WorkloadRecipe, disclosure, ready
+from ldp_core.designs import (
+    Configuration,
+    MechanismRecipe,
+    Optimizer,
+    Population,
+    WorkloadRecipe,
+    disclosure,
+    ready,
+    strict_json,
+)
 from ldp_core.people import Counted
-from ldp_core.workloads import HistogramPart, MarginalsPart, PrefixPart
+from ldp_core.workloads import DifferencePart, HistogramPart, MarginalsPart, MeanPart, PrefixPart, SharePart
 from tests.deploy.kit.kits import members
 
 AGES = NumericAttribute(name="age", edges=(0, 20, 40, 60, 80), origin="declared")
@@ -23,7 +32,6 @@ COUNTED = Configuration(
     population=Population(users=1, origin="data", shape="data"),
     workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"), HistogramPart(attribute="age"))),
     mechanism=MechanismRecipe(name="hierarchical"),
-    difference="typical",
     optimizer=Optimizer(max_rounds=3),
 )
 COLUMNS = [
@@ -80,15 +88,16 @@ def outcome(content):
 
 
 @pytest.mark.crossed
-@pytest.mark.parametrize("difference", [None, "typical", "smallest"])
+@pytest.mark.parametrize("targets", [None, {"points": 4.0}])
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_what_leaves_is_the_same_for_every_table_with_as_many_people(name, difference):
-    chosen = COUNTED.with_(mechanism=MechanismRecipe(name=name), difference=difference)
+def test_what_leaves_is_the_same_for_every_table_with_as_many_people(name, targets):
+    chosen = COUNTED.with_(mechanism=MechanismRecipe(name=name), targets=targets)
     one, other = (made(chosen, table(counts)) for counts in (ONE, OTHER))
-    target = one.configuration.target_alpha
-    assert difference is None or target != other.configuration.target_alpha  # a digit of the data, which is announced
+    own = one.configuration.targets
+    assert (own == targets) == (targets is not None)
+    assert (own == other.configuration.targets) == (targets is not None)  # a digit of the data, which is announced
     assert any("one digit of how large" in sentence for sentence in disclosure.told(one))
-    other = made(chosen.with_(target_alpha=target, difference=None), table(OTHER))
+    other = made(chosen.with_(targets=own), table(OTHER))
     assert files(one) == files(other)
     exact, others = (files(found, figures=True) for found in (one, other))
     differ = {kind for kind in exact if exact[kind] != others[kind]}
@@ -100,7 +109,44 @@ def test_so_are_the_files_of_a_survey(name):
     chosen = PAIRS.with_(mechanism=MechanismRecipe(name=name), optimizer=Optimizer(max_rounds=3, aim="people"))
     one, other = (made(chosen, records(seed), proved=False) for seed in (0, 1))
     assert files(one) == files(other)
-    assert files(one, figures=True)["design"] != files(other, figures=True)["design"]
+    assert files(one, figures=True)["queries"] != files(other, figures=True)["queries"]
+
+
+WITHIN = COUNTED.with_(
+    domain=Domain(attributes=(CategoricalAttribute(name="sex", values=("f", "m")), AGES)),
+    workload=WorkloadRecipe(
+        parts=(
+            SharePart(of=PrefixPart(attribute="age"), within=("sex",)),
+            DifferencePart(of=HistogramPart(attribute="age"), attribute="sex", first="m", second="f"),
+            MeanPart(attribute="age"),
+        )
+    ),
+)
+
+
+@pytest.mark.parametrize("aim", ["worst_case", "average"])
+def test_of_questions_within_groups_two_digits_of_shares_and_sizes_leave_and_are_announced(aim):
+    def of(counts):
+        rows = table(counts[:4]).assign(sex="f"), table(counts[4:]).assign(sex="m")
+        return pd.concat(rows, ignore_index=True)
+
+    chosen = WITHIN.with_(mechanism=MechanismRecipe(name="optimized"), optimizer=Optimizer(max_rounds=3, aim=aim))
+    alike = [
+        (20_000, 15_000, 10_000, 5_000, 5_000, 10_000, 20_000, 15_000),
+        (20_012, 14_999, 9_995, 4_994, 4_990, 10_004, 20_005, 15_001),
+    ]
+    one, other, third = (made(chosen, of(np.array(counts)), proved=False) for counts in (*alike, alike[0][::-1]))
+    assert one.configuration.rates == other.configuration.rates != third.configuration.rates
+    assert files(one) == files(other)
+    assert any(
+        "each share or average in the data and the size of each group, two digits" in told
+        for told in disclosure.told(one)
+    )
+    even = made(chosen.with_(planning="even"), of(np.array(alike[0])), proved=False)
+    assert even.configuration.rates is None
+    assert not any("each share or average" in told for told in disclosure.told(even))
+    targets = chosen.with_(planning="even", targets=even.configuration.targets)
+    assert files(even) == files(made(targets, of(np.array(alike[0][::-1])), proved=False))
 
 
 def test_the_number_of_people_is_that_of_the_table_and_said():
@@ -121,7 +167,7 @@ def tables(users):
 
 def test_every_table_fits_what_leaves_and_few_fit_what_was_asked_for():
     truth, users = np.array([4, 5, 1, 2]), 12
-    found = made(COUNTED.with_(difference=None), table(truth))
+    found = made(COUNTED.with_(targets={"points": 10.0}), table(truth))
 
     def having(counts):
         return replace(found, people=Counted(counts, (4,)))
@@ -146,11 +192,11 @@ def test_requested_errors_on_the_data_are_exact_and_announced():
     found = made(COUNTED, table(ONE))
     for kind in ("design", "kit"):
         without, recorded = (outcome(files(found, figures)[kind]) for figures in (False, True))
-        assert recorded["expected_errors"] == asdict(found.summary(found.chosen_mechanism))
+        assert recorded["questions"] == strict_json.plain(found.lines(found.chosen_mechanism), "")
         assert recorded["users_needed"]["people"] == found.users_needed(found.chosen_mechanism, "people")
-        assert recorded["expected_errors_refer_to"] == "this data"
+        assert recorded["errors_refer_to"] == "this data"
         assert any("may work out all counts" in sentence for sentence in recorded["read_off_the_data"])
-        assert without["expected_errors_refer_to"] == "an even spread of people"
+        assert without["errors_refer_to"] == "an even spread of people"
         assert "people" not in without["users_needed"]
         assert any("The counts are not exported" in sentence for sentence in without["read_off_the_data"])
     report = members(files(found, figures=True)["kit"])["report.html"].decode()
@@ -166,15 +212,15 @@ def test_a_strategy_fitted_to_the_data_says_so_and_keeps_nothing_back():
     assert any("exact share of every type" in sentence for sentence in outcome(content)["read_off_the_data"])
     loaded = designs.load(content)
     np.testing.assert_allclose(loaded.mechanism.prior * 1000, ONE)
-    assert outcome(content)["expected_errors_refer_to"] == "this data"
+    assert outcome(content)["errors_refer_to"] == "this data"
 
 
 def test_people_who_were_declared_are_no_secret():
     declared = COUNTED.with_(population=Population(users=1000, origin="declared", shape="zipf"))
     found = made(declared)
     assert not disclosure.withheld(found)
-    recorded = package.outcome_of(found)
-    assert recorded["expected_errors"] == asdict(found.summary(found.chosen_mechanism))
+    recorded = strict_json.plain(package.outcome_of(found), "")
+    assert recorded["questions"] == strict_json.plain(found.lines(found.chosen_mechanism), "")
     assert recorded["read_off_the_data"] == []
 
 
@@ -189,7 +235,7 @@ def test_a_design_opened_without_its_data_is_written_again_as_it_was():
 
 @pytest.mark.parametrize("command", ["design", "kit"])
 def test_commands_write_errors_on_data_only_where_they_are_told_to(command, tmp_path, capsys):
-    (tmp_path / "design.json").write_bytes(COUNTED.with_(difference=None).to_json())
+    (tmp_path / "design.json").write_bytes(COUNTED.with_(targets={"points": 10.0}).to_json())
 
     def written(counts, *told):
         table(counts).to_csv(tmp_path / "people.csv", index=False)

@@ -35,7 +35,6 @@ DECLARED = Configuration(
     workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"),)),
     mechanism=MechanismRecipe(name="hierarchical", parameters={"branching": 2}),
     compared=("randomized_response", "hierarchical", "hierarchical(branching=4)", "haar", "subset_selection"),
-    difference="typical",
     optimizer=Optimizer(aim="people"),
 )
 OF_SAMPLE = DECLARED.with_(
