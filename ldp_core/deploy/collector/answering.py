@@ -38,7 +38,7 @@ def answers(
     most: int | None = None,
     occasions: int = 1,
     drawn: bool = False,
-    sizes: np.ndarray | None = None,
+    sizes: pd.Series | np.ndarray | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """What a ``collection`` answers, question by question, in the units that were asked for.
