@@ -290,13 +290,13 @@ class Optimizer(_Inputs):
 
     `aim` says whose error to optimise for: that of users spread evenly over the types (average), of
     the population of the design (people), of users spread like `histogram` (one weight per type),
-    or of the worst type (worst_case).
+    or of the worst type (worst_case). Where it is left open, `Configuration.aim` says.
     """
 
     seed: Seed = 0
     max_rounds: Annotated[Whole, Field(ge=1)] | None = None
     rows: Annotated[Whole, Field(ge=1)] | None = None
-    aim: Literal["worst_case", "average", "people", "histogram"] = "worst_case"
+    aim: Literal["worst_case", "average", "people", "histogram"] | None = None
     histogram: Histogram | None = None
     time_limit: Annotated[float, Field(ge=1, le=3600)] | None = None
 
@@ -364,6 +364,20 @@ class Configuration(_Inputs):
     def parts(self) -> tuple[WorkloadPart, ...]:
         """The groups of queries asked; none where nothing is."""
         return () if self.workload is None else self.workload.parts
+
+    @property
+    def aim(self) -> str:
+        """Whose error to optimise for: as chosen, or `usual_aim`."""
+        return self.optimizer.aim or self.usual_aim
+
+    @property
+    def usual_aim(self) -> str:
+        """Whose error counts unless somebody says otherwise: the worst case. Where answers are about groups that are secret, their errors are those
+        for the shares that the design takes of planning data: it is for those people then, or for people spread evenly where there are none."""
+        known = set() if self.domain is None else {own.name for own in self.domain.attributes if own.known}
+        if all(known.issuperset(part.groups_by) for part in self.parts):
+            return "worst_case"
+        return "people" if self.planning == "people" and self.population.shape != "uniform" else "average"
 
     def with_(self, **changes: Any) -> "Configuration":
         """A validated copy with some fields changed.

@@ -143,9 +143,11 @@ class Asked:
         return found
 
     def aim(self, name: str) -> str:
-        """The case of a mechanism: the one it is fitted for, or else the worst case."""
-        aims, chosen = library.spec(name).aims, self.configuration.optimizer.aim
-        return chosen if chosen in aims and chosen in self.cases else aims[0]
+        """The case of a mechanism: the one it is fitted for; of one that is not fitted, the usual one for these questions."""
+        spec = library.spec(name)
+        chosen = self.configuration.aim if spec.aimed else self.configuration.usual_aim
+        can = chosen in self.cases and (chosen in spec.aims or not spec.fitted)
+        return chosen if can else spec.aims[0]
 
     @property
     def case(self) -> str:

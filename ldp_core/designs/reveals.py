@@ -10,7 +10,6 @@ from ldp_core.data.tables import AttributeRecipe, DateRecipe, NumericRecipe
 from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.privacy_note import quoted
 from ldp_core.library import USUAL
-from ldp_core.workloads import WorkloadPart
 
 
 def without_own(configuration: Configuration, *gone: str) -> dict[str, object]:
@@ -36,7 +35,7 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
         parts.append(f"The number of users, {population.users:,}, was counted in the data.")
     if population.shape == "data":
         known = configuration.mechanism.name in library.names()  # a later version may have written the file
-        if configuration.optimizer.aim == "people" and known and library.spec(configuration.mechanism.name).aimed:
+        if configuration.aim == "people" and known and library.spec(configuration.mechanism.name).aimed:
             parts.append(
                 "The strategy was optimised for this data and comes with the exact share of every type: with the number of "
                 "users, anybody who gets the file knows all counts. Optimise for the worst case or a histogram of your own instead."
@@ -51,7 +50,7 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
                 "The counts are not exported: errors and users needed are those of people spread evenly. Targets "
                 "may be taken from the counts: one digit of how large a typical answer is, two of how far numbers are spread."
             )
-        if configuration.planning == "people" and any(map(_within_groups, configuration.parts)):
+        if configuration.planning == "people" and any(part.groups_by for part in configuration.parts):
             parts.append(
                 "Of the questions within groups the file holds each share or average in the data and the size of each group, two digits of each. Take "
                 "people as evenly spread instead, and it holds nothing of them."
@@ -59,11 +58,6 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
     if parts:
         parts.append("Values declared beforehand reveal nothing about the data.")
     return parts
-
-
-def _within_groups(part: WorkloadPart) -> bool:
-    """Whether a question is answered by shares or averages within groups."""
-    return part.kind == "share" or getattr(part, "shares", False) or (part.kind == "mean" and bool(part.by))
 
 
 def observed_attributes(configuration: Configuration) -> dict[str, str]:

@@ -257,7 +257,7 @@ class Setting(Proved):
         settings = {k: v for k, v in chosen.items() if k in spec.parameters and v is not None}
         if spec.aimed:
             case = self.cases[self.aim(spec.name)]
-            settings["time_limit"] = self.search_seconds
+            settings["time_limit"] = None if "max_rounds" in settings else self.search_seconds
             if case.prior is None:
                 settings["target"] = "worst_case"
             elif not case.uniform:
@@ -274,7 +274,7 @@ class Setting(Proved):
         enough: float = choices.GOOD_ENOUGH,
     ) -> Fit:
         """Fit a mechanism and keep the fit, or an earlier one that was computed here and is better. The search ends once the
-        mechanism is proved to be within a share of ``enough`` of the best possible.
+        mechanism is proved to be within a share of ``enough`` of the best possible, or, where a number of rounds is set, after these.
 
         ``bound`` says what has been proved by now, on the scale of L; by default that is the proof kept for the case.
         ``ended`` is called when the search is over, before the costs of its result are computed.
@@ -284,6 +284,7 @@ class Setting(Proved):
         about_answers = self.answers.told == self.workload  # else the bound is on other rows than those fitted to
         known = bound or (partial(self.proved_objective, chosen.name) if about_answers else lambda: None)
         history, near = list[tuple[float, float]](), False
+        by_rounds = self.configuration.optimizer.max_rounds is not None  # the same on every machine
 
         def follow(progress: Progress) -> None:
             nonlocal near
@@ -291,7 +292,8 @@ class Setting(Proved):
             least = known() if spec.aimed and progress.objective is not None else None
             if progress.objective is not None:
                 history.append((progress.seconds, progress.objective))
-                near = least is not None and choices.close(progress.objective, least, self.workload.trace, enough)
+                proved = least is not None and choices.close(progress.objective, least, self.workload.trace, enough)
+                near = proved and not by_rounds
             if callback is not None:
                 callback(replace(progress, bound=progress.bound if least is None else least, history=history))
 

@@ -195,6 +195,10 @@ class Spec:
         """True if building it is a numerical optimisation that may take long."""
         return bool(self.sweep_rounds)
 
+    def rounds_in_sweeps(self, types: int) -> int | None:
+        """The rounds of a fit to so many types in a sweep or a stored figure; None where there is no such fit."""
+        return max((rounds for most, rounds in self.sweep_rounds.items() if types <= most), default=None)
+
     @property
     def aimed(self) -> bool:
         """True if it is fitted to a case that can be chosen."""

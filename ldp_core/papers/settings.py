@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
+from ldp_core import library
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, NumericRecipe, build_domain
-from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Optimizer, Population, WorkloadRecipe
 from ldp_core.workloads import TypesPart, Workload, on_types
 
 
@@ -66,5 +67,6 @@ def design(
         population=Population(users=users, origin="declared", shape=shape),
         workload=WorkloadRecipe(parts=(part,)),
         mechanism=MechanismRecipe(name=mechanism),
+        optimizer=Optimizer(max_rounds=library.spec(mechanism).rounds_in_sweeps(n)),  # as the stored figures have it
         **fields,
     )

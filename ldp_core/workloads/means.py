@@ -120,6 +120,10 @@ class MeanPart(_NumberPart):
             raise ValueError("An average within groups is not divided once more; compare averages of all instead.")
         return self._build(axes)
 
+    @property
+    def groups_by(self) -> tuple[str, ...]:
+        return self.by
+
     def asked(self, axes: Sequence[Axis]) -> Asked | None:
         alone = self.model_copy(update={"by": ()})
         return Asked.within(alone, axes, self.by, self._unit(self._axis(axes))) if self.by else None

@@ -57,6 +57,11 @@ class Part(Frozen):
         """The unit of the answers, and how far the numbers averaged are spread among ``people`` (0 where that is not known)."""
         return Unit(), 0.0
 
+    @property
+    def groups_by(self) -> tuple[str, ...]:
+        """The attributes that make up the groups which answers are shares or averages of; none where answers are about everybody."""
+        return ()
+
     def asked(self, axes: Sequence[Axis]) -> Asked | None:
         """What is asked within groups; None where answers are about everybody."""
         return None

@@ -303,12 +303,16 @@ class DifferencePart(_Compared):
         counted = "" if self.of.kind in ("mean", "total") else ", shares" if self.shares else ", numbers of people"
         return f"{self.of.summary}: {self.attribute} {self.first} minus {self.second}{counted}"
 
+    @property
+    def groups_by(self) -> tuple[str, ...]:
+        return (self.attribute, *self.by) if self.shares else ()
+
     def asked(self, axes: Sequence[Axis]) -> Asked | None:
         if not self.shares:
             return None
         unit = self.of.measured(axes, None)[0]
         unit = unit if self.of.kind == "mean" else replace(unit, name=OF_GROUP)
-        return Asked.within(self.of, axes, [self.attribute, *self.by], unit, (self.first, self.second))
+        return Asked.within(self.of, axes, self.groups_by, unit, (self.first, self.second))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         (place,) = places_of(axes, [self.attribute])
@@ -335,11 +339,15 @@ class SharePart(_Compared):
     def _summary(self) -> str:
         return f"{self.of.summary}, as shares of each {' x '.join(self.within)}"
 
+    @property
+    def groups_by(self) -> tuple[str, ...]:
+        return (*self.within, *self.by)
+
     def asked(self, axes: Sequence[Axis]) -> Asked:
         if self.of.kind == "mean":
             raise ValueError("An average has no share of a group; ask for the average within each group.")
         unit = replace(self.of.measured(axes, None)[0], name=OF_GROUP)
-        return Asked.within(self.of, axes, [*self.within, *self.by], unit)
+        return Asked.within(self.of, axes, self.groups_by, unit)
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         return self.line(axes, None).told  # for people spread evenly

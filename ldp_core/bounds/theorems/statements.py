@@ -126,10 +126,10 @@ STATEMENTS: dict[str, Statement] = {
             "centred_svd",
             "Centred SVD bound",
             words="The same bound without the known part of the workload, the number of people, and with the exact largest variance "
-            "of the rows of a private strategy. It is never far from the best mechanism when epsilon is small.",
+            "of the rows of a private strategy. It is never far from the best mechanism when epsilon is small. $p$ are the shares of the types among "
+            "the people that the design is for: $p_u = 1/n$ on average over the types, and in the worst case those for whom the bound is largest.",
             latex=r"\mathrm{error} \ge \lVert W p \rVert^2 + \frac{\lVert W S P \rVert_*^2}{\sinh^2(\varepsilon/2)}"
-            r" - \textstyle\sum_u p_u \lVert w_u \rVert^2,\quad p_u = \tfrac1n,\ S = \sqrt{\mathrm{diag}\,p},"
-            r"\ P = I - \sqrt p \sqrt p^{\,\top}",
+            r" - \textstyle\sum_u p_u \lVert w_u \rVert^2,\quad S = \sqrt{\mathrm{diag}\,p},\ P = I - \sqrt p \sqrt p^{\,\top}",
             source=f"this project, after {MCKENNA}, Theorem 5.6",
             compute=variance(centred_svd),
         ),

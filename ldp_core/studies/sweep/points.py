@@ -103,11 +103,10 @@ class SweepPoint:
         this many types)."""
         options = {key: value for key, value in self.parameters.items() if key != "time_limit"}
         if self.fitted and options.get("max_rounds") is None:
-            allowed = library.spec(self.name).sweep_rounds
-            limits = [rounds for types, rounds in allowed.items() if self.workload.n <= types]
-            if self.workload.survey is not None:  # at any size more would gain less than a per cent
-                limits = [min(allowed.values())]
-            options["max_rounds"] = max(limits, default=None)
+            spec = library.spec(self.name)
+            survey = self.workload.survey is not None  # at any size more would gain less than a per cent
+            few = min(spec.sweep_rounds.values())
+            options["max_rounds"] = few if survey else spec.rounds_in_sweeps(self.workload.n)
         return options
 
     @property

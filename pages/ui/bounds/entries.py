@@ -91,4 +91,4 @@ def _compared(state: Session, entry: Entry) -> str:
         return f"**Binding**: {title} attains it."
     if ratio < BINDING:
         return f"**Binding**: {title} comes within {wording.share(abs(ratio - 1))} of it."
-    return f"**Loose by a factor of {wording.significant(ratio)}** in users: {title} needs that many times what this allows."
+    return f"{title} needs **{times}** the users that this allows: it is at most {wording.share(ratio - 1)} from the best possible."

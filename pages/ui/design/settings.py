@@ -218,18 +218,18 @@ def _aim_controls(state: Session) -> None:
     pick(
         "Optimise for",
         "aim",
-        c.optimizer.aim,
+        c.aim,
         lambda aim: _set_optimizer(state, aim=aim),
         {case: case_title(case).capitalize() for case in CASES},
         help="Users needed are for the error in this case, and the mechanism is fitted to it. The worst case holds whatever "
         "values people turn out to have.",
     )
-    if c.optimizer.aim == "people" and design.on_data:
+    if c.aim == "people" and design.on_data:
         st.warning(
             "The strategy is fitted to this data, and an export of it holds the share of every type. Pass it on only if these are "
             "not secret; the worst case, or last year's histogram, reveals nothing about this data."
         )
-    if c.optimizer.aim == "histogram":
+    if c.aim == "histogram":
         histogram_box(state, "histogram")
         if "histogram" not in state.setting.cases:
             st.info("Until a histogram is given for every type, the worst case counts.")

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, papers, wording
 from ldp_core.designs import Configuration
+from ldp_core.library import USUAL
 from ldp_core.papers import Panel, Paper
 from pages.ui import layout, listing
-from pages.ui.controls import control, guarded
+from pages.ui.controls import control
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 
+AXES = {"Epsilon": "Over epsilon", "Types": "Over domain size"}
+"""The tab of Compare with the axis of a panel."""
 STORED = "These are stored results, found with this project's mechanisms in minutes of work: the page does not work them out again."
 
 
@@ -66,7 +68,7 @@ def show(state: Session, panel: Panel) -> None:
     st.markdown(f"**{plain(panel.place)}: {plain(panel.title)}.** {plain(panel.setting)}")
     if panel.design is not None:
         with layout.actions("papers"):
-            _opening(state, panel.design)
+            _opening(state, panel, panel.design())
     try:
         frame = _points(panel.key)
     except ValueError as error:
@@ -84,15 +86,19 @@ def show(state: Session, panel: Panel) -> None:
     _table(frame, panel)
 
 
-def _opening(state: Session, design: Callable[[], Configuration]) -> None:
+def _opening(state: Session, panel: Panel, design: Configuration) -> None:
+    """A button to the design: where the panel has several mechanisms, to their comparison along its axis."""
     if st.button(
         "Open as a design",
         key="papers-open",
         icon=":material/open_in_new:",
         help="Data, workload, epsilon and mechanism of this setting become your design. Undo brings the present one back.",
     ):
-        guarded(state, exchange.load, state, design().to_json())
-        st.switch_page("pages/design.py")
+        exchange.begin(state, design)
+        if design.compared == USUAL:
+            st.switch_page("pages/design.py")
+        state.view["compare-tabs"] = AXES.get(_first_words(panel.x), "Users needed")
+        st.switch_page("pages/compare.py")
 
 
 def _table(frame: pd.DataFrame, panel: Panel) -> None:

@@ -32,6 +32,15 @@ def open_file(state: Session, content: bytes) -> bool:
     return True
 
 
+def begin(state: Session, configuration: Configuration, source: Source | None = None) -> None:
+    """Go on with a design that was made or read; one that has a name stays in the list as it is."""
+    if configuration != state.configuration or source is not state.source:
+        state.saved.begin()
+    state.install(configuration, source)
+    state.draft = None
+    state.view.pop("source", None)
+
+
 def load(state: Session, content: bytes) -> None:
     """Restore an exported design (zip or bare JSON); a design that has a name stays in the list as it is. ValueError with a
     sentence; then nothing has changed."""
@@ -46,11 +55,7 @@ def load(state: Session, content: bytes) -> None:
         )
     if misfit := _check_usable(state, configuration, source):
         warnings.append(misfit)
-    if configuration != state.configuration or source is not state.source:
-        state.saved.begin()
-    state.install(configuration, source)
-    state.draft = None
-    state.view.pop("source", None)
+    begin(state, configuration, source)
     design = state.design()
     if design is not None and design.waiting:
         warnings.append(

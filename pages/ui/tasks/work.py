@@ -82,7 +82,8 @@ def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[
             if job.progress is not None:
                 job.progress = replace(job.progress, strategy=None, ended=True)
 
-        cancel = job.cancelled if enough <= choices.GOOD_ENOUGH else _soon(job)
+        by_rounds = state.configuration.optimizer.max_rounds is not None
+        cancel = job.cancelled if by_rounds or enough <= choices.GOOD_ENOUGH else _soon(job)
         return setting.fit(name, follow, cancel, lambda: proved(proof, trace)[-1][1], ended, enough)
 
     title = f"fitting {spec.title} to {setting.questions}"
