@@ -29,8 +29,8 @@ with place:
         st.error(plain(design.misfit))
     if design.asked is None:
         st.warning(
-            "The questions no longer fit the data. They are kept as they were: mend or remove the groups marked above, "
-            "undo the last change, or start again."
+            "The questions no longer fit the data. They are kept as they were: change what is marked above, undo the last change, or start "
+            "again."
             if not design.expensive
             else plain(f"The questions are too many for this server. {design.misfit}")
         )

@@ -60,6 +60,7 @@ from ldp_core.workloads.parts import assembled as assembled
 from ldp_core.workloads.parts import default_parts as default_parts
 from ldp_core.workloads.parts import over_attributes as over_attributes
 from ldp_core.workloads.parts import rates_of as rates_of
+from ldp_core.workloads.parts import share_of as share_of
 from ldp_core.workloads.predicates import Predicates as Predicates
 from ldp_core.workloads.pricing import Price as Price
 from ldp_core.workloads.pricing import price as price

@@ -22,7 +22,7 @@ from ldp_core.workloads import expressions
 from ldp_core.workloads.answers import OF_GROUP, Answers, Asked, Detect, Rates, Target, Unit, default_targets
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
-from ldp_core.workloads.comparisons import shortened
+from ldp_core.workloads.comparisons import quoted, shortened
 from ldp_core.workloads.composite import Custom, Product, Union
 from ldp_core.workloads.grouped import placed, places_of, two_values, within
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
@@ -443,11 +443,12 @@ def _as_known(told: Workload, axes: Sequence[Axis]) -> Workload:
 
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
     """The questions of a new design. A single attribute gets running totals if it has an order,
-    else a histogram; several attributes get the joint counts of every two. The attributes that the collector knows make groups: the questions
-    are asked about the others as shares within each, and two groups are compared, the second with the first."""
+    else a histogram; several attributes get the joint counts of every two. The attributes that the collector knows make groups: each of the others
+    is asked about by itself, as shares within each group, and two groups are compared, the second with the first."""
     axes = axes_of(attributes)
     if known := [axis for axis in axes if axis.known and axis.size > 1]:
-        asked: tuple[Any, ...] = default_parts([axis for axis in axes if not axis.known])
+        secret = [axis for axis in axes if not axis.known]
+        asked: tuple[Any, ...] = tuple(map(share_of, [axis for axis in secret if axis.size > 1] or secret))
         within_each: tuple[WorkloadPart, ...] = tuple(
             SharePart(of=part, within=tuple(axis.name for axis in known)) for part in asked
         )
@@ -459,9 +460,20 @@ def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
         )
     if len([axis for axis in axes if axis.size > 1]) > 1:
         return (KWayMarginalsPart(k=2),)
-    axis = max(axes, key=lambda axis: axis.size)
+    return (_of_one(max(axes, key=lambda axis: axis.size)),)
+
+
+def _of_one(axis: Axis) -> PrefixPart | HistogramPart:
     ordered = axis.ordered and axis.ordinary > 1
-    return (PrefixPart(attribute=axis.name) if ordered else HistogramPart(attribute=axis.name),)
+    return PrefixPart(attribute=axis.name) if ordered else HistogramPart(attribute=axis.name)
+
+
+def share_of(axis: Axis) -> PrefixPart | HistogramPart | PredicatesPart:
+    """What to ask first about shares of one attribute: of two values the second, "yes", as the other is its mirror."""
+    yes = f"{quoted(axis.name)} = {quoted(axis.labels[-1])}"
+    if axis.size != 2 or len(yes) > limits.MOST_CONDITION_CHARACTERS:
+        return _of_one(axis)
+    return PredicatesPart(predicates=(Predicate(expression=yes, name=f"{axis.name} {axis.labels[-1]}"),))
 
 
 def _uncapitalised(sentence: str) -> str:

@@ -85,6 +85,12 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
             if design.misfit and not design.expensive:
                 _misfit(group, part)
     _adding(state, design, axes)
+    if known := [axis.name for axis in axes if axis.known]:
+        st.caption(
+            plain(
+                f"The collector knows {wording.listed(known)} already: questions are asked within its groups, about the other columns."
+            )
+        )
 
 
 def _setting(
@@ -361,7 +367,7 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
     axes = {axis.name: axis for axis in group.axes}
 
     def compare(name: str) -> WorkloadPart:
-        first, second = axes[name].labels[:2]
+        second, first = axes[name].labels[:2]
         return edited(part, attribute=name, first=first, second=second)
 
     names = [name for name in usable("difference", _asked(part, group)) if name not in part.of.mentions]

@@ -158,7 +158,8 @@ def starting(
 ) -> WorkloadPart:
     """A group of this kind that can be asked at once, if possible about what ``others`` do not ask. It keeps the weight and,
     where it can, the attribute of the group ``before`` it in its place."""
-    names = usable(kind, axes)
+    known = {axis.name for axis in axes if axis.known}
+    names = sorted(usable(kind, axes), key=known.__contains__)  # what the collector knows is asked about last
     fields: dict[str, Any] = {"weight": before.weight if before is not None else 1.0}
     if kind in ("histogram", "prefix", "ranges", "mean", "total"):
         own = getattr(before, "attribute", None)
@@ -181,12 +182,14 @@ def starting(
     elif kind == "types":
         fields["family"] = "histogram"
     elif kind in ("difference", "share"):
-        groups = min((axis for axis in axes if axis.size > 1), key=lambda axis: axis.size)
-        fields["of"] = starting("histogram", [axis for axis in axes if axis is not groups])
+        groups = min((axis for axis in axes if axis.size > 1), key=lambda axis: (not axis.known, axis.size))
+        inside = [axis for axis in axes if axis is not groups]
+        first = starting("histogram", inside)
+        fields["of"] = workloads.share_of(next(axis for axis in inside if axis.name in first.mentions))
         if kind == "share":
             fields["within"] = [groups.name]
         else:
-            fields |= {"attribute": groups.name, "first": groups.labels[0], "second": groups.labels[1]}
+            fields |= {"attribute": groups.name, "first": groups.labels[1], "second": groups.labels[0]}
     part: WorkloadPart = TypeAdapter(WorkloadPart).validate_python({"kind": kind, **fields})
     return part
 

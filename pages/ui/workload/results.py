@@ -184,8 +184,8 @@ def bounds(state: Session, design: Setting) -> dict[str, float] | None:
     most = MOST_EXACT_TYPES if w.symmetry == "none" else MOST_TRANSFORMED_TYPES
     if w.n > most and w.survey is None:
         raise ValueError(
-            f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
-            f"{wording.magnitude(w.n)}."
+            f"How many people any mechanism needs is worked out here for up to {most:,} types with questions like these; there are "
+            f"{wording.magnitude(w.n)}. Design says it once it is proved."
         )
     about, answers = state.setting.cases[case], state.setting.answers
     bounds_known = ask(
