@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,21 +90,14 @@ class Doubt:
 
 def doubts_of(recipe: AttributeRecipe, column: columns.Column) -> tuple[Doubt, ...]:
     """The doubts about a column under its recipe; empty where it can be read in one way only."""
-    if isinstance(recipe, CategoricalRecipe):
-        checks = (_words, _dates, _exponents, _units, _compound, _order)
-        possible: list[Doubt | None] = [check(recipe, column) for check in checks]
-    elif isinstance(recipe, DateRecipe):
-        possible = [_dates(recipe, column), _far(recipe, column)]
-    else:
-        read = columns.in_unit(column, recipe.unit, recipe.decimal)
-        possible = [
-            _exponents(recipe, column),
-            _units(recipe, column),
-            _codes(recipe, read),
-            _known_codes(recipe, read),
-        ]
-        possible.append(far_numbers(recipe, read))
-    return tuple(doubt for doubt in possible if doubt is not None)
+    if isinstance(recipe, NumericRecipe):
+        column = columns.in_unit(column, recipe.unit, recipe.decimal)
+    checks: dict[str, tuple[Callable[[Any, columns.Column], Doubt | None], ...]] = {
+        "categorical": (_words, _dates, _exponents, _units, _compound, _order),
+        "numeric": (_exponents, _units, _codes, _known_codes, far_numbers),
+        "date": (_dates, _far),
+    }
+    return tuple(doubt for check in checks[recipe.kind] if (doubt := check(recipe, column)) is not None)
 
 
 def _words(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
@@ -192,7 +186,7 @@ def _units(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column) ->
         said = f"The numbers of {column.name} were read without their unit, {recipe.unit}."
         return Doubt(said, (("Categories", recipe.other(CategoricalRecipe)),))
     present = ~column.missing
-    if np.isfinite(column.numbers[present]).mean() >= MOSTLY or (found := unit_of(column)) is None:
+    if np.isfinite(column.numbers[present]).sum() >= MOSTLY * present.sum() or (found := unit_of(column)) is None:
         return None
     unit, decimals = found
     numbers = [columns.in_unit(column, unit, decimal).numbers for decimal in decimals]
@@ -349,9 +343,8 @@ def far_numbers(recipe: NumericRecipe, column: columns.Column) -> Doubt | None:
         build_attribute(cut, column)
     except ValueError:  # said where the column is used
         return None
-    edges = np.asarray(now.edges)
-    bins = len(edges) - 1
-    places = np.clip(np.searchsorted(edges, [first, last], side="right") - 1, 0, bins - 1)
+    bins = len(now.edges) - 1
+    places = np.clip(np.searchsorted(np.asarray(now.edges), [first, last], side="right") - 1, 0, bins - 1)
     held = int(places[1] - places[0]) + 1
     outside = ((column.numbers < low) | (column.numbers > high)) & ~np.isin(column.numbers, recipe.no_answer)
     beyond = int(column.rows_per_text[outside].sum())
@@ -361,10 +354,8 @@ def far_numbers(recipe: NumericRecipe, column: columns.Column) -> Doubt | None:
         f"A few values of {recipe.column} lie far from all others: at least 98 % of users are in "
         f"{f'only {held:,}' if held > 1 else 'one'} of its {bins:,} bins."
     )
-    values, bounds = (
-        "a value beyond counts" if beyond == 1 else "values beyond count",
-        f"from {low:,.15g} to {high:,.15g}",
-    )
+    values = "a value beyond counts" if beyond == 1 else "values beyond count"
+    bounds = f"from {low:,.15g} to {high:,.15g}"
     told = f"Bins of {recipe.column} go {bounds}; {plural(beyond, 'user')} with {values} in the end bins."
     return Doubt(said, ((f"Bins {bounds}", cut),), told)
 
