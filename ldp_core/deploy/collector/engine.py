@@ -172,8 +172,9 @@ class Engine:
         """An id that a spreadsheet has written as a rounded number, if there is one, or if most of the long whole numbers end in zeros."""
         ((written, ending, zeros, long),) = connection.execute(
             "SELECT any_value(id) FILTER (regexp_full_match(id, '[0-9]([.,][0-9]+)?[eE][+][0-9]+')), any_value(id) FILTER (zeros), "
-            "count(*) FILTER (zeros), count(*) FILTER (regexp_full_match(id, '[0-9]{17,}')) FROM (SELECT CAST(id AS VARCHAR) AS id, "
-            f"regexp_full_match(id, '[1-9][0-9]{{0,14}}0{{5,}}') AS zeros FROM {self.source.query()})"
+            "count(*) FILTER (zeros), count(*) FILTER (regexp_full_match(id, '[0-9]{17,}')) FROM (SELECT id, "
+            "regexp_full_match(id, '[1-9][0-9]{0,14}0{5,}') AS zeros FROM "
+            f"(SELECT CAST(id AS VARCHAR) AS id FROM {self.source.query()}))"
         ).fetchall()
         return written or (ending if 2 * zeros > long else None)
 

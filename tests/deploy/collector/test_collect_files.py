@@ -304,7 +304,7 @@ def test_an_id_is_the_same_however_its_uuid_is_written(tmp_path):
     )
     pq.write_table(pa.table({"report": report, "id": [str(i) for i in ids]}), tmp_path / "b.parquet")
     pq.write_table(pa.table({"report": report, "id": [i.hex.upper() for i in ids]}), tmp_path / "c.parquet")
-    found = collector.collect([tmp_path / f"{name}.parquet" for name in "abc"], BUILT["number"], DESIGN)
+    found = collector.collect([tmp_path / f"{name}.parquet" for name in "bac"], BUILT["number"], DESIGN)
     assert (found.users, found.repeated) == (3, 6)
 
 
