@@ -66,7 +66,7 @@ def begin(work: str) -> None:
 
 @contextmanager
 def progress(work: str) -> Iterator[Callable[[float], None]]:
-    """Say that long ``work`` goes on, and how much is done where that is told: every ten seconds on a terminal, every minute elsewhere."""
+    """Say that long ``work`` goes on: every ten seconds on a terminal, every minute elsewhere. The work may state the share that is done."""
     told, ended, begun = [0.0], threading.Event(), time.monotonic()
 
     def follow() -> None:

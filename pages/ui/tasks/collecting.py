@@ -48,7 +48,7 @@ def collection(state: Session, subject: Kit) -> Collection:
 
 
 def apart(subject: Kit) -> str:
-    """In `Session.view`: whether nobody is both in files with ids and in files without, as somebody said."""
+    """In `Session.view`: whether somebody said that files with ids and files without share no people."""
     return f"apart:{subject.design}"
 
 
