@@ -285,6 +285,7 @@ NO_IDS = {
     "note": [f"it was fine, thank you, number {i}" for i in range(200)],
     "row": list(map(str, range(200))),
     "score": [str(i / 7) for i in range(200)],
+    "small": [str(i / 7e9) for i in range(200)],
     "build": ["3f0a9c1d2e4b5a69"],
 }
 
