@@ -102,8 +102,6 @@ MOST_PRIOR_BYTES = 2_000_000
 MOST_VALUES = 4 * 10**8
 # People that are drawn for a file to try things on.
 MOST_DRAWN_PEOPLE = 100_000
-# Concentration of a prior of one's own: beyond, all populations are even.
-MOST_CONCENTRATION = 1e6
 
 # --- Strategies, estimates and devices -------------------------------------------------------------
 

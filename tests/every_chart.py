@@ -85,7 +85,6 @@ def _inputs():
         "people by design": lambda look: charts.people_by_design(
             frames.people_by_design(split, frames.names_of(survey)), look
         ),
-        "fourier-weights": lambda look: charts.fourier_weights(frames.fourier_weights(sent, survey), look),
         "scrambled": lambda look: charts.scrambled(sent, frames.names_of(survey), look),
         "patterns": lambda look: charts.patterns(strategy, AGES, look, "hierarchical"),
         "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
@@ -205,17 +204,10 @@ def _simulated():
 def _theory():
     histogram = workloads.histogram(N)
     mechanism = mechanisms.create("hadamard", n=N, epsilon=1.0)
-    setting = Setting(histogram, 1.0, 48_842, mechanism, 0.5)
-    known = {"certificate": (2.5, 0.0), **frequency.figures_of(mechanism, 0.5, 100)}
+    setting = Setting(histogram, 1.0, 48_842, mechanism)
+    known = {"certificate": 2.5, **theorems.weighted(histogram, frequency.figures_of(mechanism))}
     table = theorems.table([entry for entry in theorems.entries(setting, 0.01, 5.0, known) if entry.alike])
-    return {
-        "bounds, error": lambda look: charts.on_one_axis(
-            table, "standard_error", {"standard_error": 0.02}, "hadamard", look
-        ),
-        "bounds, users": lambda look: charts.on_one_axis(
-            table, "users_needed", {"users_needed": 41_000.0}, "hadamard", look
-        ),
-    }
+    return {"bounds": lambda look: charts.on_one_axis(table, 0.02, "hadamard", look)}
 
 
 @cache

@@ -21,7 +21,6 @@ from ldp_core.charts.reports import asked_together as asked_together
 from ldp_core.charts.reports import attribute_sets as attribute_sets
 from ldp_core.charts.reports import column_sets as column_sets
 from ldp_core.charts.reports import drawn_patterns as drawn_patterns
-from ldp_core.charts.reports import fourier_weights as fourier_weights
 from ldp_core.charts.reports import patterns as patterns
 from ldp_core.charts.reports import people_by_design as people_by_design
 from ldp_core.charts.reports import report_table as report_table

@@ -216,7 +216,7 @@ def test_bad_epsilon_is_one_sentence_with_the_way_out(text, reason):
         ("mechanism", None, "mechanism: null should be an object in braces"),
         ("optimizer/histogram", [0.0, 0.0], "a histogram needs at least one number above 0"),
         ("colour", "red", "colour is not a known setting"),
-        ("version", 9, "has format version 9, and this program reads version 10: make the design anew"),
+        ("version", 7, "has format version 7, and this program reads version 10: make the design anew"),
         ("format", "other", 'it must be an object with "format": "ldp-design"'),
     ],
 )

@@ -74,7 +74,7 @@ def visited(app, seen, monkeypatch):
     for tab in ("Progress", "Proof", "Patterns"):
         app.open("design-tabs", tab)
     app.unfold("groups").go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
-    for tab in ("Patterns", "Error of each query", "Over epsilon"):
+    for tab in ("Error of each query", "Over epsilon"):
         app.open("compare-tabs", tab).finish()
     app.press("sweep-epsilon").finish()
     app.unfold("every-mechanism")

@@ -7,7 +7,6 @@ from pages.ui.session.state import choose_mechanism
 
 TABS = {
     "Users needed": "users-needed",
-    "Patterns": "patterns-hadamard",
     "Error of each query": "query-errors",
     "Over epsilon": "",
     "Over domain size": "",
@@ -48,10 +47,10 @@ def test_a_tab_is_drawn_once_it_is_opened_and_stays_open(ages):
     for tab, chart in TABS.items():
         ages.open("compare-tabs", tab)
         assert drawn(ages) & {*TABS.values()} == {chart} - {""}
-    ages.open("compare-tabs", "Patterns").go("data").go("compare")
-    assert "patterns-hadamard" in drawn(ages)
+    ages.open("compare-tabs", "Error of each query").go("data").go("compare")
+    assert "query-errors" in drawn(ages)
     ages.at.run()
-    assert "patterns-hadamard" in drawn(ages)
+    assert "query-errors" in drawn(ages)
 
 
 def test_nothing_is_worked_out_twice_on_return(ages, counted):

@@ -145,10 +145,8 @@ def walk(app, found):
     app.go("bounds").finish()
     assert f"{found.title}**: {found.error}, exactly" in words(app)
     assert f"{found.title} needs {'no more' if found.gap == '0 %' else found.gap}" in words(app)
-    app.enter("segmented_control", "bounds-quantity", "users_needed").finish()
-    assert f"{found.title}**: {found.needed} user" in words(app)
-    assert f"less than {found.minimum} user" in words(app)
-    app.enter("segmented_control", "bounds-quantity", "standard_error").go("export").finish()
+    assert f"{found.minimum} user" in words(app)
+    app.go("export").finish()
     assert found.verdict in words(app)
     for page in ("design", "compare", "bounds", "simulate", "export", "collect"):
         app.go(page).finish()

@@ -143,8 +143,6 @@ def test_it_is_undone_and_removed(ours):
 
 def test_it_is_swept_and_simulated(ours):
     name = ours.configuration.own[0].mechanism
-    ours.open("compare-tabs", "Patterns")
-    assert "our table" in ours.words
     ours.session.change(optimizer=Optimizer(max_rounds=5))
     ours.open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
     assert "our table at epsilon 0.5: A report can be e^1 times" in " ".join(ours.words.split())

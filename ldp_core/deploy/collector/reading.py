@@ -94,8 +94,7 @@ def collect(
                 digest, mixed = look_at.digest(path, engine.check)
                 if digest in before:
                     continue
-                collection.check_new(path.name, digest, engine.source.ids, apart)
-                collection = _read(engine, mixed, letters, digest, collection)
+                collection = _read(engine, mixed, letters, digest, collection, apart)
                 tell(1.0)
                 # Each time that they have doubled: else all ids would be written again for each file.
                 if state is not None and len(collection.ids) >= 2 * len(saved.ids):
@@ -185,25 +184,34 @@ def _share_of(progress: Progress | None, sizes: Sequence[int], number: int) -> P
     return tell
 
 
-def _read(engine: Engine, mixed: bool, letters: Alphabet, digest: str, before: Collection) -> Collection:
+def _read(engine: Engine, mixed: bool, letters: Alphabet, digest: str, before: Collection, apart: bool) -> Collection:
     """See `_counted`. What the database does not read as text, a slower reader may, and else says what is wrong."""
     source = engine.source
     try:
         if source.text is not None and (mixed or not source.text.one_line):
             raise NotRead
-        return _counted(engine, letters, digest, before)
+        return _counted(engine, letters, digest, before, apart)
     except NotRead:
         if source.text is None:
             raise
         engine.source = look_at.converted(source, engine.folder, engine.check)
-    return _counted(engine, letters, digest, before)
+    return _counted(engine, letters, digest, before, apart)
 
 
-def _counted(engine: Engine, letters: Alphabet, digest: str, before: Collection) -> Collection:
+def _counted(engine: Engine, letters: Alphabet, digest: str, before: Collection, apart: bool) -> Collection:
     """The collection ``before``, and the reports of a file of this ``digest``."""
     source, tally, repeated = engine.source, Tally(letters, before.reports), 0
     again, ids = False, NO_IDS
     with engine.connected() as connection:
+        if not source.ids and REPORTS not in source.columns:
+            if (name := engine.like_ids(connection)) is not None:
+                raise UnreadableReports(
+                    f"The file {quoted(source.path.name)} has no column id, and its column {quoted(name)} looks like ids of reports: name it id "
+                    "if it is, so that a report sent twice counts once, and leave it out if not. No report in it was counted."
+                )
+            if letters.few and (name := engine.like_counts(connection, int(letters.mechanism.outcomes))) is not None:
+                raise look_at.like_counts(source.path, name)
+        before.check_new(source.path.name, digest, source.ids, apart)
         if source.ids:
             again, ids = engine.compare_ids(connection)
             if again and (rounded := engine.rounded(connection)):
@@ -212,14 +220,6 @@ def _counted(engine: Engine, letters: Alphabet, digest: str, before: Collection)
                     "the same: export the reports again with ids as text. No report in it was counted."
                 )
             engine.phase = (0.5, 1.0)
-        elif REPORTS not in source.columns:
-            if (name := engine.like_ids(connection)) is not None:
-                raise UnreadableReports(
-                    f"The file {quoted(source.path.name)} has no column id, and its column {quoted(name)} looks like ids of reports: name it id "
-                    "if it is, so that a report sent twice counts once, and leave it out if not. No report in it was counted."
-                )
-            if letters.few and (name := engine.like_counts(connection, int(letters.mechanism.outcomes))) is not None:
-                raise look_at.like_counts(source.path, name)
         for statuses, texts, times in engine.rows(connection, again, letters):
             for status, reason in REFUSED.items():
                 tally.refused[reason] += int(times[statuses == status].sum())

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import bounds, library, mechanisms, studies, workloads
-from ldp_core.bounds.theorems import frequency
 from ldp_core.deploy.kit import package
 from ldp_core.designs import choices, questions_key
 from ldp_core.designs.design import worked_out
@@ -413,16 +412,3 @@ def proof_written(state: Session) -> bool:
 def quick_kit(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """True if the kit is packed in a moment."""
     return mechanism.bytes_held <= QUICK_KIT_BYTES and mechanism.cost_dimension(state.setting.workload) <= AT_ONCE_TYPES
-
-
-def large_sample(
-    state: Session, mechanism: mechanisms.Mechanism, concentration: float | None
-) -> Task[dict[str, tuple[float, float]]]:
-    """Corollary 4.3 and the efficient estimator for a mechanism: see `frequency.figures_of`."""
-
-    def work(job: Job) -> dict[str, tuple[float, float]]:
-        draws = 2 if concentration is None else frequency.affordable_draws(mechanism)
-        return frequency.figures_of(mechanism, concentration, draws, **job.followed)
-
-    key = f"large-sample:{mechanism.digest}:{concentration!r}"
-    return Task(state, key, "averaging over populations", work, of=("epsilon", "data"), page="Bounds")

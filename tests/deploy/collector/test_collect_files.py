@@ -272,6 +272,8 @@ def test_ids_under_another_name_are_asked_for(name, tmp_path):
     pq.write_table(pa.table({"report": rows["report"], "ID": map(str, rows[name])}), tmp_path / "named.parquet")
     named = collector.collect(tmp_path / "named.parquet", BUILT["number"], DESIGN)
     assert (named.users, named.repeated) == (100, 100)
+    with pytest.raises(ValueError, match=f'column "{name}" looks like ids'):
+        collector.collect(files[0], BUILT["number"], DESIGN, named)
 
 
 NO_IDS = {
