@@ -81,7 +81,8 @@ def answers(
     unbiased = mechanism.estimate(collection.reports)
     estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
     asked = asked_of(workload)
-    times = None if sizes is None else population.weights(mechanism, collection.reports, sizes) * occasions
+    groups = population.group_names(asked.axes)
+    times = None if sizes is None else population.weights(mechanism, collection.reports, sizes, groups) * occasions
     based_on = estimate if estimate.unbiased else unbiased
     given = Estimated(mechanism, estimate, based_on, collection.users, level, KINDS[kind], drawn, occasions, times)
     if sizes is not None and times is not None:

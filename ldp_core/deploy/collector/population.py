@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from ldp_core.data.domain import Domain
 from ldp_core.limits import MOST_USERS
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.strata import StratifiedMechanism
-from ldp_core.wording import count, meant, quoted
-from ldp_core.workloads import Workload
+from ldp_core.wording import count, listed, meant, quoted
+from ldp_core.workloads import Workload, axes_of
 
 
-def group_names(domain: Domain) -> list[str]:
-    """(K,) the groups that the collector knows, by their values; none where it knows nothing.
+def group_names(domain: Any) -> list[str]:
+    """(K,) the groups that the collector knows of a `Domain`, or of its axes, by their values; none where it knows nothing.
 
     They stand as strata do, the last known attribute running fastest.
     """
-    known = [attribute.labels for attribute in domain.attributes if attribute.known]
+    known = [attribute.labels for attribute in axes_of(domain) if attribute.known]
     return [", ".join(values) for values in itertools.product(*known)] if known else []
 
 
@@ -46,17 +46,18 @@ def sizes_of(entries: Iterable[str], groups: list[str]) -> np.ndarray:
     return np.array([found[name] for name in groups], dtype=float)
 
 
-def weights(mechanism: Mechanism, reports: Reports, sizes: np.ndarray) -> np.ndarray:
+def weights(mechanism: Mechanism, reports: Reports, sizes: np.ndarray, groups: Sequence[str] = ()) -> np.ndarray:
     """(K,) how many people of a population with groups of these ``sizes`` (K,) each report stands for. ValueError where a group with
-    people has no report, or the collector knows no groups."""
+    people has no report, by its name in ``groups``, or the collector knows no groups."""
     if not isinstance(mechanism, StratifiedMechanism) or np.shape(sizes) != (len(mechanism.types),):
         raise ValueError("Weights are for designs with groups that the collector knows, one size for each.")
     people, sizes = reports.arrays[0], np.asarray(sizes, dtype=float)
     if not (np.isfinite(sizes) & (sizes >= 0)).all() or not sizes.any():
         raise ValueError("Sizes of groups are numbers of people from 0 up, not all 0.")
-    if ((people == 0) & (sizes > 0)).any():
+    if len(empty := np.flatnonzero((people == 0) & (sizes > 0))):
+        named = listed([quoted(groups[z]) for z in empty.tolist()]) if len(groups) == len(sizes) else "A group of the population"
         raise ValueError(
-            "A group of the population has no report, so nothing can stand for its people: give it 0 people, or wait for its reports."
+            f"{named} {'have' if len(empty) > 1 else 'has'} no report, so nothing can stand for its people: give it 0 people, or wait for its reports."
         )
     return np.where(sizes > 0, sizes / np.maximum(1, people), 0.0)
 
