@@ -116,8 +116,10 @@ def _judged(found: pd.DataFrame, line: Line, users: float) -> pd.DataFrame:
     many, (least, largest) = users if line.unit.total else 1.0, line.possible
     errors, target = found["standard_error"].to_numpy() / many, line.target
     answer, bins = found["answer"] / many, line.bins
-    useless = (answer < least) | (answer > largest) | found["low"].isna() | ~found["identified"]
-    useless &= errors != 0  # what is known without a report is known but for rounding
+    impossible = ((answer < least) | (answer > largest)) & (
+        errors != 0
+    )  # what is known without a report is so but for rounding
+    useless = impossible | found["low"].isna() | ~found["identified"]
     finds, said = np.full(len(found), np.nan), np.full(len(found), "", dtype=object)
     goal = target.difference if isinstance(target, Detect) else target
     if isinstance(target, Detect):

@@ -55,7 +55,11 @@ def weights(mechanism: Mechanism, reports: Reports, sizes: np.ndarray, groups: S
     if not (np.isfinite(sizes) & (sizes >= 0)).all() or not sizes.any():
         raise ValueError("Sizes of groups are numbers of people from 0 up, not all 0.")
     if len(empty := np.flatnonzero((people == 0) & (sizes > 0))):
-        named = listed([quoted(groups[z]) for z in empty.tolist()]) if len(groups) == len(sizes) else "A group of the population"
+        named = (
+            listed([quoted(groups[z]) for z in empty.tolist()])
+            if len(groups) == len(sizes)
+            else "A group of the population"
+        )
         raise ValueError(
             f"{named} {'have' if len(empty) > 1 else 'has'} no report, so nothing can stand for its people: give it 0 people, or wait for its reports."
         )
