@@ -184,17 +184,35 @@ def population_controls() -> None:
         )
 
 
+def planning_control(people: str) -> None:
+    """Whether a design takes shares, averages and sizes of groups of the people it is planned with."""
+    if state.configuration.population.shape == "uniform":
+        return
+    control(
+        st.checkbox,
+        f"Plan with shares, averages and sizes of groups in {people}",
+        "data-planning",
+        state.configuration.planning == "people",
+        lambda chosen: state.change(planning="people" if chosen else "even"),
+        help="An answer about a group is a ratio: its error, and the best mechanism for it, depend on the share itself and on the size of the "
+        "group. The design, its kit and every exported file then hold these numbers, two digits of each. Off: people spread evenly. "
+        "Changing this makes a fit stale.",
+    )
+
+
 def settings() -> str:
     """Everything above the results; which kind of source is on screen."""
     source = where_from()
     if source == "declared":
         declared_controls()
+        planning_control("these expected people")
         return source
     {"sample": source_controls.samples, "upload": source_controls.upload}[source](state)
     background_read.progress(state)
     choice, source_now = state.choice, state.source_shown
     if choice is not None and source_now is not None and source_now.file.kind == source:
         table_controls(choice, source_now)
+        planning_control("this data")
     return source
 
 

@@ -37,7 +37,7 @@ def answers(
     most: int | None = None,
     occasions: int = 1,
     drawn: bool = False,
-    sizes: np.ndarray | None = None,
+    sizes: pd.Series | np.ndarray | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """What a ``collection`` answers, question by question, in the units that were asked for.
@@ -81,8 +81,7 @@ def answers(
     unbiased = mechanism.estimate(collection.reports)
     estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
     asked = asked_of(workload)
-    groups = population.group_names(asked.axes)
-    times = None if sizes is None else population.weights(mechanism, collection.reports, sizes, groups) * occasions
+    times = None if sizes is None else population.weights(mechanism, collection.reports, sizes) * occasions
     based_on = estimate if estimate.unbiased else unbiased
     given = Estimated(mechanism, estimate, based_on, collection.users, level, KINDS[kind], drawn, occasions, times)
     if sizes is not None and times is not None:

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
 
+from ldp_core.data.domain import Domain
 from ldp_core.limits import MOST_USERS
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.wording import count, listed, meant, quoted
-from ldp_core.workloads import Workload, axes_of
+from ldp_core.workloads import Workload
 
 
-def group_names(domain: Any) -> list[str]:
-    """(K,) the groups that the collector knows of a `Domain`, or of its axes, by their values; none where it knows nothing.
+def group_names(domain: Domain) -> list[str]:
+    """(K,) the groups that the collector knows, by their values; none where it knows nothing.
 
     They stand as strata do, the last known attribute running fastest.
     """
-    known = [attribute.labels for attribute in axes_of(domain) if attribute.known]
+    known = [attribute.labels for attribute in domain.attributes if attribute.known]
     return [", ".join(values) for values in itertools.product(*known)] if known else []
 
 
-def sizes_of(entries: Iterable[str], groups: list[str]) -> np.ndarray:
-    """(K,) the people of each of ``groups``, from entries such as "north = 12,000". ValueError, one sentence, unless each has one."""
+def sizes_of(entries: Iterable[str], groups: list[str]) -> pd.Series:
+    """(K,) the people of each of ``groups``, by their names, from entries such as "north = 12,000". ValueError, one sentence, unless each has one."""
     if not groups:
         raise ValueError("There is nothing to weight by: the collector knows no group of this design.")
     found: dict[str, int] = {}
@@ -43,25 +44,21 @@ def sizes_of(entries: Iterable[str], groups: list[str]) -> np.ndarray:
         raise ValueError(
             f"Please give the people of each group, such as {missing[0]} = 12000; {quoted(missing[0])} is missing."
         )
-    return np.array([found[name] for name in groups], dtype=float)
+    return pd.Series({name: found[name] for name in groups}, dtype=float)
 
 
-def weights(mechanism: Mechanism, reports: Reports, sizes: np.ndarray, groups: Sequence[str] = ()) -> np.ndarray:
-    """(K,) how many people of a population with groups of these ``sizes`` (K,) each report stands for. ValueError where a group with
-    people has no report, by its name in ``groups``, or the collector knows no groups."""
+def weights(mechanism: Mechanism, reports: Reports, sizes: pd.Series | np.ndarray) -> np.ndarray:
+    """(K,) how many people of a population with groups of these ``sizes`` (K,), by their names, each report stands for. ValueError where a group with
+    people has no report, or the collector knows no groups."""
     if not isinstance(mechanism, StratifiedMechanism) or np.shape(sizes) != (len(mechanism.types),):
         raise ValueError("Weights are for designs with groups that the collector knows, one size for each.")
-    people, sizes = reports.arrays[0], np.asarray(sizes, dtype=float)
+    people, names, sizes = reports.arrays[0], pd.Series(sizes).index.astype(str), np.asarray(sizes, dtype=float)
     if not (np.isfinite(sizes) & (sizes >= 0)).all() or not sizes.any():
         raise ValueError("Sizes of groups are numbers of people from 0 up, not all 0.")
-    if len(empty := np.flatnonzero((people == 0) & (sizes > 0))):
-        named = (
-            listed([quoted(groups[z]) for z in empty.tolist()])
-            if len(groups) == len(sizes)
-            else "A group of the population"
-        )
+    if ((people == 0) & (sizes > 0)).any():
+        silent = listed([quoted(name) for name in names[(people == 0) & (sizes > 0)]], 3)
         raise ValueError(
-            f"{named} {'have' if len(empty) > 1 else 'has'} no report, so nothing can stand for its people: give it 0 people, or wait for its reports."
+            f"There is no report from {silent}, so nothing can stand for the people there: give 0 people, or wait for reports."
         )
     return np.where(sizes > 0, sizes / np.maximum(1, people), 0.0)
 
@@ -74,7 +71,7 @@ def weighted(
     return workload.answers(times[mechanism.stratum] * estimate.fitted(workload), queries)
 
 
-def whose(people: float, drawn: bool, sizes: np.ndarray | None) -> str:
+def whose(people: float, drawn: bool, sizes: pd.Series | np.ndarray | None) -> str:
     """Whom intervals and answers from so many ``people`` are for, in a sentence."""
     who = "the population that they were drawn from" if drawn else f"these {count(people)} people"
     weighted_to = (

@@ -111,7 +111,7 @@ def estimate_controls(state: Session, subject: Kit) -> tuple[str, str, dict[str,
     return estimator, kind, {"prior": _prior(state, subject)} if estimators.spec(estimator).credible else {}
 
 
-def _whose(state: Session, subject: Kit, reported: float) -> tuple[bool, np.ndarray | None]:
+def _whose(state: Session, subject: Kit, reported: float) -> tuple[bool, pd.Series | None]:
     """Whether intervals are for the population that people were drawn from, and the sizes of its groups where these are stated."""
     offered = {"fixed": f"For these {wording.count(reported)} people", "drawn": DRAWN}
     whose = control(

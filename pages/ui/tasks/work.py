@@ -104,11 +104,10 @@ def _features(state: Session, case: str) -> tuple[str, ...]:
 
 def start_fit(state: Session, *names: str) -> None:
     """Fit mechanisms to the current design, one after the other as places become free, and prove beside them what no mechanism
-    can beat."""
+    can beat in the case that they are for; proofs of other cases wait for the first verdict."""
     for name in names:
         if library.spec(name).aimed:
             start_certificate(state, state.setting.aim(name))
-            prove_unasked(state)
         fit(state, name).start()
 
 
