@@ -36,7 +36,6 @@ from ldp_core.workloads import (
     WidthRange,
     Workload,
     assembled,
-    in_chunks,
 )
 from ldp_core.workloads.answers import LARGEST_SIZE_ERROR, OF_GROUP, POINTS
 from ldp_core.workloads.shown import shown_queries
@@ -411,9 +410,7 @@ def _variances(
         return single.variances_of(mechanism, workload, counts, queries) / users_of(counts)
     if case.prior is not None:
         return single.variances_of(mechanism, workload, case.prior, queries)
-    parts = in_chunks(queries, max(1, mechanism.cost_dimension(workload)))
-    found = [mechanism.query_contributions(workload, some).variances.max(axis=1) for some in parts]
-    return np.concatenate(found) / workload.query_weights(queries) ** 2
+    return single.largest_variances(mechanism, workload, queries) / workload.query_weights(queries) ** 2
 
 
 def _relative(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None, queries: np.ndarray) -> np.ndarray:

@@ -60,7 +60,10 @@ class Contrasts:
         variances[:, group] += far * (slopes[:, group] - far)
         slopes[:, group] -= 2 * far
         spread = np.sum(variances / self.shares, axis=1)
-        skewness = way * np.sum(variances * slopes / self.shares**2, axis=1) / spread**2
+        skewness = way * np.sum(variances * slopes / self.shares**2, axis=1)
+        skewness = np.divide(
+            skewness, spread**2, out=np.zeros_like(spread), where=spread != 0
+        )  # of what is known, none
         return spread, skewness, difference <= room * (1 + 1e-9)
 
     def _worst(self, difference: np.ndarray, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 from ldp_core import limits
 from ldp_core.limits import MOST_VARIANCES
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.people import Counts, dense, people_of, users_of
 from ldp_core.workloads import Workload, in_chunks
 
@@ -28,6 +29,18 @@ def variances_of(mechanism: Mechanism, workload: Workload, counts: Counts, queri
     variances = variances / workload.query_weights(queries) ** 2
     rounding = 1e-11 * users_of(counts) * workload.extent[1] ** 2  # of either sign, where a variance is 0
     return np.where(variances > rounding, variances, 0.0)
+
+
+def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndarray) -> np.ndarray:
+    """(q,) the most that one person can add to the variance of the answer to each of ``queries``."""
+    if isinstance(mechanism.drawn, AdditiveMechanism):  # noise whose law does not depend on the types
+        unit = np.eye(1, workload.n)[0]
+        return np.maximum(mechanism.query_variances(workload, unit, queries), 0.0)
+    parts = [
+        mechanism.query_contributions(workload, some).variances.max(axis=1)
+        for some in in_chunks(queries, mechanism.cost_dimension(workload))
+    ]
+    return np.concatenate(parts or [np.zeros(0)])
 
 
 def total(workload: Workload, counts: Counts) -> float:

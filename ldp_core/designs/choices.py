@@ -74,8 +74,10 @@ def first_seconds(types: int) -> float:
 
 def too_expensive(name: str, workload: workloads.Workload, epsilon: float) -> str | None:
     """Why the exact errors of a mechanism are not computed, in a sentence; None where they are, or it cannot be built at all."""
+    if workload.working_types <= MOST_EXACT_TYPES:
+        return None
     spec, n = library.spec(name), workload.n
-    if workload.working_types <= MOST_EXACT_TYPES or spec.closed_form or spec.unsuitable(n, epsilon, workload):
+    if spec.closed_form or spec.unsuitable(n, epsilon, workload):
         return None
     return (
         f"The exact errors of {spec.title} take too long past {MOST_EXACT_TYPES:,} types; there are {wording.magnitude(n)} here. "

@@ -64,7 +64,8 @@ def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = 
     shown = None if given.estimate.unbiased else given.estimate
     about = (given.mechanism, given.based_on, given.level, given.find, given.users)
     tables = ratios_of(line.asked, survey, most)
-    found = pd.concat([ratio_answers(own, *about, shown, given.drawn) for own in tables], ignore_index=True)
+    whose = (shown, given.drawn, given.times, given.weighted)
+    found = pd.concat([ratio_answers(own, *about, *whose) for own in tables], ignore_index=True)
     queries = np.concatenate([own.queries_of for own in tables])
     return found.assign(query=queries, low=found["low"] - line.bins, high=found["high"] + line.bins)
 

@@ -62,26 +62,37 @@ def ratio_answers(
     users: int | None = None,
     shown: Estimate | None = None,
     drawn: bool = False,
+    times: np.ndarray | None = None,
+    weighted: Callable[..., np.ndarray] | None = None,
 ) -> pd.DataFrame:
     """One row per ratio: name, answer, low, high, method, standard_error (by the delta method), unbiased and identified (whether the sizes of its
     groups are known to `LARGEST_SIZE_ERROR`), in the unit; NaN for those of groups that are estimated at nobody.
 
     ``estimate`` must be unbiased. ``find``: what finds intervals of linear answers; ratios of secret groups have them by `intervals` alone.
     ``shown``: the estimate to answer by, from the same reports; the intervals are widened where its answers lie beyond. With ``drawn`` they are
-    for the population that people were drawn from; the sizes of known groups are no chance.
+    for the population that people were drawn from; the sizes of known groups are no chance. ``times`` (K,) are weights of the people in each group that
+    the collector knows, and ``weighted`` answers with these.
     """
+
+    def answered_by(estimate: Estimate) -> np.ndarray:
+        if weighted is None:
+            return estimate.answers(asked.linear)
+        return weighted(estimate, workload=asked.linear, queries=None)
+
     if asked.known and not estimate.adds_up:  # then groups are of as many as there are
         estimate = estimate.consistent(estimate.total if users is None else float(users))
     one_look, given = find is intervals, dict[str, Any](drawn=drawn)
     if drawn and asked.known and one_look and isinstance(mechanism, StratifiedMechanism):
         given["weights"] = np.ones(len(mechanism.types))
+    if times is not None:
+        given["weights"] = times
     find = partial(find, **given)
-    answers = estimate.answers(asked.linear)
+    answers = answered_by(estimate)
     told = unbiased = asked.values(answers)
     error, there = np.full(len(told), np.nan), np.isfinite(told)
     if there.any():
         error[there] = find(mechanism, asked.errors(answers), estimate, level, None, users).errors[there]
-    low, high, own, methods, identified = _each(asked, mechanism, estimate, level, find, users)
+    low, high, own, methods, identified = _each(asked, mechanism, estimate, answers, level, find, users)
     if not one_look and (drawn or not asked.known):
         low, high = np.full((2, *low.shape), np.nan)
     if len(own) == 2:
@@ -95,7 +106,7 @@ def ratio_answers(
     middle = 0.0 if len(own) == 2 else asked.unit.middle
     low, high = (middle + asked.unit.factor * np.where(impossible, np.nan, ends) for ends in (low, high))
     if shown is not None:
-        told = asked.values(shown.answers(asked.linear), asked.parts(answers)[1] if asked.known else None)
+        told = asked.values(answered_by(shown), asked.parts(answers)[1] if asked.known else None)
         low, high = np.where(told < low, told, low), np.where(told > high, told, high)
     columns = {
         "answer": told,
@@ -113,6 +124,7 @@ def _each(
     asked: Ratios,
     mechanism: Mechanism,
     estimate: Estimate,
+    answers: np.ndarray,
     level: float,
     find: Callable[..., Intervals],
     users: int | None,
@@ -121,7 +133,7 @@ def _each(
     known well enough. The covariance of a and b follows from the variance of their sum."""
     rows = np.stack([asked.sums, asked.inside, asked.sums + asked.inside])
     found = find(mechanism, asked.queries(rows), estimate, level, None, users)
-    a, b = asked.parts(estimate.answers(asked.linear))
+    a, b = asked.parts(answers)
     var_a, var_b, var_sum = found.errors.reshape(3, *a.shape) ** 2
     cov, size = (var_sum - var_a - var_b) / 2, np.where(b > 0, b, np.nan)
     methods = np.full(a.shape, "Fieller")

@@ -39,9 +39,11 @@ from ldp_core.workloads import (
     PrefixPart,
     RangesPart,
     RectanglesPart,
+    SharePart,
     TotalPart,
     TypesPart,
 )
+from ldp_core.workloads.answers import ratios_of
 from pages.ui.session import exchange
 from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
@@ -95,10 +97,34 @@ QUESTIONS = {
         DifferencePart(of=PrefixPart(attribute="x"), attribute="arm", first="arm 0", second="arm 1"),
         HistogramPart(attribute="b"),
     ),
+    "numbers of people compared": (
+        (KNOWN, labels("b", 3)),
+        DifferencePart(of=HistogramPart(attribute="b"), attribute="arm", first="arm 0", second="arm 1", shares=False),
+    ),
+    "averages of known groups, and shares": (
+        (KNOWN, bins("x", 4), labels("b", 2)),
+        MeanPart(attribute="x", by=("arm",)),
+        SharePart(of=HistogramPart(attribute="b"), within=("arm",), weight=2.0),
+        MeanPart(attribute="x"),
+    ),
+    "shares and averages of secret groups": (
+        (labels("g", 2), bins("x", 4)),
+        SharePart(of=PrefixPart(attribute="x"), within=("g",)),
+        MeanPart(attribute="x", by=("g",)),
+    ),
+    "secret groups compared": (
+        (labels("g", 2), labels("b", 3)),
+        DifferencePart(of=HistogramPart(attribute="b"), attribute="g", first="g 0", second="g 1"),
+    ),
     "rectangles by a known column": ((KNOWN, *GRID), RectanglesPart(attributes=("x", "y"), by=("arm",))),
     "totals by a known column": ((KNOWN, bins("x", 8)), TotalPart(attribute="x", by=("arm",))),
     "ranges of types": (PAIR, TypesPart(family="all_range")),
     "pairs of many columns": (MANY, KWayMarginalsPart(k=2)),
+    "shares of a secret group, of many": (
+        (bins("x", 12), *MANY),
+        SharePart(of=PrefixPart(attribute="x"), within=("q0",)),
+        KWayMarginalsPart(k=1),
+    ),
     "pairs and totals of many": ((bins("x", 12), *MANY), KWayMarginalsPart(k=2), PrefixPart(attribute="x", weight=9.0)),
 }
 NO_DEVICE = [name for name, spec in library.REGISTRY.items() if spec.continuous]
@@ -191,13 +217,13 @@ def unpacked(content, folder):
     return folder / "kit"
 
 
-def reach(made, workload, spread):
+def reach(made, workload, spread, scale):
     """What answers miss by with next to no probability: six standard errors, and by Bernstein's inequality six times what one report can add
     where few reports decide. Of the thousands of answers of a survey, each from few reports, one in a hundred collections missed by six."""
     if made.survey is not None:
         return 9 * spread
     adds = made.query_contributions(workload, np.arange(workload.num_queries))
-    part = np.maximum(adds.up, adds.down)
+    part = scale * np.maximum(adds.up, adds.down)
     return 6 * (spread + np.where(part > spread / 10, part, 0.0))
 
 
@@ -205,7 +231,7 @@ def collected(setting, folder, node=False, seed=0):
     """The scores of all answers: their distance from the truth in standard errors of the design."""
     content = package.kit(setting)
     kit_folder = unpacked(content, folder)
-    made, domain, workload = setting.chosen_mechanism, setting.domain, setting.workload
+    made, domain = setting.chosen_mechanism, setting.domain
     zipped, opened = open_kit(content), open_kit(kit_folder)
     assert zipped.mechanism.digest == opened.mechanism.digest
     session = Session("journeys", SavedDesigns(History(Configuration())))
@@ -233,25 +259,57 @@ def collected(setting, folder, node=False, seed=0):
         if many
         else np.bincount(np.ravel_multi_index(values.T, domain.shape), minlength=domain.size)
     )
-    weights, exact = workload.query_weights(), workload.answers(people)
-    spread = np.sqrt(np.maximum(made.query_variances(workload, people), 0.0))
-    units = [workload.unit(query) for query in range(workload.num_queries)]
-    assert list(told["unit"]) == ["people" if unit is None else unit.name for unit in units]
-    for q, unit in enumerate(units):
-        if unit is not None:  # back to people
-            one = unit.error(1 / PEOPLE, PEOPLE)
-            told.loc[q, "answer"] = (told.loc[q, "answer"] - unit.value(0.0, PEOPLE)) / one
-            told.loc[q, "promised"] /= one
-    missed = np.abs(told["answer"].to_numpy() * weights - exact)
-    assert (missed <= reach(made, workload, spread) + 1e-6 * PEOPLE).all()
-    assert (told["promised"].to_numpy() * weights >= spread - 1e-6 * PEOPLE).all()
-    outcome = json.loads((kit_folder / "outcome.json").read_text())["expected_errors"]
-    if outcome is not None:
-        summary = setting.summary(made)
-        assert outcome["worst_case_variance"] == pytest.approx(summary.worst_case_variance)
-        if not many:
-            assert (spread**2).sum() <= PEOPLE * summary.worst_case_variance * (1 + 1e-9)
+    outcome, asked = json.loads((kit_folder / "outcome.json").read_text()), setting.answers
+    if outcome["questions"] is not None:
+        needed = outcome["users_needed"][setting.case]
+        assert needed == setting.users_needed(made, setting.case) == pytest.approx(zipped.needed, rel=1e-9)
+        assert [one["question"] for one in outcome["questions"]] == [line.question for line in asked.lines]
+    assert (
+        told["adds_up_to"].isna().all()
+        or told["adds_up_to"].iloc[0] == pytest.approx(PEOPLE)
+        or made.consistent is not made
+    )
+    scores = []
+    for k, line in enumerate(asked.lines):
+        own, queries = told[told["line"] == k], np.arange(line.told.num_queries)
+        assert own["query"].tolist() == queries.tolist()
+        assert own["name"].tolist() == [line.told.query_name(query) for query in queries]
+        assert set(own["unit"]) == {line.key}
+        worst = outcome["questions"] and setting.case == "worst_case" and outcome["questions"][k]["standard_error"]
+        scores.append(missed_by(line, own, made, people, setting.workload.survey is not None, worst))
+    return np.concatenate(scores)
+
+
+def missed_by(line, told, made, people, survey, worst):
+    """The distance of the answers to a question from the truth in standard errors; of those that are usable, in secret groups."""
+    many, errors = PEOPLE if line.unit.total else 1, told["standard_error"].to_numpy()
+    if line.asked is not None:
+        parts = ratios_of(line.asked, survey)
+        exact = np.concatenate([own.values(own.linear.answers(people)) for own in parts])
+        told = told.assign(missed=np.abs(told["answer"] - exact), errors=errors)
+        if line.group_sizes is None:
+            spread = np.concatenate([np.sqrt(errors_of(made, own, people)) for own in parts])
+            assert (told["missed"] <= reach(made, line.told, spread, line.unit.factor / PEOPLE) + 1e-6).all()
+            assert np.isfinite(told["low"]).all()
+        unlike = told["low"].isna() | (told["verdict"] == "noise")
+        assert not told["verdict"][told["low"].isna()].isin(["usable", "rough"]).any()
+        usable = told[~unlike & (errors > 1e-6)]
+        assert (usable["missed"] < 9 * usable["errors"]).all()
+        return (usable["missed"] / usable["errors"]).to_numpy()
+    weights, scale = line.told.query_weights(), many * line.unit.factor / PEOPLE
+    exact = many * line.unit.middle + scale * line.told.answers(people) / weights
+    spread = scale * np.sqrt(np.maximum(made.query_variances(line.told, people), 0.0)) / weights
+    missed = np.abs(told["answer"].to_numpy() - exact)
+    assert (missed <= reach(made, line.told, spread, scale / weights) + 1e-6 * many * line.unit.factor).all()
+    assert (told["promised"].to_numpy() >= spread - 1e-6 * many * line.unit.factor).all()
+    assert not worst or spread.max() <= worst * (1 + 1e-6)
     return missed[spread > 1e-6] / spread[spread > 1e-6]
+
+
+def errors_of(made, asked, people):
+    """(q,) the variances of answers in known groups, from the people of each."""
+    rows = asked.errors(asked.linear.answers(people))
+    return np.maximum(made.query_variances(rows, people), 0.0)
 
 
 @needs_node

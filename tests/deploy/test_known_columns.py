@@ -175,7 +175,8 @@ def test_groups_with_designs_of_their_own_go_from_design_to_answers(asked, tmp_p
     assert main(["collect", str(tmp_path / "kit.zip"), str(tmp_path / "reports.csv"), "-o", str(out)]) == 0
     counts = np.bincount(people, minlength=36)
     spread = np.sqrt(np.maximum(made.query_variances(setting.workload, counts), 0.0))
-    assert (np.abs(pd.read_csv(out)["answer"] - setting.workload.answers(counts)) <= 6 * spread + 1e-6).all()
+    answers = pd.read_csv(out)["answer"] / 100 * PEOPLE
+    assert (np.abs(answers - setting.workload.answers(counts)) <= 6 * spread + 1e-6).all()
     assert main(["audit", str(tmp_path / "kit.zip")]) == 0
 
 

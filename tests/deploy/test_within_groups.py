@@ -18,7 +18,7 @@ from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, SharePar
 SCORE = RangeAttribute(name="score", low=1, high=4, bins=4, integer=True, outside="clamp")
 PARTS = (
     MeanPart(attribute="score", by=("arm",)),
-    DifferencePart(of=HistogramPart(attribute="score"), attribute="arm", first="b", second="a", shares=True),
+    DifferencePart(of=HistogramPart(attribute="score"), attribute="arm", first="b", second="a"),
     SharePart(of=HistogramPart(attribute="score"), within=("arm",)),
 )
 
@@ -43,24 +43,69 @@ def test_a_kits_reports_become_shares_and_averages(known, tmp_path, capsys):
     assert main([*about, "-o", str(out)]) == 0
     told = pd.read_csv(out).set_index("name")
     expected = {
-        "average of score, arm a": 1.75,
-        "average of score, arm b": 3.75,
-        "score 1: arm b as a share of arm b less arm a": -75,
-        "score 4 and arm b as a share of arm b": 75,
+        "average of score in arm a": 1.75,
+        "average of score in arm b": 3.75,
+        "share score 1: b minus a": -75,
+        "share score 4 in arm b": 75,
     }
+    asked = [f"average of score in arm {k}" for k in "ab"], [f"share score {k}: b minus a" for k in range(1, 5)]
+    assert list(told.index) == [
+        *asked[0],
+        *asked[1],
+        *(f"share score {k} in arm {arm}" for k in range(1, 5) for arm in "ab"),
+    ]
     for name, true in expected.items():
         row = told.loc[name]
         assert abs(row["answer"] - true) < 6 * row["standard_error"], name
         assert row["low"] < row["answer"] < row["high"]
         assert (row["method"] == "Fieller") != known
-    assert set(told["unit"]) == {"people", "score", "%"}
+    assert (
+        told["unit"].tolist() == ["score"] * 2 + ["difference of points of the group"] * 4 + ["points of the group"] * 8
+    )
+    assert told["found"]["share score 1: b minus a"] == "found"
+    assert told["found"].isna().sum() == 10
     capsys.readouterr()
     assert main(about) == 0
-    assert "average of score, arm b" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "average of score in arm b" in shown
+    assert "Difference" in shown
     assert main([*about, "--any-time", "--json"]) == 0
-    looks = json.loads(capsys.readouterr().out)["within_groups"]
+    looks = json.loads(capsys.readouterr().out)["answers"]
     assert len(looks) == 2 + 4 + 8
     assert all((row["low"] is not None) == known for row in looks)
+    assert known or {row["verdict"] for row in looks} == {"noise"}  # none without an interval can be used
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
+def test_on_the_first_day_a_group_has_nobody_and_the_others_have_their_answers(known, tmp_path, capsys):
+    """Nobody has been shown the new version yet. In a secret arm that is an estimate of a few people, or of less than nobody."""
+    arm = CategoricalAttribute(name="arm", values=("a", "b"), known=known)
+    design = Configuration(
+        domain=Domain(attributes=(arm, SCORE)),
+        population=Population(users=1200, origin="declared", shape="uniform"),
+        workload=WorkloadRecipe(parts=PARTS),
+        epsilon="3.0",
+        mechanism=MechanismRecipe(name="randomized_response"),
+    )
+    kit, reports, out = tmp_path / "kit.zip", tmp_path / "reports.csv", tmp_path / "answers.csv"
+    kit.write_bytes(package.kit(realise(design)))
+    device, rng = Device(open_kit(kit.read_bytes()).device), np.random.default_rng(2)
+    sent = [device.report({"arm": "a", "score": k % 4 + 1}, rng.bytes) for k in range(800)]
+    reports.write_text("".join(f"{line}\n" for line in ["report", *sent]))
+    assert main(["collect", str(kit), str(reports), "-o", str(out)]) == 0
+    told = pd.read_csv(out).set_index("name")
+    there = told.index.str.endswith("in arm a")
+    assert len(told) == 2 + 4 + 8
+    assert (told["low"] < told["high"])[there].all()
+    assert (
+        abs(told["answer"]["average of score in arm a"] - 2.5) < 6 * told["standard_error"]["average of score in arm a"]
+    )
+    assert told[~there][["low", "high"]].isna().all(axis=None)
+    assert (told["verdict"][~there] == "noise").all()
+    assert (told["found"][told.index.str.endswith("b minus a")] == "too few people").all()
+    capsys.readouterr()
+    assert main(["collect", str(kit), str(reports)]) == 0
+    assert "9 answers have no interval: by these reports the group may have nobody in it" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])

@@ -19,9 +19,8 @@ from ldp_core.deploy.collector.collection import Collection
 from ldp_core.estimators import Estimated, Intervals, apply, intervals, line_answers, people_told
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.wording import meant
-from ldp_core.workloads import Detect, Line, Workload, in_chunks
+from ldp_core.workloads import Detect, Line, Workload
 from ldp_core.workloads.answers import OF_GROUP, POINTS, reach
 
 KINDS: dict[str, Callable[..., Intervals]] = {"fixed": intervals, "any_time": any_time}
@@ -107,7 +106,7 @@ def _promised(found: pd.DataFrame, line: Line, of: Estimated) -> pd.DataFrame:
     if "promised" in found:
         return found
     queries = found["query"].to_numpy()
-    variances = largest_variances(of.mechanism, line.told, queries) / line.told.query_weights(queries) ** 2
+    variances = single.largest_variances(of.mechanism, line.told, queries) / line.told.query_weights(queries) ** 2
     return found.assign(promised=line.unit.factor * np.sqrt(variances / of.users))
 
 
@@ -116,8 +115,10 @@ def _judged(found: pd.DataFrame, line: Line, users: float) -> pd.DataFrame:
     many, (least, largest) = users if line.unit.total else 1.0, line.possible
     errors, target = found["standard_error"].to_numpy() / many, line.target
     answer, bins = found["answer"] / many, line.bins
-    useless = (answer < least) | (answer > largest) | found["low"].isna() | ~found["identified"]
-    useless &= errors != 0  # what is known without a report is known but for rounding
+    impossible = ((answer < least) | (answer > largest)) & (
+        errors != 0
+    )  # what is known without a report is so but for rounding
+    useless = impossible | found["low"].isna() | ~found["identified"]
     finds, said = np.full(len(found), np.nan), np.full(len(found), "", dtype=object)
     goal = target.difference if isinstance(target, Detect) else target
     if isinstance(target, Detect):
@@ -137,15 +138,3 @@ def _judged(found: pd.DataFrame, line: Line, users: float) -> pd.DataFrame:
     about = {"question": line.question, "unit": line.key, "target": many * goal, "finds": many * finds}
     verdict = np.where(useless, verdicts.NOISE, verdict)
     return found.drop(columns="identified").assign(**about, verdict=verdict, found=said)
-
-
-def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndarray) -> np.ndarray:
-    """(q,) the most that one person can add to the variance of the answer to each of ``queries``."""
-    if isinstance(mechanism.drawn, AdditiveMechanism):  # noise whose law does not depend on the types
-        unit = np.eye(1, workload.n)[0]
-        return np.maximum(mechanism.query_variances(workload, unit, queries), 0.0)
-    parts = [
-        mechanism.query_contributions(workload, some).variances.max(axis=1)
-        for some in in_chunks(queries, mechanism.cost_dimension(workload))
-    ]
-    return np.concatenate(parts or [np.zeros(0)])

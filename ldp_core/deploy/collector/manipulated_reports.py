@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ldp_core.deploy.collector.answering import largest_variances
+from ldp_core.errors import largest_variances
 from ldp_core.mechanisms.base import Contributions, Mechanism
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.run import Cancel, Interrupted, asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -59,6 +60,8 @@ def _target(given: argparse.Namespace) -> Detect | None:
     """The difference to detect, where one is given; else that of the design."""
     if given.detect is True:
         return None
+    if not 0 < given.detect < math.inf:
+        raise ValueError(f"A difference to detect must be above 0, in the unit of the answers; got {given.detect:g}.")
     power, level = given.power or detection.POWER, given.significance or detection.LEVEL
     detection.reach(power, level)  # refused before anything is fitted
     return Detect(given.detect, power, level)

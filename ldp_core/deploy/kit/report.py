@@ -19,6 +19,7 @@ from ldp_core import analysis, library, verdicts, wording
 from ldp_core.deploy.kit import pictures, review
 from ldp_core.deploy.kit.markup import Node, element, listed, page, table
 from ldp_core.designs import Configuration, Setting, guarantee
+from ldp_core.designs.disclosure import PEOPLE
 from ldp_core.mechanisms import Mechanism
 
 NIST = "https://doi.org/10.6028/NIST.SP.800-226"
@@ -116,6 +117,8 @@ def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[E
 
 def _error_and_target(line: Mapping[str, Any]) -> tuple[str, str]:
     """The error of a question, and what it is for."""
+    if line["standard_error"] != line["standard_error"]:
+        return "", "nobody in the planning data is in these groups"
     error, target = (verdicts.in_unit(line[name], line["unit"]) for name in ("standard_error", "target"))
     if line["finds"] == line["finds"]:
         least = verdicts.in_unit(line["finds"], line["unit"])
@@ -145,11 +148,14 @@ def _answers(shown: Setting, on: str) -> list[ET.Element]:
     if analysis.too_many_types(shown.workload):
         return []
     told = shown.answered(shown.chosen_mechanism).dropna(subset=["standard_error"])
+    if told.empty:
+        return []
     places = np.unique(np.linspace(0, len(told) - 1, min(SHOWN_QUERIES, len(told))).astype(int))
     chosen = told.iloc[places]
     reached = chosen["finds"].fillna(chosen["standard_error"]) / chosen["target"]
     some = "" if len(places) == len(told) else f" {len(places)} answers are drawn, evenly spread."
-    sentence = f"The error of each answer with {shown.users:,} people, on {on}.{some}"
+    whose = f"on {on}" if shown.case == PEOPLE else review.case_title(shown.case)
+    sentence = f"The error of each answer with {shown.users:,} people, {whose}.{some}"
     drawn = pictures.errors_by_query(chosen["name"].tolist(), reached.tolist(), sentence, shown.scale)
     return [_figure(drawn, sentence)]
 

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from ldp_core import estimators, mechanisms, workloads
+from ldp_core.data.domain import CategoricalAttribute
 from ldp_core.deploy import collector
 from ldp_core.people import people_of
 
 DESIGN = "0123456789abcdef"
-COLUMNS = ["query", "name", "answer", "low", "high", "method", "standard_error", "promised", "adds_up_to", "unbiased"]
+ABOUT = {"line", "query", "question", "name", "unit", "target", "finds", "verdict", "found", "adds_up_to"}
+NUMBERS = {"answer", "low", "high", "method", "standard_error", "promised", "unbiased"}
 
 
 def collected(mechanism, people, seed=0):
@@ -22,19 +24,19 @@ def test_answers_are_those_of_the_estimators(name, kind):
     mechanism, counts = mechanisms.create(name, n=8, epsilon=1.0), np.arange(8) * 100
     found = collected(mechanism, counts)
     frame = collector.answers(found, mechanism, workload, level=0.9999, kind=kind)
-    assert list(frame.columns) == COLUMNS
-    plain = np.concatenate([counts, np.cumsum(counts)])
-    assert np.all((frame.low <= plain + 1e-6) & (plain <= frame.high + 1e-6))
-    assert np.allclose(frame.answer[:8], mechanism.estimate(found.reports).counts())
+    assert set(frame.columns) == ABOUT | NUMBERS
+    share = 100 / counts.sum()
+    plain = share * np.concatenate([counts, np.cumsum(counts)])
+    assert np.all((frame.low <= plain + 1e-7) & (plain <= frame.high + 1e-7))
+    assert np.allclose(frame.answer[:8], share * mechanism.estimate(found.reports).counts())
     everybody_alike = [mechanism.query_variances(workload, np.eye(8, dtype=int)[u] * counts.sum()) for u in range(8)]
-    assert np.allclose(
-        frame.promised * workload.query_weights(), np.sqrt(np.max([*everybody_alike, np.zeros(16)], axis=0)), atol=1e-4
-    )
-    assert frame.name[8] == workload.query_name(8)
-    chosen = collector.answers(found, mechanism, workload, level=0.9999, kind=kind, queries=np.array([9, 2]))
-    assert np.allclose(
-        chosen[["answer", "low", "high", "promised"]], frame.loc[[9, 2], ["answer", "low", "high", "promised"]]
-    )
+    largest = np.sqrt(np.max([*everybody_alike, np.zeros(16)], axis=0))
+    assert np.allclose(frame.promised * workload.query_weights(), share * largest, atol=1e-5)
+    assert frame.name.tolist() == [workload.query_name(query) for query in range(16)]
+    few = collector.answers(found, mechanism, workload, level=0.9999, kind=kind, most=5)
+    assert few["query"].tolist() == [0, 3, 7, 11, 15]
+    numbers = ["answer", "low", "high", "promised"]
+    assert np.allclose(few[numbers], frame.loc[few["query"], numbers])
 
 
 @pytest.mark.parametrize("estimator", ["wnnls", "norm_sub", "mle"])
@@ -44,7 +46,7 @@ def test_biased_answers_have_the_interval_of_the_unbiased_one(estimator):
     unbiased = collector.answers(found, mechanism, workload)
     frame = collector.answers(found, mechanism, workload, estimator)
     expected = estimators.apply(estimator, found.reports, mechanism, workload).answers(workload)
-    assert np.allclose(frame.answer, expected)
+    assert np.allclose(frame.answer, expected / 5)  # per cent of 500 people
     assert np.allclose(frame.low, np.minimum(unbiased.low, frame.answer))
     assert np.allclose(frame.high, np.maximum(unbiased.high, frame.answer))
 
@@ -55,25 +57,35 @@ def test_surveys_are_answered():
     mechanism = mechanisms.create("sampled_sets", workload=survey, epsilon=2.0)
     for kind in collector.KINDS:
         frame = collector.answers(collected(mechanism, records), mechanism, survey, "wnnls", 0.9999, kind)
-        truth = survey.answers(people_of(records, survey.shape))
+        truth = survey.answers(people_of(records, survey.shape)) / 40
         assert np.all((frame.low <= truth) & (truth <= frame.high))
-        exact = np.sqrt(mechanism.query_variances(survey, records))
+        exact = np.sqrt(mechanism.query_variances(survey, records)) / 40
         assert np.all(exact <= frame.promised * (1 + 1e-9))
         assert np.allclose(frame.standard_error, exact, rtol=0.1)
 
 
 def test_answers_are_judged_by_their_errors_at_the_answers_found():
     """Randomized response of epsilon 4: the error of an answer depends on how many people it counts."""
-    workload, mechanism = workloads.histogram(8), mechanisms.create("randomized_response", n=8, epsilon=4.0)
-    counts = np.array([20_000, 10, 0, 0, 0, 0, 0, 0])
-    frame, users = collector.answers(collected(mechanism, counts), mechanism, workload), counts.sum()
-    exact = np.sqrt(mechanism.query_variances(workload, counts))
+    mechanism, counts = (
+        mechanisms.create("randomized_response", n=8, epsilon=4.0),
+        np.array([20_000, 10, 0, 0, 0, 0, 0, 0]),
+    )
+    exact = 100 * np.sqrt(mechanism.query_variances(workloads.histogram(8), counts)) / counts.sum()
+    axis = CategoricalAttribute(name="value", values=tuple("abcdefgh"))
+    workload = workloads.over_attributes(
+        [workloads.HistogramPart(attribute="value")], [axis], {"points": 1.1 * exact[0]}
+    )
+    frame = collector.answers(collected(mechanism, counts), mechanism, workload)
     assert np.allclose(frame.standard_error, exact, rtol=0.05)
     assert np.all(frame.promised > 1.5 * exact[1:].mean())  # the most, whatever values people have
-    judged = collector.judged(frame, users, exact[0] * 1.1 / users)
-    assert judged[0] == "usable"
-    for verdict, answer, error in zip(judged[1:], frame.answer[1:], frame.standard_error[1:], strict=True):
-        assert verdict == ("usable" if 2 * error <= abs(answer) else "rough" if error <= abs(answer) else "noise")
+    assert (frame.question == "Histogram of value").all()
+    assert frame.verdict[0] == "usable"
+    small = frame[1:]
+    assert (small.answer < 0).any()
+    assert (small.answer > 0).any()
+    for verdict, answer, error in zip(small.verdict, small.answer, small.standard_error, strict=True):
+        size = max(answer, 0)  # there are no fewer people than none
+        assert verdict == ("usable" if 2 * error <= size else "rough" if error <= size else "noise")
 
 
 def test_what_cannot_be_answered_is_told():

@@ -111,8 +111,9 @@ def test_answers_known_without_reports_keep_their_interval():
     mechanism, workload = mechanisms.create("randomized_response", n=4, epsilon=1.0), workloads.prefix(4)
     found = Collection(DESIGN, mechanism.simulate(np.array([100, 100, 100, 100]), np.random.default_rng(0)))
     frame = collector.answers(found, mechanism, workload)
-    assert frame.low[3] == pytest.approx(400)
-    assert frame.high[3] == pytest.approx(400)
+    assert frame.low[3] == pytest.approx(100)
+    assert frame.high[3] == pytest.approx(100)
+    assert frame.verdict[3] == "usable"
 
 
 @pytest.mark.parametrize("kind", collector.KINDS)
@@ -122,9 +123,10 @@ def test_several_occasions_are_averaged(kind):
     found = Collection(DESIGN, mechanism.simulate(4 * people, np.random.default_rng(0)))
     once = collector.answers(found, mechanism, workload, kind=kind)
     average = collector.answers(found, mechanism, workload, kind=kind, occasions=4)
-    numbers = ["answer", "low", "high", "promised", "unbiased", "adds_up_to"]
-    assert np.allclose(average[numbers], once[numbers] / 4)
-    assert np.all(np.abs(average.answer - people) < 6 * average.promised)
+    numbers = ["answer", "low", "high", "promised", "standard_error", "unbiased"]
+    assert np.allclose(average[numbers], once[numbers])  # as of four times the people, each with one report
+    assert np.allclose(average["adds_up_to"], 1000)
+    assert np.all(np.abs(average.answer - people / 10) < 6 * average.promised)
 
 
 def test_patterns_that_are_never_scrambled_are_named_however_often_each_is_sent():

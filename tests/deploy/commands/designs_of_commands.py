@@ -21,7 +21,6 @@ HIERARCHICAL = Configuration(
     population=Population(users=5000, origin="declared", shape="zipf"),
     workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"), HistogramPart(attribute="age", weight=2.0))),
     mechanism=MechanismRecipe(name="hierarchical", parameters={"branching": 2}),
-    difference="typical",
 )
 OPTIMIZED = HIERARCHICAL.with_(
     mechanism=MechanismRecipe(name="optimized"),

@@ -1,7 +1,6 @@
 """Each command on a small design: its numbers are those that the app has for the same design."""
 
 import csv
-import dataclasses
 import io
 import math
 import sys
@@ -15,14 +14,24 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from designs_of_commands import HIERARCHICAL, OPTIMIZED, session
 
 from ldp_core import designs, frames, mechanisms
+from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import reasons
 from ldp_core.deploy.commands import terminal
 from ldp_core.deploy.kit import package
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.opening import open_kit
-from ldp_core.designs import DifferenceToDetect, MechanismRecipe, certificate_file, choices, detecting
+from ldp_core.designs import (
+    DifferenceToDetect,
+    MechanismRecipe,
+    WorkloadRecipe,
+    certificate_file,
+    choices,
+    detecting,
+    strict_json,
+)
 from ldp_core.designs.standalone import ready
+from ldp_core.workloads import Detect, DifferencePart, HistogramPart
 from pages.ui.session import exchange
 
 
@@ -34,11 +43,10 @@ def costs_of(state, name):
         "audited_epsilon": mechanism.audit().epsilon,
         "users": state.setting.users,
         "case": case,
-        "alpha": state.setting.alpha,
         "users_needed": state.setting.users_needed(mechanism, case),
         "users_no_mechanism_can_do_without": {one: state.setting.bounds(one) for one in state.setting.cases},
         "gap": state.setting.gap(mechanism, case),
-        "expected_errors": dataclasses.asdict(state.setting.summary(mechanism)),
+        "questions": strict_json.plain(state.setting.lines(mechanism), ""),
     }
 
 
@@ -73,20 +81,35 @@ def test_people_are_counted_in_a_table(shell):
 
 
 def test_a_difference_to_detect_is_that_of_the_app(shell):
-    asked = (0.05, 0.9, 0.01)
-    flags = ["--detect", asked[0], "--power", asked[1], "--significance", asked[2]]
-    state = session(HIERARCHICAL)
-    found = detecting.of_design(state.setting, state.setting.mechanism("hierarchical"))
-    table = found.table(*asked)
-    told = shell.result("design", shell.file(HIERARCHICAL), *flags)["detection"]
-    assert told["answers"] == table.to_dict("records")
-    assert shell.run("design", shell.file(HIERARCHICAL), *flags) == 0
-    assert told["in_words"] == found.in_words(table, *asked)
-    assert told["in_words"].replace("\N{NO-BREAK SPACE}", " ") in shell.out.replace("\N{NO-BREAK SPACE}", " ")
-    chosen = HIERARCHICAL.with_(detection=DifferenceToDetect(difference=0.05, power=0.9, level=0.01))
-    assert shell.result("design", shell.file(chosen), "--detect")["detection"] == told
-    assert shell.run("design", shell.file(HIERARCHICAL), "--detect", 2) != 0
-    assert "must be above 0 and at most 100 percentage points; got 2" in shell.err
+    """In two collections, or between the groups that the questions compare."""
+    arm = CategoricalAttribute(name="arm", values=("old", "new"), known=True)
+    compared = DifferencePart(of=HistogramPart(attribute="age"), attribute="arm", first="new", second="old")
+    groups = HIERARCHICAL.with_(
+        domain=Domain(attributes=(arm, *HIERARCHICAL.domain.attributes)),
+        workload=WorkloadRecipe(parts=(compared,)),
+        mechanism=MechanismRecipe(name="subset_selection"),
+    )
+    asked = Detect(5.0, 0.9, 0.01)
+    flags = ["--detect", asked.difference, "--power", asked.power, "--significance", asked.level]
+    for design in (HIERARCHICAL, groups):
+        state = session(design)
+        mechanism = state.setting.mechanism(state.setting.chosen)
+        found = detecting.of_design(state.setting, mechanism, asked)
+        told = shell.result("design", shell.file(design), *flags)["detection"]
+        assert told["answers"] == found.table.to_dict("records")
+        assert told["in_words"] == found.in_words()
+        assert shell.run("design", shell.file(design), *flags) == 0
+        assert told["in_words"].replace("\N{NO-BREAK SPACE}", " ") in shell.out.replace("\N{NO-BREAK SPACE}", " ")
+    chosen = groups.with_(
+        targets={"difference of points of the group": DifferenceToDetect(difference=5.0, power=0.9, level=0.01)}
+    )
+    found = shell.result("design", shell.file(chosen), "--detect")
+    assert found["detection"] == told
+    assert found["users_needed"] == max(row["users_needed"] for row in told["answers"])
+    for size in ("0", "nan", "-5"):
+        assert "must be above 0, in the unit of the answers" in shell.refused(
+            "design", shell.file(HIERARCHICAL), "--detect", size
+        )
 
 
 # --- audit --------------------------------------------------------------------------------------------------------------
@@ -106,7 +129,7 @@ def test_a_design_is_audited_as_in_the_app(shell):
     labels = [state.design().labels[one] for one in mechanism.audit().worst_pair]
     assert found["worst_pair_named"] == labels
     assert shell.run("audit", shell.file(HIERARCHICAL)) == 0
-    assert f"Told apart best         {labels[0]} and {labels[1]}" in shell.out
+    assert f"Told apart best {labels[0]} and {labels[1]}" in " ".join(shell.out.split())
 
 
 def test_an_audit_has_the_bound_of_the_page_and_searches_for_no_other(shell, monkeypatch):
@@ -196,12 +219,12 @@ def test_reports_become_the_answers_of_the_collector(shell, collected):
     kit, reports = collected
     found = shell.result("collect", shell.folder / "kit.zip", reports)
     counted = collector.collect([reports], kit.mechanism, kit.design)
-    expected = collector.answers(counted, kit.mechanism, kit.workload, labels=kit.domain.type_labels)
+    expected = collector.answers(counted, kit.mechanism, kit.workload)
     assert [row["answer"] for row in found["answers"]] == expected["answer"].tolist()
     assert found["files"] == [{"name": "reports.csv", "accepted": 400, "refused": {}, "repeated": 0}]
     output = shell.folder / "answers.csv"
     assert shell.run("collect", shell.folder / "kit.zip", reports, "-o", output) == 0
-    assert output.read_text() == "\ufeff" + frames.as_csv(expected.assign(unit="people"))  # for spreadsheets
+    assert output.read_text() == "\ufeff" + frames.as_csv(expected)  # for spreadsheets
     with output.open(encoding="utf-8-sig") as file:
         assert len(list(csv.DictReader(file))) == kit.workload.num_queries
 
@@ -244,8 +267,8 @@ def test_several_reports_of_a_person_are_of_several_occasions(shell):
     about = ("collect", shell.folder / "kit.zip", reports)
     assert "--occasions" in shell.refused(*about)
     assert "1 to 4" in shell.refused(*about, "--occasions", "5")
-    (everybody,) = [row for row in shell.result(*about, "--occasions", "4")["answers"] if row["query"] == 7]
-    assert everybody["answer"] == pytest.approx(100)
+    answers = shell.result(*about, "--occasions", "4")["answers"]
+    assert answers[7]["answer"] == answers[0]["adds_up_to"] == pytest.approx(100)  # per cent of 100 people
     with zipfile.ZipFile(shell.folder / "kit.zip") as files:
         readme = files.read("README.md").decode()
     assert "4 separate occasions" in readme

@@ -40,7 +40,7 @@ def _of(domain, asked, name, epsilon, **parameters) -> Setting:
         workload=asked,
         epsilon=epsilon,
         mechanism=MechanismRecipe(name=name, parameters=parameters),
-        target_alpha=0.0004,
+        targets={"points": 2.0},
         optimizer=Optimizer(max_rounds=5),
     )
     return realise(chosen)

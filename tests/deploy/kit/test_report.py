@@ -6,6 +6,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
+import pytest
 from kits import NASTY, USERS, ages, kit_of, members
 
 from ldp_core import analysis, beliefs, designs, shuffled, verdicts, wording
@@ -73,15 +74,19 @@ def test_the_page_fetches_nothing_and_runs_nothing():
 
 def test_the_numbers_are_those_of_the_core():
     found, named = SUBSET, Read(PAGE).named
-    audit, summary = found.chosen_mechanism.audit(), found.summary(found.chosen_mechanism)
+    audit, (line,) = found.chosen_mechanism.audit(), found.lines(found.chosen_mechanism).to_dict("records")
     assert named["epsilon of one report"][0] == "1.0"
     assert named["e^epsilon"][0] == designs.factor_in_words(1.0)
     assert named["audited epsilon"][0] == designs.audited_in_words(1.0, audit)
     assert named["people expected"][0] == f"{USERS:,}"
-    assert named["target error"][0] == wording.error(found.target) == wording.error(0.02)
+    exact = np.sqrt(
+        np.max([found.chosen_mechanism.query_variances(found.workload, np.eye(16)[u]) for u in range(16)]) / USERS
+    )
+    assert line["standard_error"] == pytest.approx(100 * exact)
+    assert named["error, Running totals along age"][0] == f"± {verdicts.in_unit(100 * exact, 'points')}"
+    assert named["error, Running totals along age"][1].endswith(f"the target is {verdicts.in_unit(2.0, 'points')}")
     assert SUBSET.verdict(SUBSET.chosen_mechanism) in Read(PAGE).text
     assert verdicts.RULE in Read(PAGE).text
-    assert named["standard error, typical answer, worst case"][0] == wording.error(summary.standard_error_worst_case)
     worst = analysis.sample_complexity(found.chosen_mechanism, found.workload, alpha=0.0004)
     assert named["people needed, worst case"][0] == wording.users(worst)
     assert wording.at_least(max(found.bounds("worst_case").values())) in named["people needed, worst case"][1]
@@ -93,9 +98,14 @@ def test_the_numbers_are_those_of_the_core():
         assert f"{name} {version}" in text
 
 
-def test_the_errors_drawn_are_those_of_the_people_of_the_outcome():
-    exact = np.sqrt(np.maximum(SUBSET.chosen_mechanism.query_variances(SUBSET.workload, SUBSET.counts), 0)) / USERS
-    errors = np.where(exact > 1e-9, exact, 0)
+def test_the_errors_drawn_are_those_of_the_case_that_is_said():
+    """The worst types', one by one: this mechanism is chosen for no people."""
+    made = SUBSET.chosen_mechanism
+    exact = np.sqrt(
+        np.max([np.maximum(made.query_variances(SUBSET.workload, np.eye(16)[u]), 0) for u in range(16)], axis=0) / USERS
+    )
+    errors = np.where(exact > 1e-7, exact, 0)
+    assert f"The error of each answer with {USERS:,} people, worst case." in Read(PAGE).text
     drawn = re.findall(r'<circle class="dot" r="4".*?</text>|<circle [^>]*r="4".*?</text>', PAGE, re.DOTALL)
     assert [re.search(r">([^<>]*)</text>", one)[1] for one in drawn] == [wording.significant(100 * e) for e in errors]
 
@@ -118,7 +128,7 @@ def test_several_reports_are_told():
 
 
 def test_a_loaded_strategy_and_missing_errors_are_said():
-    outcome = {**package.outcome_of(SUBSET), "expected_errors": None, "expected_errors_missing": "Too many types here."}
+    outcome = {**package.outcome_of(SUBSET), "questions": None, "errors_missing": "Too many types here."}
     outcome["mechanism"] = {**outcome["mechanism"], "origin": "loaded from a file, not computed here"}
     read = Read(page_of(SUBSET, outcome))
     assert "Too many types here." in read.text
