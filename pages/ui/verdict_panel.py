@@ -143,10 +143,10 @@ def answers(rows: pd.DataFrame, error: str = "standard_error") -> pd.DataFrame:
     return pd.DataFrame({"Question": rows["name"].to_numpy(), "Error": shown, "Verdict": words})
 
 
-def show_answers(state: Session, rows: pd.DataFrame, error: str = "standard_error") -> None:
+def show_answers(state: Session, rows: pd.DataFrame) -> None:
     """The table of `answers` on the page, with what its words mean."""
     listing.show_table(
-        answers(rows, error),
+        answers(rows),
         "What each answer is worth.",
         column_config={"Question": st.column_config.TextColumn(width="large")},
     )

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from ldp_core.analysis import asked_of
 from ldp_core.deploy.collector.alphabet import alphabet
+from ldp_core.deploy.collector.answering import answers
+from ldp_core.deploy.collector.collection import Collection
 from ldp_core.limits import MOST_DRAWN_PEOPLE
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.people import Counts, users_of
+from ldp_core.people import Counts, people_of, users_of
+from ldp_core.studies.simulate import one_collection
+from ldp_core.workloads import Workload
 
 SIMULATED = "simulated-reports.csv"
 """The name of their file: the column simulated in it says so too."""
@@ -29,3 +37,41 @@ def simulated(mechanism: Mechanism, design: str, counts: Counts, seed: int = 0) 
     for row in sent.astype(letters.dtype).reshape(len(chosen), letters.width).tolist():
         written.append(f"{' '.join(map(str, row))},{design},{rng.bytes(16).hex()},yes")
     return ("\n".join(written) + "\n").encode()
+
+
+def release(
+    mechanism: Mechanism,
+    workload: Workload,
+    counts: Counts,
+    estimator: str = "unbiased",
+    seed: int = 0,
+    most: int | None = None,
+    drawn: bool = False,
+    **options: Any,
+) -> pd.DataFrame:
+    """The answers that one collection might give, as `answers` makes them, and beside them the true ones.
+
+    Parameters
+    ----------
+    counts : Counts
+        The people, by type.
+    seed : int
+        Another number is another collection.
+    most, drawn, options
+        As of `answers`; with ``drawn`` as many new people are drawn from these.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `answers`, and ``true``: the answer of these people, in its unit.
+    """
+    users, lines = float(users_of(counts)), asked_of(workload).lines
+    people = counts if workload.survey is None else people_of(counts, workload.survey.shape)
+    reports = one_collection(mechanism, counts, np.random.SeedSequence(seed), drawn)[1]
+    about = (Collection("", reports), mechanism, workload, estimator)
+    found = answers(*about, most=most, drawn=drawn, **options)
+    true = [
+        (users if lines[k].unit.total else 1.0) * lines[k].values(people, own["query"].to_numpy())
+        for k, own in found.groupby("line", sort=False)
+    ]
+    return found.assign(true=np.concatenate(true))

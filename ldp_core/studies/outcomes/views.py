@@ -23,8 +23,6 @@ from ldp_core.workloads import Answers, Line, Ratios, Workload
 from ldp_core.workloads.answers import ratios_of
 from ldp_core.workloads.shown import spread
 
-RELEASES = 9
-"""The published answers of this many collections, the first ones, are kept."""
 LEVEL = 0.95
 ROUNDING = 1e-12
 """Errors up to this share of all users are rounding alone: the answer is known exactly."""
@@ -49,7 +47,6 @@ class Outcomes:
             they would take matrices that are too large.
         lines: line, question, unit, answers, observed, standard_error, predicted of each question: the root of the mean over its answers shown.
         errors: trials, observed, standard_error, predicted: the largest of `lines` in targets; and estimated_users, the people that answers add up to.
-        releases: release (from 1), line, query, name, unit, true, released: what the first `RELEASES` collections would publish.
         curves: attribute, type, label, true, first, low, high: along each scale the true cumulative shares, those of the first collection, and the
             bounds between which nine of ten collections lie; empty where types have no order.
         quantiles: attribute, quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
@@ -61,7 +58,6 @@ class Outcomes:
     answers: pd.DataFrame
     lines: pd.DataFrame
     errors: pd.DataFrame
-    releases: pd.DataFrame
     curves: pd.DataFrame
     quantiles: pd.DataFrame
     trials: int
@@ -156,23 +152,11 @@ def compare(
         answers=told.drop(columns="scale"),
         lines=by_line,
         errors=frame(partial(_Run.errors, lines=by_line)),
-        releases=frame(*(partial(_Run.releases, k=k) for k in lines)),
         curves=frame(*(partial(_Run.curves, k=k) for k in range(len(scales)))),
         quantiles=frame(*(partial(_Run.quantiles, k=k) for k in range(len(scales)))),
         trials=min(len(answers) for run in runs for answers in run.trials.answers.values()),
         skipped=skipped,
     )
-
-
-def releases(
-    mechanism: Mechanism, workload: Workload, counts: Counts, collections: int = 3, seed: int = 0
-) -> pd.DataFrame:
-    """The unbiased answers of a few simulated ``collections``, as `Outcomes.releases` without all other views. ValueError where they
-    cannot be simulated."""
-    views = _views(mechanism, workload, counts, (), False)
-    collected = simulate.collect(mechanism, workload, counts, collections, seed, views=views)
-    run = _Run(mechanism.name, mechanism, collected, workload, (), ())
-    return _frame([run], *(partial(_Run.releases, k=k) for k in range(len(analysis.asked_of(workload).lines))))
 
 
 def _by_line(answers: pd.DataFrame) -> pd.DataFrame:
@@ -398,18 +382,6 @@ class _Run:
             "standard_error": [in_targets.loc[worst, "standard_error"]],
             "predicted": [in_targets.loc[worst, "predicted"]],
             "estimated_users": [trials["estimated_users"].mean()],
-        }
-
-    def releases(self, estimator: str, k: int) -> Columns:
-        kept, (queries, names, true) = self.found(estimator, k)[:RELEASES], self._shown[k]
-        return {
-            "release": np.repeat(np.arange(1, len(kept) + 1), len(true)),
-            "line": [k] * kept.size,
-            "query": np.tile(queries, len(kept)),
-            "name": names * len(kept),
-            "unit": [self.asked.lines[k].key] * kept.size,
-            "true": np.tile(true, len(kept)),
-            "released": kept.ravel(),
         }
 
     def curves(self, estimator: str, k: int) -> Columns | None:

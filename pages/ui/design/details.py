@@ -112,9 +112,16 @@ def mean_of(state: Session) -> str:
 
 
 def answers(state: Session, mechanism: Mechanism) -> None:
-    """Each answer with its error and verdict, what is not usable first."""
+    """How wide the intervals of the answers will be, and each answer with its error and verdict, what is not usable first."""
     found = verdict_panel.judged(state, mechanism)
     if found is not None:
+        whose = "in the planning data" if state.setting.on_data else f"for {state.setting.population}"
+        layout.chart(
+            lambda look: charts.result(charts.promised(found), look),
+            f"Each answer as it is {whose}, with 1.96 standard errors to each side: how wide the intervals of Collect will be.",
+            "promised",
+            found,
+        )
         usable = found["verdict"] == verdicts.USABLE
         verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))
     elif reason := analysis.too_many_types(state.setting.workload):

@@ -9,8 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, estimators, verdicts, wording
+from ldp_core.deploy import collector
 from ldp_core.designs import Setting
 from ldp_core.estimators import ESTIMATORS, METHODS
+from ldp_core.limits import AT_ONCE_TYPES, MOST_SHOWN_QUERIES
 from ldp_core.studies.outcomes import LEVEL, Outcomes, scales_of
 from ldp_core.workloads import axes_of
 from pages.ui import layout, listing
@@ -33,7 +35,7 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
             help=f"Seed {state.configuration.simulation.seed:d}. {PREDICTED}",
         )
     views = {
-        "What you might get": _releases,
+        "What you might get": _release,
         "Errors": _errors,
         "Distribution": _distribution,
         "Intervals": _intervals,
@@ -121,32 +123,40 @@ def _chosen(state: Session, table: pd.DataFrame, key: str) -> tuple[Pair, pd.Dat
     return now, _rows(table, now)
 
 
-def _releases(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
-    """One collection, as it would be published, with the truth behind it; another one on a press."""
-    pair, rows = _chosen(state, outcomes_shown.releases, "pair-releases")
-    count = int(rows["release"].max())
-    number = state.view.get("release", 0) % count + 1
-    button(
-        "Draw another",
-        "another-release",
-        "casino",
-        lambda: state.view.update(release=number),
-        disabled=count < 2,
-        help=f"The next of {count:,} simulated collections.",
+def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
+    """One collection as Collect will show it, with the truth; another one at every press."""
+    drawn = state.view.get("release", 0)
+    with layout.controls("release"):
+        pair, _ = _chosen(state, outcomes_shown.errors, "pair-release")
+        button("Draw another one", "release", "casino", lambda: state.view.update(release=drawn + 1))
+    mechanism, simulation = design.mechanism(pair[0]), state.configuration.simulation
+    if mechanism is None:
+        return
+    options = {"prior": design.posterior_prior()} if ESTIMATORS[pair[1]].credible else {}
+    seed, new = simulation.seed + drawn, simulation.new_people
+    about = (mechanism.digest, design.naming, design.people_digest, np.asarray(options.get("prior", 0.0)).tolist())
+    found = layout.once_known(
+        state,
+        ("release", pair, seed, new, *about),
+        "simulating a collection",
+        not ESTIMATORS[pair[1]].from_reports and mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES,
+        lambda cancel: collector.release(
+            mechanism, design.workload, design.counts, pair[1], seed, MOST_SHOWN_QUERIES, new, **options
+        ),
+        "A collection is being simulated.",
     )
-    shown = rows[rows["release"] == number].rename(columns={"released": "answer"})
-    answers = _rows(outcomes_shown.answers, pair)[["line", "query", "question", "deviation"]]
-    drawn = shown.merge(answers, on=["line", "query"])
-    reach = charts.PROMISED * drawn["deviation"].fillna(0.0)
-    drawn = drawn.assign(low=drawn["answer"] - reach, high=drawn["answer"] + reach)
+    if found is None:
+        return
+    told = found[found["low"].notna() & found["true"].notna()]
+    held = (told["low"] <= told["true"]) & (told["true"] <= told["high"])
     layout.chart(
-        lambda look: charts.result(drawn, look),
-        f"{_name(pair)}: collection {number:,} of {count:,}, each as likely as the others to be yours. Dots and bars are what would be published, "
-        "lines reach 1.96 standard deviations of all collections to each side, and small marks are the truth.",
+        lambda look: charts.result(found, look),
+        f"{_name(pair)}: this might come out on Collect. **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}** hold the truth, which the "
+        "small marks are.",
         "simulated-release",
-        outcomes_shown.releases,
+        found,
     )
-    _say_shown(shown, design)
+    _say_shown(found, design)
 
 
 def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
