@@ -101,7 +101,7 @@ class Proved(Asked):
         key = self.certificate_key(case)
         known_proof: Proof | None = self.results.get(key)
         if known_proof is None and self.workload.symmetry == "exchangeable" and self._even(case):
-            known_proof = Proof(bounds.certificate(self.workload, self.epsilon), (), True)
+            known_proof = Proof(bounds.certificate(self.workload, self.epsilon, None), (), True)
             self.results.put(key, known_proof, known_proof.size, expensive=True)
         return known_proof
 

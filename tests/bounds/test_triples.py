@@ -202,7 +202,7 @@ def test_parities_of_eight_and_nine_bits_are_nearly_tight(bits, degree, epsilon,
     workload = workloads.parity(bits, degree)
     found = bounds.certificate(workload, epsilon, time_limit=None)
     assert found.verify()
-    assert 0 <= design(workload, epsilon, max_rounds=60).objective / found.value - 1 < gap
+    assert 0 <= design(workload, epsilon, time_limit=None, max_rounds=60).objective / found.value - 1 < gap
 
 
 def test_forged_certificates_are_refused():

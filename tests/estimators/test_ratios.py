@@ -190,7 +190,7 @@ def test_every_mechanism_answers_within_groups(name, known):
     spec = library.spec(name)
     if spec.unsuitable(8, 1.0, workload):
         pytest.skip("it is for other questions")
-    rounds = {"max_rounds": 2} if "max_rounds" in spec.parameters else {}
+    rounds = {"max_rounds": 2, "time_limit": None} if "max_rounds" in spec.parameters else {}
     mechanism = mechanisms.create(name, n=8, epsilon=1.0, workload=workload, **rounds)
     estimate = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(3)))
     for ratios in ratios_of(parts, domain(known), workload):

@@ -93,7 +93,7 @@ def test_a_device_in_bits_is_refused_when_one_unit_breaks_epsilon(no_chances):
 @pytest.mark.parametrize("n", [1120, 2048])
 def test_designs_of_many_types_fit_into_a_device(n):
     workload = workloads.prefix(n)
-    found = design(workload, 1.0, max_rounds=1)
+    found = design(workload, 1.0, time_limit=None, max_rounds=1)
     made = strategy.from_strategy("optimized", found.strategy, 1.0, {}, workload=workload)
     assert made.strategy.size <= limits.MOST_STRATEGY_ENTRIES
     assert 0 <= made.lost < 0.01

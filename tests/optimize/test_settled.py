@@ -36,7 +36,7 @@ def test_designs_reach_their_proofs_where_few_entries_are_high(n, epsilon):
     workload = workloads.Prefix(n)
     limits = optimize.SearchLimits(max_rounds=26, time_limit=None)
     design = design_strategy(workload, epsilon, limits=limits)
-    proof = bounds.certificate(workload, epsilon)
+    proof = bounds.certificate(workload, epsilon, None)
     assert proof.verify()
     above = workload.trace
     assert proof.value <= design.objective
@@ -51,4 +51,4 @@ def test_updates_go_on_where_the_weights_cannot_be_solved_for(monkeypatch):
     workload, limits = workloads.Prefix(12), optimize.SearchLimits(max_rounds=30, time_limit=None)
     design = design_strategy(workload, 4.0, limits=limits)
     assert design.rounds == 30
-    assert design.objective <= 1.02 * bounds.certificate(workload, 4.0).value
+    assert design.objective <= 1.02 * bounds.certificate(workload, 4.0, None).value

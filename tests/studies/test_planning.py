@@ -157,7 +157,7 @@ def test_progress_and_cancelling():
     assert list(nothing.columns) == planning.COLUMNS
 
 
-def test_rows_share_the_time_and_go_on_from_what_is_known():
+def test_rows_share_the_time_and_go_on_from_what_is_known(clock):
     """No time at all: closed forms are there, fits say why they are not, and every figure that is known is used."""
     asked = {"users": 40_000, "alpha": 0.001, "parameters": {"optimized": {"max_rounds": 2}}}
     prefix, names = workloads.prefix(8), ["optimized", "haar"]
@@ -248,7 +248,7 @@ def test_fits_take_part_once_they_exist():
     assert without.sentences[-1] == "Not fitted yet, and perhaps better: Optimised."
     notes = without.ranking.set_index("name")["note"]
     assert notes["optimized"] == notes["matrix_l2"] == "Not fitted yet, so its figures are not known."
-    fit = mechanisms.create("optimized", 16, 1.0, workload, max_rounds=30)
+    fit = mechanisms.create("optimized", 16, 1.0, workload, max_rounds=30, time_limit=None)
     found = planning.recommend(workload, 1.0, candidates=names, fitted={"optimized": fit})
     assert found.name == "optimized"
     row = found.ranking.set_index("name").loc["optimized"]
