@@ -124,7 +124,9 @@ def untimed(request, monkeypatch):
     def begin_untimed(budget, time_limit=None, *others, **named):
         begin(budget, time_limit, *others, **named)
         if time_limit is not None and run.time is time:
-            pytest.fail(f"A limit of {time_limit} seconds: give rounds or time_limit=None, or ask for `clock` or `no_hurry`.")
+            pytest.fail(
+                f"A limit of {time_limit} seconds: give rounds or time_limit=None, or ask for `clock` or `no_hurry`."
+            )
 
     monkeypatch.setattr(run.Budget, "__init__", begin_untimed)
 

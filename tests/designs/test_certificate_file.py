@@ -92,7 +92,9 @@ KINDS = {
     "groups": lambda: bounds.certificate(known(UNLIKE), 1.0, None),
     "groups, a prior": lambda: bounds.certificate(known(UNLIKE), 1.0, None, SHARES),
     "the worst group": lambda: bounds.worst_case(known(UNLIKE), 1.0, None),
-    "groups by triples": lambda: bounds.certificate(known([ParityPart(max_weight=3, by=("arm",))], (2,) * 6), 3.0, None),
+    "groups by triples": lambda: bounds.certificate(
+        known([ParityPart(max_weight=3, by=("arm",))], (2,) * 6), 3.0, None
+    ),
     "groups of few told apart": lambda: bounds.certificate(conditions(), 1.0, None),
 }
 
