@@ -113,11 +113,12 @@ def no_hurry(monkeypatch):
     monkeypatch.setattr(run, "time", Clock(step=0.0))
 
 
-@pytest.fixture(autouse=True)
-def untimed(request, monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def untimed(request):
     """No search or proof of these folders may stop by the clock of the machine, its default limit included: what it comes to by then
     depends on how fast and how busy that is. Tests about time limits ask for ``clock``, and those of what always has one for ``no_hurry``."""
     if request.path.relative_to(Path(__file__).parent).parts[0] not in NUMBERS:
+        yield
         return
     begin = run.Budget.__init__
 
@@ -128,7 +129,9 @@ def untimed(request, monkeypatch):
                 f"A limit of {time_limit} seconds: give rounds or time_limit=None, or ask for `clock` or `no_hurry`."
             )
 
-    monkeypatch.setattr(run.Budget, "__init__", begin_untimed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run.Budget, "__init__", begin_untimed)
+        yield
 
 
 @pytest.fixture
