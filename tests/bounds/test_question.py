@@ -58,7 +58,8 @@ def test_bound_and_design_meet(name, epsilon, prior):
     assert proof.kind == "question"
     assert proof.verify()
     reached, proved = excess(made.objective, workload, own), excess(proof.value, workload, own)
-    assert 1 - 1e-6 < reached / proved < 1.001 if epsilon < 10 else reached < 1.05 * proved + 1e-8 * made.objective
+    rounding = 1e-8 * made.objective  # the objectives of three kernels differ by up to an eighth of that
+    assert proved - rounding < reached < (1.001 if epsilon < 10 else 1.05) * proved + rounding
     sums, ratio = made.strategy.sum(axis=0), (made.strategy.max(axis=1) / made.strategy.min(axis=1)).max()
     assert np.abs(sums - 1).max() < 1e-12
     assert ratio <= np.exp(epsilon)
@@ -66,7 +67,7 @@ def test_bound_and_design_meet(name, epsilon, prior):
     everything = workloads.histogram(n)  # what is asked later
     assert np.isfinite(held.variance_profile(everything)).all()
     average = float(held.variance_profile(workload) @ (np.full(n, 1 / n) if own is None else own))
-    assert abs(average * n / reached - 1) < 1e-6 or epsilon > 10
+    assert abs(average * n - reached) < rounding or epsilon > 10
     others = ("randomized_response", "subset_selection", "hadamard", "hierarchical")
     if own is None:
         for other in others:

@@ -54,6 +54,7 @@ def test_the_closed_form_loses_little_to_rounding(kind, epsilon, seed):
     assert proof.value > bounds.centred_svd(workload, epsilon) * (1 - 2e-2)
 
 
+@pytest.mark.usefixtures("no_hurry")
 @pytest.mark.parametrize(
     "apart",
     [
