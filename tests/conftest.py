@@ -26,7 +26,7 @@ settings.load_profile("repeatable")
 LONG = frozenset((Path(__file__).parent / "long.txt").read_text().split())
 """Tests of 0.7 s of CPU or more, but for a few files whose journeys always run. `run.sh` leaves them out unless CI is set."""
 
-NUMBERS = frozenset({"beliefs", "bounds", "designs", "estimators", "mechanisms", "optimize", "studies"})
+NUMBERS = {"beliefs", "bounds", "designs", "estimators", "mechanisms", "optimize", "papers", "studies", "workloads"}
 """Folders whose tests compare what searches and proofs come to."""
 
 SPREAD = 0.7
