@@ -115,8 +115,8 @@ def no_hurry(monkeypatch):
 
 @pytest.fixture(scope="module", autouse=True)
 def untimed(request):
-    """No search or proof of these folders may stop by the clock of the machine, its default limit included: what it comes to by then
-    depends on how fast and how busy that is. Tests about time limits ask for ``clock``, and those of what always has one for ``no_hurry``."""
+    """Searches and proofs of these folders may not stop by the clock of the machine, nor by a default limit. What they come to by then
+    depends on how fast and how busy the machine is. Tests about time limits ask for ``clock``; tests of what always has one, for ``no_hurry``."""
     if request.path.relative_to(Path(__file__).parent).parts[0] not in NUMBERS:
         yield
         return

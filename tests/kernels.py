@@ -18,14 +18,14 @@ KERNELS = {
     "Nehalem": ("sse4_2", OLDER),
     "Prescott": ("sse2", OLDER),
 }
-"""By the name that OpenBLAS has for it: what a processor needs for it, and how the names of what NumPy may not use there begin."""
+"""By the name that OpenBLAS gives a kernel: the feature that a processor needs, and prefixes of the features that NumPy may not use there."""
 
 RUNS_AS = {"Zen": "Haswell", "Prescott": "Katmai"}
-"""Of the builds of OpenBLAS that NumPy and SciPy bring, where that is another name."""
+"""Kernels that the OpenBLAS of NumPy and SciPy reports by another name."""
 
 
 def lacking(name):
-    """What this processor lacks for the kernel; None where it has it."""
+    """The feature that this processor lacks for the kernel, None where it lacks none."""
     info = Path("/proc/cpuinfo")
     needed = KERNELS[name][0]
     return None if info.is_file() and needed in info.read_text().split() else needed
