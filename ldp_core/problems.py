@@ -38,7 +38,7 @@ def join(problems: list[str]) -> str:
         shown.append(
             f"{start}{among}these" if among and any(one.endswith(among + values) for one in shown) else problem
         )
-    return "; ".join(shown) + (f"; and {more} more" if more > 0 else "") + "."
+    return re.sub(r"\?\.$", "?", "; ".join(shown) + (f"; and {more} more" if more > 0 else "") + ".")
 
 
 def shorten(value: Any) -> str:

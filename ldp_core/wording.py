@@ -259,4 +259,4 @@ def check_parameters(owner: str, given: Iterable[str], known: Iterable[str]) -> 
     known = list(known)
     for name in given:
         if name not in known:
-            raise ValueError(f"{owner} has no parameter {name!r}; {meant(name, known)}")
+            raise ValueError(f"{owner} has no parameter {shortened(name)!r}; {meant(name, known)}")

@@ -232,6 +232,7 @@ def people(source: str) -> None:
         kept = " The design keeps its earlier data until then." if state.configuration.domain is not None else ""
         sentence = plain(wording.capital(state.draft.error) + kept)
         (st.info if state.draft.begun else st.error)(sentence)
+    results.doubts(state)
     results.first_rows(state)
     design = state.design()
     if design is None:

@@ -22,7 +22,7 @@ LAYERS = [
     {"version", "privacy", "wording", "limits"},
     {"problems"},
     {"anova", "people"},
-    {"parts", "priors", "pictures", "threads", "run", "data.missing"},
+    {"parts", "priors", "pictures", "threads", "run", "data.missing", "data.scales"},
     {"data.columns"},
     {"data.reading"},
     {"data.domain", "definite"},

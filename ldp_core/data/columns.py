@@ -16,7 +16,8 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -137,6 +138,33 @@ def to_numbers(texts: np.ndarray) -> np.ndarray:
     except (pa.ArrowInvalid, UnicodeEncodeError):  # Arrow reads all or nothing
         numbers[likely] = pd.to_numeric(words, errors="coerce")
     return numbers
+
+
+def in_unit(column: Column, unit: str, decimal: str) -> Column:
+    """The column with the numbers in its texts read without their unit.
+
+    Parameters
+    ----------
+    column : Column
+    unit : str
+        A currency, "%" or any other word before or behind numbers, whatever its case, in the singular. Numbers
+        without it are read as well. A column without it holds plain numbers.
+    decimal : str
+        The decimal sign, "." or ","; other signs before three digits are between thousands.
+    """
+    if not unit or not matching(column.texts, f"(?i:{re.escape(unit)})").any():
+        return column
+    point, beside, minus = re.escape(decimal), rf"(?i:{re.escape(unit)}s?\.?)?", "\u2212"
+    grouped = "".join(sign for sign in ",.'\u2019 " if sign != decimal)
+    digits = rf"(?:\d+|[1-9]\d{{0,2}}(?:[{grouped}]\d{{3}})+)(?:{point}\d*)?|{point}\d+"
+    number = rf"^([+{minus}(-]?)\s*{beside}\s*([+{minus}-]?)\s*({digits})\s*{beside}\s*\)?$"
+    written = matching(column.texts, number) & ~column.missing
+    numbers = column.numbers.copy()
+    with suppress(UnicodeEncodeError):  # half of a pair of surrogates is no text to Arrow
+        words = pc.replace_substring_regex(pa.array(column.texts[written], pa.large_string()), number, r"\1\2\3")
+        words = pc.replace_substring_regex(pc.replace_substring_regex(words, f"[{minus}(]", "-"), f"[{grouped}]", "")
+        numbers[written] = to_numbers(pc.replace_substring(words, decimal, ".").to_numpy(zero_copy_only=False))
+    return replace(column, numbers=numbers)
 
 
 def matching(texts: np.ndarray, pattern: str) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -69,19 +69,17 @@ def expected_counts(
     users = _positive(users, "the number of users")
     if users > MOST_USERS:
         raise ValueError(f"{users:,} users are too many to plan for: at most {MOST_USERS:,} are allowed.")
-    types = np.arange(n)
-    if shape == "uniform":
-        weights = np.ones(n)
-    elif shape == "zipf":
-        weights = 1.0 / (types + 1)
-    elif shape == "bell":
-        weights = np.exp(-0.5 * ((types - (n - 1) / 2) / (n / 6)) ** 2)
-    elif shape == "cauchy":
-        weights = np.diff(np.arctan((np.arange(n + 1) / n - _checked_centre(centre)) * 10))
-    elif shape == "dirichlet":
-        weights = _dirichlet(n, concentration, draw)
-    else:
+    if shape not in SHAPES:
         raise ValueError(f'the shape "{shape}" is unknown: use one of {", ".join(SHAPES)}.')
+    types = np.arange(n)
+    shapes: dict[Shape, Callable[[], np.ndarray]] = {
+        "uniform": lambda: np.ones(n),
+        "zipf": lambda: 1.0 / (types + 1),
+        "bell": lambda: np.exp(-0.5 * ((types - (n - 1) / 2) / (n / 6)) ** 2),
+        "cauchy": lambda: np.diff(np.arctan((np.arange(n + 1) / n - _checked_centre(centre)) * 10)),
+        "dirichlet": lambda: _dirichlet(n, concentration, draw),
+    }
+    weights = shapes[shape]()
     if spread:
         return np.diff(_spread(np.cumsum(weights), users), prepend=0)
     shares = users * (weights / weights.sum())

@@ -3,6 +3,7 @@ command line and kits all ask here, so that they mean the same by one configurat
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,8 @@ NEAR_ENOUGH = 5e-3
 def parameters_for(configuration: Configuration, name: str) -> dict[str, Any]:
     """Parameters of a mechanism in a design, as `library.create` takes them: the chosen ones if it is the chosen one, else the
     defaults. Those of a variant are in its name. ``types`` is among them where the design keeps all types."""
-    chosen, allowed = configuration.mechanism, library.spec(name).settings
     kept = {"types": "all"} if configuration.types == "all" else {}
-    return {k: v for k, v in chosen.parameters.items() if chosen.name == name and k in allowed} | kept
+    return kept | (configuration.mechanism.parameters if configuration.mechanism.name == name else {})
 
 
 def named(configuration: Configuration, name: str) -> str:
@@ -46,12 +46,10 @@ def named(configuration: Configuration, name: str) -> str:
     Two that are the same have the same name."""
     spec, own = library.spec(name), ""
     if spec.mechanism == configuration.mechanism.name:
-        try:
+        with suppress(ValueError):  # a value from a file that it cannot have: building it says so
             plain = library.spec(spec.mechanism)
             if fixed := plain.told(parameters_for(configuration, plain.name)):
                 own = library.variants.variant(plain, fixed).name
-        except ValueError:  # a value from a file that it cannot have: building it says so
-            own = ""
     if spec.fixed or (own and spec.variant_of):
         return spec.name
     return own or spec.mechanism

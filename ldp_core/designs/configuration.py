@@ -26,14 +26,14 @@ from ldp_core.data.population import CONCENTRATIONS, SHAPES, Shape
 from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import strict_json
 from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, SuppliedTable, check_names, check_together
-from ldp_core.library import USUAL
+from ldp_core.library import USUAL, known
 from ldp_core.library.table_strategies import is_own
 from ldp_core.limits import MOST_ATTRIBUTES, MOST_LISTED_TYPES, MOST_PARTS, MOST_USERS
 from ldp_core.priors import Dirichlet
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.problems import ConfigurationError, in_words, join
 from ldp_core.studies.detection import LEVEL, POWER
-from ldp_core.wording import NUMBER
+from ldp_core.wording import NUMBER, check_parameters
 from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
@@ -229,7 +229,7 @@ class WorkloadRecipe(_Inputs):
 
 
 class MechanismRecipe(_Inputs):
-    """A name of `ldp_core.mechanisms.names()` and its arguments besides n, epsilon and workload."""
+    """A name of `ldp_core.mechanisms.names()`, and those of its parameters that an analyst may set: others are refused by name."""
 
     name: str
     parameters: Parameters = {}
@@ -302,7 +302,9 @@ class Configuration(_Inputs):
     types: Literal["distinguished", "all"] = "distinguished"
 
     @model_validator(mode="after")
-    def _holds_its_matrices(self) -> "Configuration":
+    def _knows_its_mechanisms(self) -> "Configuration":
+        if entry := known(self.mechanism.name):  # other names are refused where the mechanism is built
+            check_parameters(entry.title, self.mechanism.parameters, entry.settings)
         check_names([table_strategy.name for table_strategy in self.own])
         check_together(table_strategy.data for table_strategy in self.own)
         if len({table_strategy.look for table_strategy in self.own}) < len(self.own):

@@ -18,24 +18,44 @@ from typing import ClassVar
 import numpy as np
 
 from ldp_core.limits import MOST_ATTRIBUTES, MOST_ATTRIBUTES_TOGETHER
+from ldp_core.wording import shortened
 from ldp_core.workloads.axes import Axis, cell_name
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.symmetry import Kind, SymmetryGroup, walsh_hadamard
 
 
 def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
-    """Sizes of the attributes; a single number d means d binary ones."""
+    """The sizes of the attributes, counted before they are listed.
+
+    Parameters
+    ----------
+    attributes : int or sequence of int
+        d, for d binary attributes, or the size of each attribute.
+
+    Returns
+    -------
+    tuple of int
+        One size per attribute.
+
+    Raises
+    ------
+    ValueError
+        Neither a whole number nor a list, fewer than 1 or more than `MOST_ATTRIBUTES_TOGETHER`
+        attributes, or an attribute of fewer than two values.
+    """
     if isinstance(attributes, (int, np.integer)) and not isinstance(attributes, bool):
-        shape = (2,) * int(attributes)
+        number, sizes = int(attributes), [2]
     elif isinstance(attributes, (list, tuple, np.ndarray)):
-        shape = tuple(int(size) for size in attributes)
+        number, sizes = len(attributes), list(map(int, attributes))
     else:
-        raise ValueError(f"Give the number of binary attributes, or a list of attribute sizes; got {attributes!r}.")
-    if not 1 <= len(shape) <= MOST_ATTRIBUTES_TOGETHER or min(shape) < 2:
         raise ValueError(
-            f"There must be 1 to {MOST_ATTRIBUTES_TOGETHER} attributes of at least 2 values each; got sizes {list(shape)}."
+            f"Give the number of binary attributes, or a list of attribute sizes; got {shortened(repr(attributes))}."
         )
-    return shape
+    if not 1 <= number <= MOST_ATTRIBUTES_TOGETHER or min(sizes) < 2:
+        raise ValueError(
+            f"There must be 1 to {MOST_ATTRIBUTES_TOGETHER} attributes of at least 2 values each; got {shortened(repr(attributes))}."
+        )
+    return tuple(sizes) if len(sizes) == number else (2,) * number
 
 
 class Subsets:

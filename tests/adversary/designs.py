@@ -187,8 +187,8 @@ def _document(rng: random.Random) -> dict[str, Any]:
         "epsilon": rng.choice(["1", "0.5", "1e-1", "20", "0.001", ".5", "2."]),
         "reports_per_user": rng.choice([1, 2, 1000]),
         "mechanism": {
-            "name": rng.choice(["optimized", "haar", text(rng)]),
-            "parameters": {"a": rng.choice([1, 0.5, "b"])},
+            "name": rng.choice(["optimized", "haar", "hierarchical", text(rng)]),
+            "parameters": rng.choice([{}, {"branching": 4}]),
         },
         "compared": ["randomized_response", text(rng), *rng.choice([[], ["oue(reconstruction=optimal)"]])],
         "target_alpha": rng.choice([0.01, 1.0, 1e-300]),

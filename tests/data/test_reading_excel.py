@@ -42,11 +42,11 @@ def rewritten(content, change):
     return buffer.getvalue()
 
 
-def read_here(content):
-    """The rows as the reader writes them, without its process: hundreds of those would take minutes."""
+def read_here(content, **options):
+    """The rows as the reader writes them, and its notes, without its process: hundreds of those would take minutes."""
     output = io.BytesIO()
-    excel.work(content, ReadOptions().model_dump(), limits.READ_EXCEL, output)
-    return rows_of(output.getvalue())
+    answer = excel.work(content, ReadOptions(**options).model_dump(), limits.READ_EXCEL, output)
+    return rows_of(output.getvalue()), " ".join(answer["notes"])
 
 
 def test_cells_keep_their_types():
@@ -71,6 +71,36 @@ def test_sheets_can_be_chosen():
         load(content, "x.xlsx", ReadOptions(sheet="none"))
 
 
+def test_what_excel_hides_or_merges_is_said_and_can_be_left_out():
+    book = openpyxl.Workbook()
+    book.active.append(["old"])
+    book.active.sheet_state = "hidden"
+    sheet = book.create_sheet("shown")
+    for row in (
+        ["region", "age", "pay"],
+        ["North", 20, 1],
+        [None, 21, 2],
+        [None, 22, 3],
+        ["South", 23, 4],
+        ["East", 24],
+    ):
+        sheet.append(row)
+    sheet.merge_cells("A2:A4")
+    sheet.merge_cells("B6:C6")
+    sheet.row_dimensions[3].hidden = sheet.row_dimensions[5].hidden = True
+    sheet.column_dimensions["C"].hidden = True
+    rows, said = read_here(saved(book))
+    assert [row[0] for row in rows] == ["North", "North", "North", "South", "East"]
+    assert 'The first sheet that Excel shows, "shown", was read; "Sheet (hidden)" was not.' in said
+    assert 'In "region", 2 rows merged with the row above got its value.' in said
+    assert "1 row has cells merged across columns" in said
+    assert "2 rows that Excel hides, by a filter or by hand, were read like the others." in said
+    assert 'Excel hides "pay"' in said
+    rows, said = read_here(saved(book), hidden=True, merged=False)
+    assert rows == [["North", 20, 1], [None, 22, 3], ["East", 24, None]]
+    assert "2 rows that Excel hides were left out." in said
+
+
 @given(
     st.lists(
         st.lists(st.one_of(st.integers(-(2**40), 2**40), st.text("ab<&é😂 =", min_size=1)), min_size=2, max_size=2),
@@ -81,7 +111,7 @@ def test_sheets_can_be_chosen():
 def test_tables_survive(rows):
     # A text that starts with = would be stored as a formula.
     rows = [[cell.lstrip("=") or "x" if isinstance(cell, str) else cell for cell in row] for row in rows]
-    assert read_here(workbook(["u", "v"], *rows)) == rows
+    assert read_here(workbook(["u", "v"], *rows))[0] == rows
 
 
 def formulas(value):
@@ -175,7 +205,7 @@ def test_a_workbook_that_takes_too_much_memory_is_left(monkeypatch):
 @settings(max_examples=60)
 def test_damage_anywhere_never_crashes(noise, at):
     try:
-        outcome = read_here(GOOD[:at] + noise + GOOD[at + len(noise) :])
+        outcome, _ = read_here(GOOD[:at] + noise + GOOD[at + len(noise) :])
     except UnreadableTable as error:
         outcome = str(error)
     assert outcome.endswith(".") if isinstance(outcome, str) else len(outcome) > 0

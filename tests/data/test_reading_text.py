@@ -74,6 +74,14 @@ def test_what_is_told_is_done():
     assert load(b"x,x\n1,2\n", "x.csv", ReadOptions(names=("u", "v"))).table["v"].tolist() == ["2"]
 
 
+def test_the_ending_says_that_tabs_separate_the_columns(tmp_path):
+    content = b"name\tplace, country\nA\tBerlin, DE\nB\tRome, IT\n"
+    (tmp_path / "x.tsv").write_bytes(content)
+    found = [load(content, "x.tsv").table, load(content, "x.TAB").table, tables.LocalTable(str(tmp_path / "x.tsv"))]
+    assert [list(table.columns) for table in found] == [["name", "place, country"]] * 3
+    assert load(b"a,b\n1,2\n", "x.tsv").table.columns.tolist() == ["a", "b"]
+
+
 def test_the_hint_that_excel_writes_is_obeyed():
     loaded = load(b"sep=;\r\na;b,c\r\n1;2,3\r\n", "x.csv", ReadOptions(decimal="."))
     assert loaded.table.to_dict("list") == {"a": ["1"], "b,c": ["2,3"]}

@@ -154,6 +154,81 @@ def test_texts_with_exponents_are_codes_or_numbers():
     assert not offered(["7A4", "7E1", "x", "y"])[1]
 
 
+@pytest.mark.parametrize(
+    ("cells", "unit", "numbers"),
+    [
+        (["45%", "7 %", "+100%"], "%", [45, 7, 100]),
+        (["$1,178.00", "-$2.50", "($7)"], "$", [1178, -2.5, -7]),
+        (["1.178,00 €", "20,5 €", "1.000.000 €"], "€", [1178, 20.5, 1e6]),
+        (["CHF 1'178.50", "CHF 20"], "CHF", [1178.5, 20]),
+        (["61 kg", "72.5KG", "80"] + ["90 kg"] * 9, "kg", [61, 72.5, 80, 90]),
+        (["1 hour", "2 hours", "10 Hours."], "hour", [1, 2, 10]),
+        (["-5 °C", "\u22123 °C", "20 °C"], "°C", [-5, -3, 20]),
+    ],
+)
+def test_numbers_with_a_unit_are_texts_until_somebody_says_otherwise(cells, unit, numbers):
+    recipe, said, ways = offered(cells)
+    assert recipe.kind == "categorical"
+    assert f'"{cells[0]}" in x counts as a text; it could be the number {numbers[0]} with the unit {unit}.' in said
+    assert ("1 user has a number without it" in said) == ("80" in cells)
+    binned = ways["Numbers in bins"].model_copy(update={"bins": 1000})
+    attribute = tables.build_attribute(binned, parse(pd.Series(cells, name="x")))
+    assert sum(counted(cells, binned).values()) == len(cells)
+    found, plain = attribute.encode(cells).codes, attribute.encode([*numbers, *attribute.labels]).codes
+    assert list(dict.fromkeys(found)) == plain[: len(numbers)].tolist()
+    assert plain[len(numbers) :].tolist() == list(range(attribute.size)), "its own labels are values"
+    assert type(attribute).model_validate_json(attribute.model_dump_json()) == attribute
+    assert tables.build_attribute(tables.declared_recipe(attribute)).encode(cells).codes.tolist() == found.tolist()
+    assert f"without their unit, {unit}." in offered(cells, binned)[1]
+    assert offered(cells, NumericRecipe(column="x"))[2] == ways, "also for who has asked for numbers already"
+
+
+def test_a_number_with_a_unit_that_can_be_two_is_asked_about():
+    ways = offered(["€1.178", "€2.500", "€850"])[2]
+    assert [(label, way.decimal) for label, way in ways.items()] == [("Numbers: 1178", ","), ("Numbers: 1.178", ".")]
+    incomes = parse(pd.Series([f"${number},000" for number in range(1, 400)], name="income"))
+    assert "none of more than 1 people" in tables.suggest_for_survey(incomes).note, "amounts are no ids"
+    assert (
+        '"$1,000" in income counts as a text; it could be the number 1000 or 1'
+        in tables.suggest_for_survey(incomes).note
+    )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["Q1", "Q2"], ["1st", "2nd"], ["Room 5", "Room 7"], ["18+", "21+"], ["9am", "5pm"], ["61 kg", "135 lb"],
+        ["12-15%", "16-20%"], ["1/2", "3/4"], ["10:30", "9:15"], ["A12", "B7"], ["5%", "5 %"], ["007", "7"],
+    ],
+)  # fmt: skip
+def test_other_texts_with_numbers_have_no_unit(cells):
+    assert not [label for label in offered(cells, CategoricalRecipe(column="x"))[2] if label.startswith("Numbers")]
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["Bus", "Car", "Bus, Car"], 'several answers in a cell, such as "Bus, Car" (1 user)'),
+        (["Bus;Car;", "Bus;", "Car;"], "several answers"),
+        (["A|B", "A|C", "B|C"], 'several answers in a cell, such as "A|B", "A|C", … (3 users)'),
+        (["1,2,3", "2,3", "1"], "several answers"),
+        ([["a", "b"], ["a"]], "x holds lists, such as \"['a', 'b']\""),
+        ([{"a": 1}, {"a": 2}], "x holds records of several fields"),
+        (["[('k', 1)]", "[('k', 2)]"], "x holds records of several fields"),
+        ([pd.Interval(0, 5), pd.Interval(5, 10)], 'x holds intervals, such as "(0, 5]"'),
+        ([pd.DateOffset(months=1), pd.DateOffset(days=2)], "x holds spans of time"),
+        (["Berlin, DE", "Paris, FR", "Singapore, Singapore"], ""),
+        (["Yes, daily", "Yes, weekly", "No"], ""),
+        (["1,178 kg", "178 kg", "2 lb"], ""),
+        (["10,000 - 20,000", "Under 10,000", "20,000+"], ""),
+    ],
+)
+def test_cells_of_several_values_are_said(cells, said):
+    found = offered(cells, CategoricalRecipe(column="x"))[1]
+    assert said in found
+    assert bool(found) == bool(said)
+
+
 def test_a_number_of_people_beside_an_id_is_an_answer(tmp_path):
     households = pd.DataFrame({"id": [1, 2, 3], "city": ["a", "b", "a"], "people": [2, 3, 4]})
     assert tables.counts_column(households) is None

@@ -180,6 +180,7 @@ def test_bad_epsilon_is_one_sentence_with_the_way_out(text, reason):
         ("workload/parts/2/names", ["a"], "item 3: the matrix has 3 queries and 1 names: name each one."),
         ("workload/parts/3/parameters/width", True, "item 4 > parameters > width: true should be a valid integer"),
         ("workload/parts", [{"kind": "all_marginals"}] * 101, "a list should have at most 100 items"),
+        ("mechanism/parameters/brnching", 4, "Hierarchical has no parameter 'brnching'; did you mean 'branching'?"),
         ("mechanism/parameters/branching", None, "mechanism > parameters > branching: a parameter must be"),
         ("data/source", "web", "data: source 'web' should be one of sample, upload, declared"),
         ("data", {"source": "sample", "file": "../secret.csv", "recipes": []}, "data > file: the sample must be a ba"),

@@ -119,6 +119,12 @@ def test_spellings_of_one_value_are_pointed_out_and_merged_by_one_button(app):
     [
         (b"None\na\nb\nNone\n", '"None" in x counts as missing (2 users).', "Keep as an answer", 4),
         (
+            b"45%\n7%\n8 %\n",
+            '"45%" in x counts as a text; it could be the number 45 with the unit %.',
+            "Numbers in bins",
+            3,
+        ),
+        (
             b"2024-01-01\n2024-02-01\n2024-03-01\n2024-04-01\n9999-12-31\n",
             '"9999-12-31", count in the end',
             "All dates",
@@ -135,6 +141,21 @@ def test_another_reading_is_one_button_away(app, cells, said, label, users):
     assert app.session.tally.users == users
     assert app.configuration.data.recipes != before.data.recipes
     assert app.press("undo").configuration == before
+
+
+def test_amounts_that_are_too_many_for_categories_are_numbers_at_one_press(app):
+    rows = "".join(f'{"mf"[i % 2]},"${i:,}.50"\n' for i in range(1000, 4000))
+    app.upload("people.csv", f"sex,price\n{rows}".encode()).enter("multiselect", "data-columns", ["price"])
+    assert "3,000 distinct values in price" in app.errors[0]
+    assert '"$1,000.50" in price counts as a text; it could be the number 1000.5 with the unit $.' in app.words
+    app.press("data-reading-0-0-0")
+    assert (app.errors, app.session.design().domain.attributes[0].unit) == ([], "$")
+
+
+def test_an_order_that_is_not_known_is_said_beside_yes_and_opens_the_table_that_puts_it_right(app):
+    app.upload("people.csv", b"mood\nblue\nred\ngreen\nred\n").enter("selectbox", "data-ordered", True)
+    assert '"blue", "green", "red" in mood stand in the order of the alphabet' in app.words
+    assert [one.proto.expanded for one in app.at.expander if one.label == "Edit the categories of mood"] == [True]
 
 
 def test_use_my_data_opens_the_upload_or_the_table_of_ones_own(app):

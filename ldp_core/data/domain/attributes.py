@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ldp_core.data import columns
+from ldp_core.data.scales import is_no_answer
 from ldp_core.limits import MOST_LISTED_TYPES
 from ldp_core.problems import sentences
 from ldp_core.wording import quote_examples, quoted
@@ -67,6 +69,7 @@ class BaseAttribute(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1)
+    ways_out: ClassVar[str] = "send them to (other), clamp them"
     missing: Missing = "drop"
     origin: Origin = "declared"
     known: bool = Field(default=False, exclude_if=lambda known: not known)
@@ -160,16 +163,10 @@ class BaseAttribute(BaseModel):
     def _refuse_unread(self, column: columns.Column, unread: np.ndarray) -> None:
         """Refuse texts that cannot be read, where the attribute says so."""
 
-    def _ways_out(self) -> str:
-        return "send them to (other), clamp them"
-
     def _special_labels(self) -> dict[int, str]:
         """Labels of the special types that exist, by the mark they stand for, in the order of the types."""
-        wanted = {}
-        if self.outside == "other":
-            wanted[OUTSIDE] = "(other)"
-        if self.missing == "category":
-            wanted[MISSING] = "(missing)"
+        there = {OUTSIDE: self.outside == "other", MISSING: self.missing == "category"}
+        wanted = {mark: label for mark, label in ((OUTSIDE, "(other)"), (MISSING, "(missing)")) if there[mark]}
         taken = self._taken_labels()
         for mark, label in wanted.items():
             while label in taken:
@@ -188,7 +185,7 @@ class BaseAttribute(BaseModel):
         if self.outside == "refuse" and outside_rows.any():
             raise ValueError(
                 f"{column.total(outside_rows):,} of {column.rows:,} values of {self.name} are outside its domain, "
-                f"such as {quote_examples(column.texts[outside])}: {self._ways_out()}, or widen the domain."
+                f"such as {quote_examples(column.texts[outside])}: {self.ways_out}, or widen the domain."
             )
 
 
@@ -205,6 +202,7 @@ class CategoricalAttribute(BaseAttribute):
         origin: whether the values were declared, or taken from the data (and so reveal something about it).
     """
 
+    ways_out: ClassVar[str] = "send them to (other)"
     kind: Literal["categorical"] = "categorical"
     values: tuple[str, ...]
     # Left out of files where empty, so that designs made before it existed keep their digest.
@@ -251,6 +249,17 @@ class CategoricalAttribute(BaseAttribute):
         """True if the order of the types means something, so that prefix and range queries make sense."""
         return self.ordered
 
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The categories at the end of an order that give no answer, such as "Don't know": they have no place in it."""
+        last = takewhile(is_no_answer, reversed(self.values[1:]))
+        return tuple(last)[::-1] if self.ordered else ()
+
+    @property
+    def special(self) -> int:
+        """Number of types without a place in the order, which come last: those `apart`, "(other)" and "(missing)"."""
+        return super().special + len(self.apart)
+
     def _ordinary_labels(self, which: np.ndarray) -> list[str]:
         return [self.values[i] for i in which]
 
@@ -259,9 +268,6 @@ class CategoricalAttribute(BaseAttribute):
 
     def _taken_labels(self) -> set[str]:
         return {*self.values, *(text for text, _ in self.merged)}
-
-    def _ways_out(self) -> str:
-        return "send them to (other)"
 
     def _place(self, column: columns.Column) -> Placed:
         position = {value: index for index, value in enumerate(self.values)}

@@ -188,25 +188,26 @@ def not_dates(column: columns.Column, which: np.ndarray) -> str:
 
 def period_of(day: date, unit: Unit) -> int:
     """The number of the period a day is in; consecutive periods have consecutive numbers, none below 0."""
-    if unit == "day":
-        return day.toordinal()
-    if unit == "week":
-        return (day.toordinal() - 1) // 7  # 1 January of year 1 was a Monday
-    if unit == "month":
-        return day.year * 12 + day.month - 1
-    return day.year * 4 + (day.month - 1) // 3 if unit == "quarter" else day.year
+    numbers: dict[Unit, int] = {
+        "day": day.toordinal(),
+        "week": (day.toordinal() - 1) // 7,  # 1 January of year 1 was a Monday
+        "month": day.year * 12 + day.month - 1,
+        "quarter": day.year * 4 + (day.month - 1) // 3,
+        "year": day.year,
+    }
+    return numbers[unit]
 
 
 def label_of_period(period: int, unit: Unit) -> str:
     """2026-01-31, 2026-W05, 2026-01, 2026-Q1 or 2026."""
-    if unit == "day":
-        return date.fromordinal(period).isoformat()
-    if unit == "week":
-        year, week, _ = date.fromordinal(period * 7 + 1).isocalendar()
-        return f"{year:04}-W{week:02}"
-    if unit == "month":
-        return f"{period // 12:04}-{period % 12 + 1:02}"
-    return f"{period // 4:04}-Q{period % 4 + 1}" if unit == "quarter" else f"{period:04}"
+    labels: dict[Unit, Callable[[], str]] = {
+        "day": lambda: date.fromordinal(period).isoformat(),
+        "week": lambda: "{:04}-W{:02}".format(*date.fromordinal(period * 7 + 1).isocalendar()[:2]),
+        "month": lambda: f"{period // 12:04}-{period % 12 + 1:02}",
+        "quarter": lambda: f"{period // 4:04}-Q{period % 4 + 1}",
+        "year": lambda: f"{period:04}",
+    }
+    return labels[unit]()
 
 
 def first_day(label: str, unit: Unit) -> date:

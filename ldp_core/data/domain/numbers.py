@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from ldp_core.data import columns
 from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Placed
-from ldp_core.limits import MOST_BINS
+from ldp_core.limits import MOST_BINS, MOST_COLUMN_NAME
 
 # The bound keeps differences of edges finite.
 Edge = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
@@ -29,6 +29,7 @@ class BinnedAttribute(BaseAttribute):
         outside: what becomes of numbers outside the edges, infinities included: one "(other)" type, the nearest bin
             ("clamp"), or an error.
         no_answer: numbers that are codes for a missing value, such as 999; left out of files where there are none.
+        unit, decimal: what is written beside the numbers, such as "$", and their decimal sign then: see `columns.in_unit`.
         origin: whether the edges were declared, or taken from the data (and so reveal something about it).
     """
 
@@ -36,6 +37,8 @@ class BinnedAttribute(BaseAttribute):
     non_numbers: Literal["refuse", "missing"] = "refuse"
     outside: Literal["other", "clamp", "refuse"] = "refuse"
     no_answer: tuple[Edge, ...] = Field(default=(), exclude_if=lambda codes: not codes)
+    unit: str = Field(default="", max_length=MOST_COLUMN_NAME, exclude_if=lambda unit: not unit)
+    decimal: Literal[".", ","] = Field(default=".", exclude_if=lambda sign: sign == ".")
     if TYPE_CHECKING:
 
         @property
@@ -52,7 +55,7 @@ class BinnedAttribute(BaseAttribute):
             raise ValueError(columns.not_numbers(column, unread))
 
     def _place(self, column: columns.Column) -> Placed:
-        edges = np.asarray(self.edges)
+        edges, column = np.asarray(self.edges), columns.in_unit(column, self.unit, self.decimal)
         numbers = column.numbers
         types = np.searchsorted(edges, numbers, side="right") - 1
         types = np.clip(types, 0, edges.size - 2).astype(np.int64)

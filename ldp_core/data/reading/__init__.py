@@ -11,6 +11,7 @@ when it passes a limit.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import PurePath
 
 import pandas as pd
@@ -68,7 +69,7 @@ def load(content: bytes, filename: str, options: ReadOptions | None = None) -> L
     options = options or ReadOptions()
     ending = PurePath(filename).suffix.lower()
     _check_content(content, ending)
-    read_it = _excel if ending in EXCEL_ENDINGS else _parquet if ending in PARQUET_ENDINGS else _text
+    read_it = _excel if ending in EXCEL_ENDINGS else _parquet if ending in PARQUET_ENDINGS else partial(_text, ending)
     loaded = read_it(content, options)
     check_rows(len(loaded.table))
     return without_extra(loaded)
@@ -77,8 +78,8 @@ def load(content: bytes, filename: str, options: ReadOptions | None = None) -> L
 _MEND = "keep only the columns or rows you need."
 
 
-def _text(content: bytes, options: ReadOptions) -> Loaded:
-    table, used, notes = read_text(content, options)
+def _text(ending: str, content: bytes, options: ReadOptions) -> Loaded:
+    table, used, notes = read_text(content, options, ending)
     return Loaded(frame_of(table), used, tuple(notes))
 
 

@@ -6,6 +6,7 @@ Imported by the process that reads as well, which would wait for Pydantic: what 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,7 +16,8 @@ from ldp_core.data.reading.limits_in_words import too_long
 from ldp_core.limits import MB, MOST_CELL_BYTES, MOST_COLUMN_NAME, MOST_COLUMNS, MOST_TEXT_BYTES
 from ldp_core.wording import quoted
 
-TEXT_ENDINGS = {".csv", ".tsv", ".tab", ".txt", ".data", ".dat"}
+TAB_ENDINGS = {".tsv", ".tab"}
+TEXT_ENDINGS = {".csv", ".txt", ".data", ".dat"} | TAB_ENDINGS
 PARQUET_ENDINGS = {".parquet", ".pq"}
 EXCEL_ENDINGS = {".xlsx", ".xlsm"}
 
@@ -96,13 +98,11 @@ def check_columns(names: list[str]) -> None:
             f"The name of column {long[0]} has {len(names[long[0] - 1]):,} characters and at most {MOST_COLUMN_NAME} are read: "
             "shorten it, or say that the first line is not a header."
         )
-    places: dict[str, list[str]] = {}
-    for i, name in enumerate(names, 1):
-        places.setdefault(name, []).append(f"{i:,}")
     twice = [
-        f"{quoted(name)} occurs {len(where):,} times (columns {', '.join(where[:5])})"
-        for name, where in places.items()
-        if len(where) > 1
+        f"{quoted(name)} occurs {times:,} times (columns "
+        f"{', '.join([f'{i:,}' for i, other in enumerate(names, 1) if other == name][:5])})"
+        for name, times in Counter(names).items()
+        if times > 1
     ]
     if twice:
         more = f" and {len(twice) - 3:,} more do so" if len(twice) > 3 else ""

@@ -31,7 +31,9 @@ class ReadOptions(BaseModel):
         below: lines between the names and the values, such as the texts of questions, which are left out.
         total: a line that adds up all others, and remarks below the table, are left out.
         names: names for all the columns, instead of those in the file.
-        sheet: of an Excel workbook, the first one by default.
+        sheet: of an Excel workbook; the first one that Excel shows by default.
+        hidden: rows that Excel hides, by a filter or by hand, are left out.
+        merged: the value of cells of Excel that are merged below each other counts for each of their rows, not only for the first.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -46,6 +48,8 @@ class ReadOptions(BaseModel):
     total: bool | None = Field(default=None, exclude_if=lambda total: total is None)
     names: Annotated[tuple[str, ...], Strict(False), Field(max_length=MOST_COLUMNS)] = ()
     sheet: str | None = None
+    hidden: bool | None = Field(default=None, exclude_if=lambda hidden: hidden is None)
+    merged: bool | None = Field(default=None, exclude_if=lambda merged: merged is None)
 
     @field_validator("delimiter")
     @classmethod

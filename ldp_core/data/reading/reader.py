@@ -338,7 +338,7 @@ def _looked_at(path: Path, options: ReadOptions) -> tuple[TextTable | ParquetTab
         return parquet, options, tuple(type_notes(parquet.schema))
     if ending not in TEXT_ENDINGS:
         raise UnreadableTable("Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one.")
-    text = TextTable.look(lambda: path.open("rb"), path.stat().st_size, options)
+    text = TextTable.look(lambda: path.open("rb"), path.stat().st_size, options, ending)
     return text, text.options, tuple(text.notes)
 
 

@@ -75,22 +75,17 @@ def _digits(cell: object) -> str | None:
 
 def type_notes(schema: pa.Schema) -> list[str]:
     """Sentences on the columns of a file that are not shown as they are stored."""
-    notes = []
     durations = [field.name for field in schema if pa.types.is_duration(field.type)]
-    if durations:
-        notes.append(f"{quote_examples(durations)}: durations were read as numbers of seconds.")
     texts = [field.name for field in schema if is_bytes(field.type)]
-    if texts:
-        notes.append(f"{quote_examples(texts)}: bytes were read as UTF-8 text where they are UTF-8.")
-    zones: dict[str, list[str]] = {}
+    said = {
+        ": durations were read as numbers of seconds.": durations,
+        ": bytes were read as UTF-8 text where they are UTF-8.": texts,
+    }
     for field in schema:
         if pa.types.is_timestamp(field.type) and field.type.tz:
-            zones.setdefault(field.type.tz, []).append(field.name)
-    for zone, names in zones.items():
-        notes.append(
-            f"{quote_examples(names)}: days and hours are those of the time zone {zone}, which the file states."
-        )
-    return notes
+            zone = f": days and hours are those of the time zone {field.type.tz}, which the file states."
+            said.setdefault(zone, []).append(field.name)
+    return [f"{quote_examples(names)}{what}" for what, names in said.items() if names]
 
 
 def is_bytes(kind: pa.DataType) -> bool:

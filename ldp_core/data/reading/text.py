@@ -24,6 +24,7 @@ import pyarrow.csv
 from ldp_core import limits
 from ldp_core.data.reading.cells import measured
 from ldp_core.data.reading.common import (
+    TAB_ENDINGS,
     UnreadableTable,
     blank_note,
     check_cells,
@@ -73,8 +74,10 @@ class TextTable:
     characters: int
 
     @classmethod
-    def look(cls, opened: Callable[[], BinaryIO], size: int, options: ReadOptions, most: int = _START) -> TextTable:
-        """What the first ``most`` bytes say. UnreadableTable: a beginning that is no table."""
+    def look(
+        cls, opened: Callable[[], BinaryIO], size: int, options: ReadOptions, ending: str, most: int = _START
+    ) -> TextTable:
+        """The table that the first ``most`` bytes and the ``ending`` of the name announce. UnreadableTable: they are no table."""
         with opened() as file:
             content = file.read(most)
         if not content:
@@ -82,7 +85,7 @@ class TextTable:
         text, encoding, notes = decode(content, options.encoding, size <= most)
         rest, told = without_hint(text)
         sample, hint = _whole_lines(rest), text[: len(text) - len(rest)]
-        delimiter, width, rows = sniff(sample, options.delimiter or told)
+        delimiter, width, rows = sniff(sample, options.delimiter or told, ending in TAB_ENDINGS)
         layout = layout_of([row for _, row in rows], width, options.above, options.header, options.below)
         if len(rows[layout.above][1]) != width:
             raise UnreadableTable(ragged(io.StringIO(text, newline=""), delimiter, width))
@@ -188,11 +191,11 @@ class _Utf8(io.RawIOBase):
         return sum(self._file.read(min(_BLOCK, most - at)).count(b"\n") for at in range(0, most, _BLOCK))
 
 
-def read_text(content: bytes, options: ReadOptions) -> tuple[pa.Table, ReadOptions, list[str]]:
+def read_text(content: bytes, options: ReadOptions, ending: str) -> tuple[pa.Table, ReadOptions, list[str]]:
     """The table in an uploaded text file, the options used, and notes."""
     guard, text = (
         replace(watch(), begun=time.monotonic()),
-        TextTable.look(lambda: io.BytesIO(content), len(content), options, len(content)),
+        TextTable.look(lambda: io.BytesIO(content), len(content), options, ending, len(content)),
     )
     parts, rows = [pa.table([pa.array([], pa.string())] * len(text.names), text.names)], 0
     for part, _ in text.tables(text.names):
@@ -263,10 +266,12 @@ def _whole_lines(text: str) -> str:
     return text[: end + 1]
 
 
-def sniff(sample: str, delimiter: str | None) -> tuple[str, int, list[tuple[int, list[str]]]]:
-    """The delimiter (the one given, or the one that splits most lines alike), the number of columns, and the lines with cells,
-    each with the number of the line it ends on."""
-    best: tuple[float, float, int, str, list[tuple[int, list[str]]]] = (-1.0, 0.0, 0, ",", [])
+def sniff(sample: str, delimiter: str | None, tabs: bool) -> tuple[str, int, list[tuple[int, list[str]]]]:
+    """The delimiter, the number of columns, and the lines with cells, each with the number of the line it ends on.
+
+    The delimiter is the one given, or the one that splits most lines alike: ``tabs`` where these do so as well as another sign.
+    """
+    best: tuple[tuple[float, bool, float, int], str, list[tuple[int, list[str]]]] = ((-1.0, False, 0.0, 0), ",", [])
     for candidate in delimiter or _DELIMITERS:
         reader = csv.reader(io.StringIO(sample, newline=""), delimiter=candidate)
         rows = [(reader.line_num, row) for row in reader if _filled(row)]
@@ -278,9 +283,9 @@ def sniff(sample: str, delimiter: str | None) -> tuple[str, int, list[tuple[int,
         even = often / len(rows) if width > 1 else 0.0
         cells = [cell for _, row in rows for cell in row if re.match(r"\s*[+-]?\d", cell)]
         numbers = sum(map(is_number, cells)) / max(1, len(cells))
-        if (even, numbers, width) > best[:3]:
-            best = (even, numbers, width, candidate, rows)
-    return best[3], best[2], best[4]
+        fit = (even, tabs and candidate == "\t", numbers, width)
+        best = max(best, (fit, candidate, rows), key=lambda found: found[0])
+    return best[1], best[0][-1], best[2]
 
 
 def ragged(text: Iterable[str], delimiter: str, width: int, lines: int = 0) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -11,13 +10,14 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain import CategoricalAttribute, build
+from ldp_core.data.scales import arranged
 from ldp_core.data.tables.recipes import CategoricalRecipe, Merge, check_types
 from ldp_core.limits import MOST_CATEGORY_TEXT, MOST_LISTED_TYPES
 from ldp_core.wording import quote_examples, quoted
 
 
 def categorical_attribute(recipe: CategoricalRecipe, column: columns.Column | None) -> CategoricalAttribute:
-    """The categories of a column, in the order of their numbers when all have one, else alphabetical ("a2" < "a10"); those of the
+    """The categories of a column, in the order of their numbers when all have one, else as in `ldp_core.data.scales`; those of the
     recipe, which then needs no column, in its order.
 
     Raises:
@@ -116,13 +116,8 @@ def _check_kept(column: columns.Column, users: np.ndarray, kept: np.ndarray, rar
 
 
 def _in_order(texts: np.ndarray, numbers: np.ndarray) -> tuple[str, ...]:
-    """Texts by their numbers when all have one, else in natural order."""
+    """Texts by their numbers when all have one, else as `arranged`."""
     if np.isfinite(numbers).all():
         return tuple(text for _, text in sorted(zip(numbers.tolist(), texts, strict=True)))
-    return tuple(sorted(texts, key=_natural))
-
-
-def _natural(text: str) -> tuple[list[object], str]:
-    # Pieces alternate between text and digits, so like is compared with like; 18 digits keep int() cheap.
-    pieces = re.split(r"(\d{1,18})", text.casefold())
-    return [int(piece) if i % 2 else piece for i, piece in enumerate(pieces)], text
+    answers, _, apart = arranged(texts.tolist())
+    return answers + apart

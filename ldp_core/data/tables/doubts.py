@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,9 @@ import numpy as np
 from ldp_core.data import columns
 from ldp_core.data.domain.dates import periods_of
 from ldp_core.data.domain.numbers import BinnedAttribute
+from ldp_core.data.scales import arranged
 from ldp_core.data.tables.attributes import build_attribute
+from ldp_core.data.tables.categories import categorical_attribute
 from ldp_core.data.tables.dates import crowd_of_dates
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
@@ -22,6 +25,7 @@ from ldp_core.data.tables.recipes import (
     NumericRecipe,
 )
 from ldp_core.data.tables.summary import MOSTLY
+from ldp_core.data.tables.units import unit_of
 from ldp_core.wording import listed, plural, quote_examples, quoted
 
 _CODE = re.compile(r"7+|8+|9+[78]?|1")
@@ -75,23 +79,25 @@ _EXPONENT = r"^[+-]?\d+[eE]\d+$"
 
 @dataclass(frozen=True)
 class Doubt:
-    """``said`` is what was taken; ``ways`` are the alternatives, each by the label of its button; ``told`` is what the first does."""
+    """``said`` is what was taken; ``ways`` are the alternatives, each by the label of its button; ``told`` is what the first does;
+    ``listed`` if the table of categories puts it right."""
 
     said: str
     ways: tuple[tuple[str, AttributeRecipe], ...] = ()
     told: str = ""
+    listed: bool = False
 
 
 def doubts_of(recipe: AttributeRecipe, column: columns.Column) -> tuple[Doubt, ...]:
     """The doubts about a column under its recipe; empty where it can be read in one way only."""
-    if isinstance(recipe, CategoricalRecipe):
-        possible: list[Doubt | None] = [_words(recipe, column), _dates(recipe, column), _exponents(recipe, column)]
-    elif isinstance(recipe, DateRecipe):
-        possible = [_dates(recipe, column), _far(recipe, column)]
-    else:
-        possible = [_exponents(recipe, column), _codes(recipe, column), _known_codes(recipe, column)]
-        possible.append(far_numbers(recipe, column))
-    return tuple(doubt for doubt in possible if doubt is not None)
+    if isinstance(recipe, NumericRecipe):
+        column = columns.in_unit(column, recipe.unit, recipe.decimal)
+    checks: dict[str, tuple[Callable[[Any, columns.Column], Doubt | None], ...]] = {
+        "categorical": (_words, _dates, _exponents, _units, _compound, _order),
+        "numeric": (_exponents, _units, _codes, _known_codes, far_numbers),
+        "date": (_dates, _far),
+    }
+    return tuple(doubt for check in checks[recipe.kind] if (doubt := check(recipe, column)) is not None)
 
 
 def _words(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
@@ -174,6 +180,97 @@ def _exponents(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column
     return Doubt(said, (("Categories", recipe.other(CategoricalRecipe)),))
 
 
+def _units(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column) -> Doubt | None:
+    """Numbers with a unit, such as 45% or $1,178.00."""
+    if isinstance(recipe, NumericRecipe) and recipe.unit:
+        said = f"The numbers of {column.name} were read without their unit, {recipe.unit}."
+        return Doubt(said, (("Categories", recipe.other(CategoricalRecipe)),))
+    present = ~column.missing
+    if np.isfinite(column.numbers[present]).mean() >= MOSTLY or (found := unit_of(column)) is None:
+        return None
+    unit, decimals = found
+    numbers = [columns.in_unit(column, unit, decimal).numbers for decimal in decimals]
+    example = int(np.argmax(np.isfinite(numbers[0]) & ((numbers[0] != numbers[-1]) | (len(numbers) == 1))))
+    shown = [f"{read[example]:.15g}" for read in numbers]
+    ways = [recipe.other(NumericRecipe, unit=unit, decimal=decimal) for decimal in decimals]
+    labels = [f"Numbers: {number}" for number in shown] if len(shown) > 1 else ["Numbers in bins"]
+    text = quoted(column.texts[example])
+    said = (
+        f"{text} in {column.name} counts as a text; it could be the number {' or '.join(shown)} with the unit {unit}."
+    )
+    if bare := int(column.rows_per_text[np.isfinite(column.numbers)].sum()):
+        said += f" {plural(bare, 'user')} {'has' if bare == 1 else 'have'} a number without it."
+    return Doubt(said, tuple(zip(labels, ways, strict=True)))
+
+
+_LOOKED_AT, _LONGEST = 1_000, 500
+_END = r"\s*[-+]?(?:[\d.]+(?:e[-+]?\d+)?|inf)\s*"
+_COMPOUND = (
+    (rf"^[\[(]{_END},{_END}[\])]$", "intervals", "For other bins, load the numbers that they were made from."),
+    (r"(?s)^(\{.*\}|\[\(.*\)\])$", "records of several fields", "Make a column of each field in the file first."),
+    (r"(?s)^\[.*\]$", "lists", "To count what they hold, make a yes-or-no column of each answer in the file first."),
+    (r"^<?(DateOffset|MonthDayNano)", "spans of time", "Save them as numbers, such as days, in the file first."),
+)
+
+
+def _compound(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
+    """Cells that hold several values: each combination is a category."""
+    texts = column.texts[~column.missing][:_LOOKED_AT]
+    for pattern, what, mend in _COMPOUND if len(texts) else ():
+        if np.mean([re.search(pattern, text) is not None for text in texts]) >= MOSTLY:
+            said = f"{column.name} holds {what}, such as {quoted(texts[0])}: each different one counts as a category of its own."
+            return Doubt(f"{said} {mend}")
+    several = _several([text for text in texts if len(text) <= _LONGEST])
+    if not several:
+        return None
+    said = f"{column.name} seems to hold several answers in a cell, such as {quote_examples(several, 2)}"
+    mend = "To count the answers one by one, make a yes-or-no column of each in the file first."
+    users = _users(column, np.isin(column.texts, several))
+    return Doubt(f"{said} ({users}): each combination counts as a category of its own. {mend}")
+
+
+def _several(texts: list[str]) -> list[str]:
+    """The texts that are lists of answers: what stands first in some stands later in others, unlike a place and its country."""
+    for sign in (";", "|", "\n", ",", "/", "+", "&"):
+        parts = {
+            text: [part.strip() for part in re.sub(r"(?<=\d),(?=\d{3}\b)", "", text).split(sign) if part.strip()]
+            for text in texts
+        }
+        several = [text for text in texts if len(set(parts[text])) > 1]
+        first = {answers[0] for answers in parts.values() if answers}
+        later = {answer for text in several for answer in parts[text][1:]}
+        numbers = all(answer.isdigit() for answer in later) and (
+            sign in "/+&" or all(len(parts[text]) == 2 for text in several)
+        )
+        if several and 2 * len(first & later) >= min(len(first), len(later)) and not (numbers and sign not in ";|\n"):
+            return several
+    return []
+
+
+def _order(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
+    """An order that is only that of the alphabet, and categories without a place in it."""
+    if not (recipe.ordered or column.order):
+        return None
+    try:
+        attribute = categorical_attribute(recipe, column)
+    except ValueError:  # said where the column is used
+        return None
+    answers, unplaced, apart = arranged(attribute.values)
+    numeric = np.isfinite(columns.to_numbers(np.array(answers, dtype=object))).all()
+    told = attribute.ordered and not (numeric or column.order) and attribute.values == answers + apart
+    said, unplaced = "", unplaced if told else ()
+    if unplaced:
+        after = "" if unplaced == answers else ", after the others"
+        said = (
+            f"{quote_examples(unplaced)} in {column.name} {'stands' if len(unplaced) == 1 else 'stand'} in the order of the alphabet{after}, "
+            f'since no other is known here. If that is wrong, change the places under "Edit the categories of {column.name}". '
+        )
+    if attribute.apart:
+        verbs = "gives no answer and stands" if len(attribute.apart) == 1 else "give no answer and stand"
+        said += f"{quote_examples(attribute.apart)} in {column.name} {verbs} apart, at the end, without a place in the order."
+    return Doubt(said.strip(), listed=bool(unplaced)) if said else None
+
+
 def _codes(recipe: NumericRecipe, column: columns.Column) -> Doubt | None:
     codes = codes_of(column, recipe.no_answer)
     if not codes:
@@ -246,9 +343,8 @@ def far_numbers(recipe: NumericRecipe, column: columns.Column) -> Doubt | None:
         build_attribute(cut, column)
     except ValueError:  # said where the column is used
         return None
-    edges = np.asarray(now.edges)
-    bins = len(edges) - 1
-    places = np.clip(np.searchsorted(edges, [first, last], side="right") - 1, 0, bins - 1)
+    bins = len(now.edges) - 1
+    places = np.clip(np.searchsorted(np.asarray(now.edges), [first, last], side="right") - 1, 0, bins - 1)
     held = int(places[1] - places[0]) + 1
     outside = ((column.numbers < low) | (column.numbers > high)) & ~np.isin(column.numbers, recipe.no_answer)
     beyond = int(column.rows_per_text[outside].sum())
@@ -258,10 +354,8 @@ def far_numbers(recipe: NumericRecipe, column: columns.Column) -> Doubt | None:
         f"A few values of {recipe.column} lie far from all others: at least 98 % of users are in "
         f"{f'only {held:,}' if held > 1 else 'one'} of its {bins:,} bins."
     )
-    values, bounds = (
-        "a value beyond counts" if beyond == 1 else "values beyond count",
-        f"from {low:,.15g} to {high:,.15g}",
-    )
+    values = "a value beyond counts" if beyond == 1 else "values beyond count"
+    bounds = f"from {low:,.15g} to {high:,.15g}"
     told = f"Bins of {recipe.column} go {bounds}; {plural(beyond, 'user')} with {values} in the end bins."
     return Doubt(said, ((f"Bins {bounds}", cut),), told)
 

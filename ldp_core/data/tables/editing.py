@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -19,6 +18,7 @@ from ldp_core.data.domain import (
     check_size,
     whole_ends,
 )
+from ldp_core.data.scales import alike
 from ldp_core.data.tables.attributes import build_attribute
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
@@ -74,18 +74,9 @@ def spellings(attribute: CategoricalAttribute) -> list[tuple[str, ...]]:
     or the digits of one number (1 and 1.0)."""
     spellings_by_key: dict[str, list[str]] = {}
     for value in attribute.values:
-        spellings_by_key.setdefault(_alike(value), []).append(value)
+        number = re.fullmatch(r"([+-]?(?:0|[1-9]\d*))\.0+", alike(value))
+        spellings_by_key.setdefault(number[1] if number else alike(value), []).append(value)
     return [tuple(group) for group in spellings_by_key.values() if len(group) > 1]
-
-
-_SIGNS = str.maketrans("\u2018\u2019\u02bc\u201c\u201d\u2010\u2011\u2012\u2013\u2014\u2212", "'''\"\"------")
-
-
-def _alike(text: str) -> str:
-    """The same for texts that look alike."""
-    plain = unicodedata.normalize("NFKC", text).translate(_SIGNS).casefold()
-    number = re.fullmatch(r"([+-]?(?:0|[1-9]\d*))\.0+", plain)
-    return number.group(1) if number else " ".join(plain.removesuffix(".").split())
 
 
 def merge_spellings(

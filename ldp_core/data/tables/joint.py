@@ -60,12 +60,11 @@ def size_warnings(
 def suggestions(domain: Domain, limit: int) -> list[str]:
     """Changes that make a domain fit `limit` types: one attribute coarser (the mildest change
     first), or fewer attributes."""
-    single = []
-    for attribute in domain.attributes:
-        coarser = _coarser(attribute, limit * attribute.size // domain.size)
-        if coarser is not None:
-            types, way = coarser
-            single.append((domain.size // attribute.size * types, way))
+    single = [
+        (domain.size // attribute.size * coarser[0], coarser[1])
+        for attribute in domain.attributes
+        if (coarser := _coarser(attribute, limit * attribute.size // domain.size)) is not None
+    ]
     ways = [way for _, way in sorted(single, reverse=True)]
     left, gone = domain.size, set[str]()
     for attribute in sorted(domain.attributes, key=lambda attribute: -attribute.size)[:-1]:

@@ -23,11 +23,12 @@ def numeric_attribute(recipe: NumericRecipe, column: columns.Column | None) -> N
     Raises:
         ValueError: texts that are not numbers, no number or only one, an unusable number of bins, bad edges or ends.
     """
+    column = column and columns.in_unit(column, recipe.unit, recipe.decimal)
     numbers, users = _answers(recipe, column)
     most = MOST_BINS if recipe.method == "range" else MOST_LISTED_TYPES
     if recipe.method != "own_edges" and not 2 <= recipe.bins <= most:
         raise ValueError(f"{recipe.bins:,} bins are not possible: choose a number from 2 to {most:,}.")
-    same = recipe.shared("non_numbers", "no_answer")
+    same = recipe.shared("non_numbers", "no_answer", "unit", "decimal")
     if recipe.method == "range":
         return build(RangeAttribute, **_regular(recipe, numbers), **same)
     known = recipe.edges if column is None else numbers

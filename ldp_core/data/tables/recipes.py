@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
 from ldp_core.data.domain import CategoricalAttribute, Missing, NumericAttribute, Origin, Unit, check_size
+from ldp_core.limits import MOST_COLUMN_NAME
 from ldp_core.wording import quoted
 
 Texts = Annotated[tuple[str, ...], Strict(False)]
@@ -97,6 +98,7 @@ class NumericRecipe(_Recipe):
             bins of one width, up to millions, from `low` to `high`, each taken from the data where it is None.
         integer: the numbers are whole; None means that they are when those in the data are.
         no_answer: numbers that count as missing, such as 999.
+        unit, decimal: what is written beside the numbers, such as "$", and their decimal sign then: see `columns.in_unit`.
         origin: whether own `edges`, or given ends, were declared, or taken from the data (and so reveal some of it).
     """
 
@@ -110,6 +112,8 @@ class NumericRecipe(_Recipe):
     outside: Literal["other", "clamp", "refuse"] = "refuse"
     non_numbers: Literal["refuse", "missing"] = "refuse"
     no_answer: Numbers = Field(default=(), exclude_if=lambda codes: not codes)
+    unit: str = Field(default="", max_length=MOST_COLUMN_NAME, exclude_if=lambda unit: not unit)
+    decimal: Literal[".", ","] = Field(default=".", exclude_if=lambda sign: sign == ".")
     origin: Origin = "declared"
 
     @property

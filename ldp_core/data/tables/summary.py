@@ -12,6 +12,7 @@ import pandas as pd
 from ldp_core.data import columns
 from ldp_core.data.domain.dates import are_dates
 from ldp_core.data.reading import LocalTable
+from ldp_core.data.tables.units import unit_of
 
 # Below this many distinct numbers a column is a code or a score rather than a measurement.
 _FEW_NUMBERS = 20
@@ -103,7 +104,8 @@ def identifies(column: columns.Column) -> bool:
     present = summary.rows - summary.missing
     measured = summary.numbers >= MOSTLY * present and not summary.integer
     dated = summary.dates >= MOSTLY * present
-    return summary.distinct > max(_FEW_NUMBERS, MOSTLY * present) and not (measured or dated)
+    different = summary.distinct > max(_FEW_NUMBERS, MOSTLY * present)
+    return different and not (measured or dated or unit_of(column))
 
 
 def can_count(column: columns.Column) -> bool:

@@ -48,9 +48,10 @@ def suggest_for_survey(column: columns.Column) -> Suggestion:
     if identifies(column):
         return Suggestion(None, _told_apart(summary))
     recipe, note = _suited(column, summary)
+    doubts = doubts_of(recipe or CategoricalRecipe(column=name), column)
+    note = " ".join([*filter(None, [note]), *(doubt.said for doubt in doubts)])
     if recipe is None:
         return Suggestion(None, note)
-    note = " ".join([*filter(None, [note]), *(doubt.said for doubt in doubts_of(recipe, column))])
     try:
         types = build_attribute(recipe, column).size
     except ValueError as error:
@@ -110,17 +111,12 @@ def _categories(recipe: CategoricalRecipe, column: columns.Column, gaps: bool) -
 def told_of(suggestions: dict[str, Suggestion]) -> list[str]:
     """The notes after all columns have been looked at: how many are chosen, and a sentence for each
     special one."""
-    chosen = [name for name, suggestion in suggestions.items() if suggestion.recipe is not None]
+    chosen = [suggestion for suggestion in suggestions.values() if suggestion.recipe is not None]
     left = [suggestion.note for suggestion in suggestions.values() if suggestion.recipe is None]
-    changed = [
-        suggestion.note for suggestion in suggestions.values() if suggestion.recipe is not None and suggestion.note
-    ]
-    said = [f"{len(chosen):,} of {len(suggestions):,} columns {'is' if len(chosen) == 1 else 'are'} chosen."]
-    if left:
-        said.append(f"Left out (choose them by hand if you need them): {_first(left)}")
-    if changed:
-        said.append(_first(changed))
-    return said
+    changed = [suggestion.note for suggestion in chosen if suggestion.note]
+    said = f"{len(chosen):,} of {len(suggestions):,} columns {'is' if len(chosen) == 1 else 'are'} chosen."
+    out = [f"Left out (choose them by hand if you need them): {_first(left)}"] if left else []
+    return [said, *out, *([_first(changed)] if changed else [])]
 
 
 def fitting(types: Sequence[int]) -> int:

@@ -122,7 +122,6 @@ def along_one(state: Session, design: Setting) -> None:
         lambda: _types(design),
         title=f"People by {plain(attribute.name)}",
     )
-    _doubts(state)
     if attribute.origin == "data":
         st.caption(f"The types of {plain(attribute.name)} come from the data, so exported designs reveal them.")
 
@@ -153,10 +152,10 @@ def _merge(
     data_actions.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
 
 
-def _doubts(state: Session) -> None:
+def doubts(state: Session) -> None:
     """A sentence on each column that can be read in two ways or has numbers far from all others, and buttons for what to do instead."""
     choice, source = state.choice, state.source_shown
-    if choice is None or choice.source == "declared" or source is None or state.draft is not None:
+    if choice is None or choice.source == "declared" or source is None:
         return
     for place, recipe in enumerate(choice.recipes[: background_read.DOUBTED_COLUMNS]):
         if recipe.column not in source.columns:
@@ -256,7 +255,8 @@ def editor(state: Session, design: Setting) -> None:
         return
     base = _base(state, source, recipe, attribute)
     what = "categories" if attribute.kind == "categorical" else "edges of the bins"
-    with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(state.view.get("editing"))):
+    wrong = any(doubt.listed for doubt in background_read.doubts(state, source, recipe))
+    with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=wrong or bool(state.view.get("editing"))):
         if base.recipe.kind == "categorical" and base.attribute.kind == "categorical":
             st.caption(
                 "Give several values the same category to merge them, change a category's name to rename it, or its place to move "

@@ -27,6 +27,20 @@ ENCODED: dict[str | None, str] = {None: "as found", **{name: name for name in EN
 HEADERS = {None: "as found", True: "yes", False: "no, it holds values"}
 LINES: dict[int | None, str] = {None: "as found", 0: "none", **{lines: str(lines) for lines in range(1, 11)}}
 TOTALS = {None: "as found", True: "left out", False: "rows like others"}
+MERGED = {None: "as found", True: "for each of their rows", False: "only for the first row"}
+OPTIONS: dict[str, tuple[str, dict[Any, str], set[str]]] = {
+    "header": ("The first row holds the column names", HEADERS, TEXT_ENDINGS | EXCEL_ENDINGS),
+    "above": ("Lines above the names", LINES, TEXT_ENDINGS | EXCEL_ENDINGS),
+    "below": ("Lines below the names", LINES, TEXT_ENDINGS | EXCEL_ENDINGS),
+    "delimiter": ("Delimiter", DELIMITERS, TEXT_ENDINGS),
+    "encoding": ("Encoding", ENCODED, TEXT_ENDINGS),
+    "hidden": ("Hidden rows", TOTALS, EXCEL_ENDINGS),
+    "merged": ("Merged cells count", MERGED, EXCEL_ENDINGS),
+    "decimal": ("Decimal sign", DECIMALS, set()),
+    "thousands": ("Thousands sign", THOUSANDS, set()),
+    "total": ("Lines of totals and remarks", TOTALS, set()),
+}
+"""The options of files: the label of each, its choices, and the endings of the files that have it, none where all do."""
 PLACEHOLDER = "SELECT age, sex FROM people"
 
 
@@ -166,22 +180,10 @@ def _options(
     file: File, reading: ReadOptions, names: Sequence[str], key: str, change: Callable[..., None], **about_names: str
 ) -> None:
     """Controls for the options that a kind of file has; ``change(option=value)`` is called when a person changes one."""
-    text = file.ending in TEXT_ENDINGS
-
-    def option(label: str, name: str, shown: dict[Any, str]) -> None:
-        pick(label, f"{key}-{name}", getattr(reading, name), lambda value: change(**{name: value}), shown)
-
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}-options"):
-        if text or file.ending in EXCEL_ENDINGS:
-            option("The first row holds the column names", "header", HEADERS)
-            option("Lines above the names", "above", LINES)
-            option("Lines below the names", "below", LINES)
-        if text:
-            option("Delimiter", "delimiter", DELIMITERS)
-            option("Encoding", "encoding", ENCODED)
-        option("Decimal sign", "decimal", DECIMALS)
-        option("Thousands sign", "thousands", THOUSANDS)
-        option("Lines of totals and remarks", "total", TOTALS)
+        for name, (label, shown, endings) in OPTIONS.items():
+            if not endings or file.ending in endings:
+                pick(label, f"{key}-{name}", getattr(reading, name), partial(_say, change, name), shown)
     control(
         st.text_area,
         "Names of the columns, separated by commas",
@@ -190,6 +192,10 @@ def _options(
         lambda typed: change(names=data_actions.listed_names(typed)),
         **about_names,
     )
+
+
+def _say(change: Callable[..., None], name: str, value: Any) -> None:
+    change(**{name: value})
 
 
 def _as_found(source: sources.Source) -> str:
