@@ -77,6 +77,7 @@ with shown:
                 f"{layout.file_name('collection', bool(results.simulated(found)))}.npz",
                 "application/octet-stream",
                 "download-collection",
+                help="Go on with it another day: here, under An earlier collection, or with --state on the command line.",
             )
             button(
                 "Begin again",

@@ -75,7 +75,9 @@ def ratio_answers(
         given["weights"] = np.ones(len(mechanism.types))
     find = partial(find, **given)
     answers = estimate.answers(asked.linear)
-    error = find(mechanism, asked.errors(answers), estimate, level, None, users).errors
+    there, error = ~np.isnan(asked.values(answers)), np.full(len(asked.names), np.nan)
+    if there.any():
+        error[there] = find(mechanism, asked.errors(answers), estimate, level, None, users).errors[there]
     low, high, own, methods = _each(asked, mechanism, estimate, level, find, users)
     if not one_look and (drawn or not asked.known):
         low, high = np.full((2, *low.shape), np.nan)
@@ -92,8 +94,17 @@ def ratio_answers(
     if shown is not None:
         told = asked.values(shown.answers(asked.linear), asked.parts(answers)[1] if asked.known else None)
         low, high = np.where(told < low, told, low), np.where(told > high, told, high)
-    columns = {"answer": told, "low": low, "high": high, "method": methods, "standard_error": error}
-    return pd.DataFrame({"name": asked.names, "unit": asked.told.unit, **columns})
+    return pd.DataFrame(
+        {
+            "name": asked.names,
+            "unit": asked.told.unit,
+            "answer": told,
+            "low": low,
+            "high": high,
+            "method": methods,
+            "standard_error": error,
+        }
+    )
 
 
 def _each(
@@ -130,8 +141,7 @@ def unbounded_in_words(answers: pd.DataFrame, kind: str = "fixed") -> str:
         return ""
     if kind != "fixed":
         return "Shares and averages in groups that are secret, or in those of a population, have no intervals that are valid whenever one looks."
-    share = "has" if without == 1 else "have"
     return (
-        f"{wording.plural(without, 'answer')} {share} no interval: by these reports the group may have nobody in it, so that any share or average is "
+        f"{wording.plural(without, 'answer')} {'has' if without == 1 else 'have'} no interval: by these reports the group may have nobody in it, so that any share or average is "
         "possible, or only impossible ones are left. It takes more people, larger groups, or groups that are known."
     )

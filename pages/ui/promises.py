@@ -28,7 +28,7 @@ ROWS_IN_MEMORY = "Rows stay in the memory of this server, for your session only.
 
 def reports_in_memory() -> str:
     """The place of reports, in a sentence or two that is true of this server."""
-    here = "Reports are counted in the memory of this server, for your session only, and dropped once they are counted"
+    here = "Reports are counted in the memory of this server, for your session only, and dropped once they are counted, but for digests of their ids"
     if collector.uploads_stay_in_memory():
         return f"{here}. They are not written to disk."
     return f"{here}; until then they are in a temporary file on the server's disk."

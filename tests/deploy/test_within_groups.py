@@ -63,3 +63,28 @@ def test_a_kits_reports_become_shares_and_averages(known, tmp_path, capsys):
     assert all((row["low"] is not None) == known for row in looks)
     assert main(["simulate", str(kit), "--trials", "3"]) == 0
     assert "Within groups" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
+def test_where_a_compared_group_has_nobody_the_other_answers_are_given(known, tmp_path, capsys):
+    arm = CategoricalAttribute(name="arm", values=("a", "b"), known=known)
+    design = Configuration(
+        domain=Domain(attributes=(arm, SCORE)),
+        population=Population(users=200, origin="declared", shape="uniform"),
+        workload=WorkloadRecipe(parts=(PARTS[1], HistogramPart(attribute="score"))),
+        mechanism=MechanismRecipe(name="randomized_response"),
+    )
+    kit, reports = tmp_path / "kit.zip", tmp_path / "reports.csv"
+    kit.write_bytes(package.kit(realise(design)))
+    device, rng = Device(open_kit(kit.read_bytes()).device), np.random.default_rng(0)
+    sent = [device.report({"arm": "a", "score": 1 + i % 4}, rng.bytes) for i in range(200)]
+    kept = [report for report in sent if known or int(report) < 4]  # those that name arm a: estimates of b are below 0
+    reports.write_text("".join(f"{line}\n" for line in ["report", *kept]))
+    for option in ([], ["--estimator", "wnnls"], ["--any-time"], ["--drawn"]):
+        assert main(["collect", str(kit), str(reports), "--json", *option]) == 0, capsys.readouterr().err
+        found = json.loads(capsys.readouterr().out)
+        assert all(row["answer"] is not None for row in found["answers"])
+        assert {row["answer"] for row in found["within_groups"]} == {None}
+        assert {row["standard_error"] for row in found["within_groups"]} == {None}
+    assert main(["collect", str(kit), str(reports)]) == 0
+    assert "none" in capsys.readouterr().out

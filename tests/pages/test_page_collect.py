@@ -1,11 +1,15 @@
 """Collect: reports counted, files refused with a sentence, answers as the core gives them, collections merged by day."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from ldp_core import verdicts, wording
 from ldp_core.deploy import collector
+from ldp_core.deploy.collector import reasons
+from ldp_core.deploy.commands import main
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.verdicts import judged_queries
 from pages.ui import promises
@@ -110,14 +114,17 @@ def test_reports_become_the_answers_of_the_core(collect):
 
 
 def test_repeats_and_refused_rows_are_told_by_reason(collect):
-    content, _ = reports(collect, id=["a" * 32, "a" * 32, *(f"{i:032x}" for i in range(USERS - 2))])
+    content, _ = reports(collect, id=[f"{i:032x}" for i in range(USERS)])
     lines = content.decode().splitlines()
+    lines[2] = lines[1]
+    lines[6] = lines[5].replace(" ", " 9", 1)
     lines[3] = "x," + "b" * 32
     lines[4] = "99 1 2 3 4 5 6," + "c" * 32
     count(collect, ("monday.csv", ("\n".join(lines) + "\n").encode()))
-    assert f"Reports counted {USERS - 3:,}" in collect.words
+    assert f"Reports counted {USERS - 4:,}" in collect.words
     assert "Repeated 1" in collect.words
-    assert "Refused 2" in collect.words
+    assert "Refused 3" in collect.words
+    assert f"1 refused: {reasons.ANOTHER_REPORT}." in collect.words
     assert "1 refused: not whole numbers separated by single spaces." in collect.words
 
 
@@ -151,13 +158,48 @@ def test_collections_are_merged_by_day_and_none_twice(collect, another):
     assert f"Reports counted {2 * USERS:,}" in collect.words
     assert np.array_equal(held(collect).reports.data, (one + two).data)
     add(collect, first)
-    assert "is in both collections: its reports would be counted twice." in collect.errors[0]
+    assert "its reports would be counted twice." in collect.errors[0]
     add(collect, first[:-30])
-    assert "no collection, or it is damaged" in collect.errors[0]
+    assert "or it is damaged" in collect.errors[0]
     assert held(collect).users == 2 * USERS
     other = another().sample().go("design").enter("selectbox", "mechanism", "randomized_response").go("collect")
     add(other, first)
     assert "of another mechanism" in other.errors[0]
+
+
+def test_a_collection_goes_on_another_day_on_the_page_and_on_the_command_line(collect, another, tmp_path, capsys):
+    """The same file for both: 1,500 people who report again, from one to the other and back, count once."""
+    content, raw = reports(collect, id=[f"{i:032x}" for i in range(USERS)])
+    lines = content.decode().splitlines()
+    tuesday, wednesday = ("\n".join([*lines[:1], *some, ""]).encode() for some in (lines[1:1501], lines[2:1502]))
+    count(collect, ("monday.csv", content))
+    saved, kit, csv = tmp_path / "collection.npz", tmp_path / "kit.zip", tmp_path / "tuesday.csv"
+    saved.write_bytes(held(collect).to_bytes())
+    kit.write_bytes(work.kit(collect.session, collect.session.setting.chosen_mechanism).get(True))
+    csv.write_bytes(tuesday)
+    assert main(["collect", str(kit), str(csv), "--state", str(saved), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["files"]
+    assert [(file["accepted"], file["repeated"]) for file in found] == [(USERS, 0), (0, 1500)]
+    collect.press("forget-collection")
+    add(collect, saved.read_bytes())
+    count(collect, ("wednesday.csv", wednesday))
+    assert f"Reports counted {USERS:,}" in collect.words
+    assert "Repeated 3,000" in collect.words
+    assert np.array_equal(held(collect).reports.data, raw.data)
+
+
+def test_files_with_ids_and_without_are_counted_together_once_a_box_is_ticked(collect):
+    (monday, one), (tuesday, two) = reports(collect, 1), reports(collect, 2, id=[f"{i:032x}" for i in range(USERS)])
+    count(collect, ("monday.csv", monday))
+    count(collect, ("tuesday.csv", tuesday))
+    assert '"tuesday.csv" has ids and "monday.csv" has none' in collect.errors[0]
+    assert held(collect).users == USERS
+    (box,) = [box for box in collect.at.checkbox if box.key.startswith("apart")]
+    box.check().run()
+    count(collect, ("tuesday.csv", tuesday))
+    assert np.array_equal(held(collect).reports.data, (one + two).data)
+    collect.press("forget-collection")
+    assert not [box for box in collect.at.checkbox if box.key.startswith("apart")]
 
 
 def test_a_local_file_is_read_where_it_is_only_on_a_server_of_this_machine(collect, tmp_path, monkeypatch):

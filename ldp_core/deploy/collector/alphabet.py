@@ -26,14 +26,9 @@ class Alphabet:
         return self.shape[0] if self.shape else 1
 
     @property
-    def outcomes(self) -> float:
-        """How many different reports there are, or infinity where they are not counted."""
-        return self.mechanism.outcomes
-
-    @property
     def few(self) -> bool:
         """True if there are at most `FEW_OUTCOMES` different reports, so that it pays to count equal ones first."""
-        return self.outcomes <= FEW_OUTCOMES
+        return self.mechanism.outcomes <= FEW_OUTCOMES
 
     @property
     def nothing(self) -> np.ndarray:

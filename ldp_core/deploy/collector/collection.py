@@ -5,34 +5,41 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import secrets
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import IO, Annotated, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field, TypeAdapter
 
 from ldp_core.bounds.verify import DAMAGED
 from ldp_core.deploy.collector.alphabet import alphabet
+from ldp_core.deploy.collector.private_folder import replace
 from ldp_core.limits import MOST_COLLECTION_BYTES
 from ldp_core.mechanisms.base import Mechanism, Reports
 from ldp_core.mechanisms.strata import StratifiedMechanism
-from ldp_core.wording import quoted
+from ldp_core.wording import plural, quoted
 
-FORMAT = "ldp-collection/1"
+FORMAT = "ldp-collection/2"
+ID_BYTES = 16
+MARK = pa.binary(ID_BYTES + 4)
+"""What is kept of a report with an id: the beginnings of two SHA-256 digests, of its design and id, and of design, id and report.
+The second tells whether a report that comes again is the same. It says nothing to those who do not know the id."""
+NO_IDS = pa.chunked_array([], MARK)
+_IDS = "ids"
 Count = Annotated[int, Field(ge=0)]
 _ERRORS = (*DAMAGED, OSError, ValueError, zlib.error)
 _EXAMPLES = 64
 _ROOM = 4
 """Reports looked at to see how large a number one can add, and how much larger than that it may be."""
-_DAMAGED = "This file is no collection, or it is damaged: collect its files again."
+_DAMAGED = "This file is no collection of this version, or it is damaged: collect its files again."
 
 
 @dataclass(frozen=True)
@@ -42,8 +49,8 @@ class Read:
     Attributes:
         name: of the file, without its folder. size: bytes. digest: SHA-256 (hex) of its bytes.
         accepted: reports counted. refused: how many were not, by reason (one of `REASONS`).
-        repeated: reports with an id that an earlier row had.
-        ids: "text" or "uuid" where every report had an id to be known by, else "".
+        repeated: reports that an earlier row holds, with the same id.
+        ids: whether there is a column of ids.
     """
 
     name: str
@@ -52,7 +59,7 @@ class Read:
     accepted: Count
     refused: dict[str, Count] = field(default_factory=dict)
     repeated: Count = 0
-    ids: str = ""
+    ids: bool = False
 
     @property
     def reports(self) -> int:
@@ -64,22 +71,22 @@ class Read:
 class _About:
     """What a file says of the arrays in it."""
 
-    format: Literal["ldp-collection/1"]
+    format: Literal["ldp-collection/2"]
     design: str
     mechanism: str
     users: Count
     several: bool
     read: list[Read]
-    digest: str
 
 
 @dataclass(frozen=True)
 class Collection:
-    """The ``reports`` of one ``design``, counted, and the files ``read`` that they come from."""
+    """The ``reports`` of one ``design``, counted, the files ``read`` that they come from, and a `MARK` for each of the ``ids`` in these."""
 
     design: str
     reports: Reports
     read: tuple[Read, ...] = ()
+    ids: pa.ChunkedArray = field(default_factory=lambda: NO_IDS)
 
     @classmethod
     def empty(cls, mechanism: Mechanism, design: str) -> Collection:
@@ -100,26 +107,60 @@ class Collection:
     @property
     def refused(self) -> dict[str, int]:
         """Reports refused, by reason."""
-        reasons: Counter[str] = Counter()
-        for file in self.read:
-            reasons.update(file.refused)
-        return dict(reasons)
+        return dict(sum((Counter(file.refused) for file in self.read), Counter[str]()))
 
-    def __add__(self, other: Collection) -> Collection:
-        """Both together, exactly. ValueError for another design, or a file that is part of both.
+    def added(self, other: Collection, apart: bool = False) -> Collection:
+        """Both collections together, exactly.
 
-        Ids are not kept here: the same id in files of different collections is not noticed.
+        Parameters
+        ----------
+        other : Collection
+            Of the same design.
+        apart : bool
+            Whether it is known that nobody is in both, so that one may have ids and the other none.
+
+        Raises
+        ------
+        ValueError
+            For another design, a file or an id that is part of both, and where one has ids alone.
         """
-        if self.design != other.design:
+        self.check_design(other.design, other.reports.mechanism_digest)
+        for file in other.read:
+            self.check_new(file.name, file.digest, file.ids, apart or not file.accepted)
+        known, new = (pc.binary_slice(part.ids, 0, ID_BYTES) for part in (self, other))
+        if both := pc.sum(pc.is_in(new, known.combine_chunks())).as_py():
             raise ValueError(
-                f"These collections are of different designs ({quoted(self.design)} and {quoted(other.design)}): only reports of one "
-                "design can be added up."
+                f"{plural(both, 'id')} of reports {'is' if both == 1 else 'are'} in both collections, so these reports would be counted twice: "
+                "open one of the two, and count the files of the other again."
             )
-        mine = {file.digest for file in self.read}
-        twice = next((file.name for file in other.read if file.digest in mine), None)
-        if twice is not None:
-            raise ValueError(f"The file {quoted(twice)} is in both collections: its reports would be counted twice.")
-        return Collection(self.design, self.reports + other.reports, self.read + other.read)
+        return Collection(
+            self.design, self.reports + other.reports, self.read + other.read, together(self.ids, other.ids)
+        )
+
+    __add__ = added
+
+    def check_design(self, design: str, mechanism: str) -> None:
+        """ValueError for another design, or a mechanism of another digest."""
+        if (self.design, self.reports.mechanism_digest) != (design, mechanism):
+            raise ValueError(
+                f"The collection so far is of design {quoted(self.design)} and these reports are of {quoted(design)}: only reports of one design "
+                "can be added up."
+            )
+
+    def check_new(self, name: str, digest: str, ids: bool, apart: bool) -> None:
+        """ValueError where the file ``name`` has been counted before, or reports of it with ``ids`` and earlier ones without, or the other
+        way round, could be of the same people."""
+        for file in self.read:
+            if file.digest == digest:
+                raise ValueError(
+                    f"The file {quoted(name)} has been collected before, as {quoted(file.name)}: its reports would be counted twice."
+                )
+            if file.accepted and file.ids != ids and not apart:
+                one, other = (name, file.name) if ids else (file.name, name)
+                raise ValueError(
+                    f"The file {quoted(one)} has ids and {quoted(other)} has none, so whoever is in both would be counted twice: give ids for "
+                    "all reports, or confirm that nobody is in both (a box on the Collect page, --apart on the command line)."
+                )
 
     def __repr__(self) -> str:
         refused = sum(self.refused.values())
@@ -128,10 +169,10 @@ class Collection:
             f"{self.repeated:,} repeated>"
         )
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Equal for equal collections: SHA-256 (hex) of all that they hold."""
-        return _digest(self._about, self._arrays)
+        """SHA-256 (hex) of all that the collection holds."""
+        return _digest(self._about, self._arrays, self.ids)
 
     @property
     def _about(self) -> dict[str, object]:
@@ -150,32 +191,42 @@ class Collection:
 
     def to_bytes(self) -> bytes:
         """What `load` reads."""
-        about = {**self._about, "digest": self.digest}
         written = io.BytesIO()
-        # Text as an array of bytes: nothing has to be pickled.
-        np.savez_compressed(
-            written, allow_pickle=False, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **self._arrays
-        )
+        self._write(written)
         return written.getvalue()
 
     def save(self, path: str | Path) -> None:
         """Write to ``path`` so that it holds the whole collection or what it held before, whatever happens meanwhile."""
-        replace(Path(path), self.to_bytes())
+        replace(Path(path), self._write)
+
+    def _write(self, file: IO[bytes]) -> None:
+        about = {**self._about, "digest": self.digest}
+        # Text as an array of bytes: nothing has to be pickled.
+        np.savez_compressed(
+            file, allow_pickle=False, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **self._arrays
+        )
+        # Digests are as they are, so that a large file need not be unpacked to be compared with.
+        with zipfile.ZipFile(file, "a") as archive, archive.open(_IDS, "w", force_zip64=True) as member:
+            for part in self.ids.chunks:
+                member.write(part.buffers()[1])
 
     @classmethod
     def load(cls, place: str | Path | bytes, mechanism: Mechanism) -> Collection:
         """What `save` wrote, by its path, or what `to_bytes` gave. ValueError for a damaged file, and for reports of another
         mechanism."""
-        source = io.BytesIO(place) if isinstance(place, bytes) else place
         try:
-            with zipfile.ZipFile(source) as archive:
-                if sum(entry.file_size for entry in archive.infolist()) > MOST_COLLECTION_BYTES:
+            content = pa.py_buffer(place) if isinstance(place, bytes) else pa.memory_map(str(place)).read_buffer()
+            with zipfile.ZipFile(pa.BufferReader(content)) as archive:
+                sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+                if sum(sizes.values()) - sizes.get(_IDS, 0) > MOST_COLLECTION_BYTES:
                     raise ValueError(_DAMAGED)
-            with np.load(source, allow_pickle=False) as members:
+                ids = _stored(content, archive.getinfo(_IDS))
+            with np.load(pa.BufferReader(content), allow_pickle=False) as members:
                 text = members["about"].tobytes()
-                data = tuple(members[f"data{i}"] for i in range(len(members.files) - 1))
+                data = tuple(members[name] for name in members.files if name not in ("about", _IDS))
             about, document = TypeAdapter(_About).validate_json(text, strict=True), json.loads(text)
-            if document.pop("digest") != _digest(document, {f"data{i}": array for i, array in enumerate(data)}):
+            arrays = {f"data{i}": array for i, array in enumerate(data)}
+            if document.pop("digest") != _digest(document, arrays, ids):
                 raise ValueError(_DAMAGED)
         except FileNotFoundError:
             raise
@@ -184,7 +235,7 @@ class Collection:
         if about.mechanism != mechanism.digest:
             raise ValueError("This collection is of another mechanism, or of the same one with other parameters.")
         reports = Reports(about.mechanism, about.users, data if about.several else data[0])
-        collection = cls(about.design, reports, tuple(about.read))
+        collection = cls(about.design, reports, tuple(about.read), ids)
         if not (collection._fits(cls.empty(mechanism, collection.design)) and collection._possible(mechanism)):
             raise ValueError(_DAMAGED)
         return collection
@@ -197,6 +248,7 @@ class Collection:
             kinds[0] == kinds[1]
             and isinstance(self.reports.data, tuple) == isinstance(empty.reports.data, tuple)
             and self.users == sum(part.accepted for part in self.read)
+            and len(self.ids) >= sum(part.accepted for part in self.read if part.ids)
             and len({part.digest for part in self.read}) == len(self.read)
         )
 
@@ -220,36 +272,33 @@ class Collection:
         return True
 
 
-def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> str:
+def marks(content: pa.Buffer) -> pa.ChunkedArray:
+    """The `MARK` after `MARK` in some bytes, where they lie."""
+    return pa.chunked_array([pa.Array.from_buffers(MARK, content.size // MARK.byte_width, [None, content])])
+
+
+def together(*some: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The marks of several files, one after the other."""
+    return pa.chunked_array([chunk for marks in some for chunk in marks.chunks], MARK)
+
+
+def _stored(content: pa.Buffer, entry: zipfile.ZipInfo) -> pa.ChunkedArray:
+    """The marks in an ``entry`` of a zip archive of this ``content``, where they lie: they are not compressed."""
+    begin = entry.header_offset + 30
+    lengths = content[begin - 4 : begin].to_pybytes()  # of the name, and of what follows it
+    begin += int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+    return marks(content[begin : begin + entry.file_size])
+
+
+def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray], ids: pa.ChunkedArray) -> str:
     hasher = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for name, array in arrays.items():
         hasher.update(f"{name} {array.dtype.str} {array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+    for part in ids.chunks:
+        hasher.update(part.buffers()[1])
     return hasher.hexdigest()
 
 
 def lock_of(state: Path) -> Path:
     """The file that is there while somebody collects into a ``state``."""
     return state.with_name(f".{state.name}.lock")
-
-
-def ids_of(state: Path) -> Path:
-    """The folder with the ids that were counted into a ``state``."""
-    return state.with_name(f"{state.name}.ids")
-
-
-def beside(state: Path) -> list[Path]:
-    """The files beside a ``state`` that collecting writes or removes."""
-    return [lock_of(state), *ids_of(state).glob("*")]
-
-
-def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Put ``content`` in the place of the file ``path`` at one stroke; whoever may read it is said by the ``mode``."""
-    unfinished = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")  # no file that is there
-    try:
-        with open(unfinished, "xb", opener=partial(os.open, mode=mode)) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)

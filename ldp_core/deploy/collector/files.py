@@ -7,7 +7,7 @@ import hashlib
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,6 +28,13 @@ PARQUET_ENDINGS = (".parquet", ".pq")
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 _COUNT_LIKE = re.compile(r"(^|[^a-z])(counts?|cnt|reports|number|num|times|freq|frequency|total)([^a-z]|$)|^n$|^#$")
 """The usual names of columns of counts, as databases write them: `COUNT(*)`, `count_star()`, `n`."""
+_ID_LIKE = re.compile(
+    r"(id|nonce|token|key|hash|cookie|session|serial|imei|mail|respondent|participant|submission|identifier)s?([^a-z]|$)"
+)
+"""The usual ends of words in names of columns of ids: `report_id`, `UUID`, `_id`, `ResponseId`."""
+_RANDOM = re.compile(r"(?!\d{4}-?\d\d-?\d\d)(?=.*\d)(?=.*[a-zA-Z])[\w+/=.~-]{12,}")
+"""What ids drawn at random look like: long, of letters and digits, and no times."""
+_ALIKE = 10
 _HELD = {REPORT: "texts or whole numbers", ID: "texts or UUIDs", DESIGN: "texts", REPORTS: "whole numbers"}
 _HEADER = 2**16
 _CHUNK = 2**22
@@ -68,33 +75,26 @@ class Source:
     """A file as the database reads it.
 
     Attributes:
-        path: of the file. columns: the stored name of each of ours that it has. rows: how many there are, or can be at most.
-        version: changes with the file. table: what stands after FROM. row: the number of a row, as SQL.
-        whole_numbers: whether `REPORT` holds integers instead of texts. ids: "text", "uuid", or "" without ids.
+        path: of the file. place: of what the database reads. columns: the stored name of each of ours that it has. version: changes with the file. table: what stands after FROM. row: the number of a row, as SQL.
+        whole_numbers: whether `REPORT` holds integers instead of texts. ids: whether there is a column of ids.
         text: how a text file is written; None for Parquet. others: the stored name of each column that is not ours, to its own.
     """
 
     path: Path
+    place: Path
     columns: dict[str, str]
-    rows: int
     version: tuple[int, int]
     table: str
     row: str
     whole_numbers: bool = False
-    ids: str = ""
+    ids: bool = False
     text: Text | None = None
-    read: Path | None = None
     others: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def place(self) -> Path:
-        """The file that the database reads."""
-        return self.read or self.path
 
     @property
     def in_order(self) -> bool:
         """True if the order of its rows is known only by reading them in turn."""
-        return bool(self.ids) and self.row != _NUMBERED
+        return self.ids and self.row != _NUMBERED
 
     def query(self, numbered: bool = False) -> str:
         """SQL of a table with those of our columns that the file has, and where ``numbered`` the `row` as ``number``."""
@@ -130,7 +130,7 @@ def look(path: Path) -> Source:
         raise UnreadableReports(
             f"Reports are read from CSV (.csv, .tsv, .txt) and Parquet (.parquet) files, not from {quoted(path.name)}: convert it."
         )
-    return _text(path, version, start, end)
+    return _text(path, version, end)
 
 
 def _parquet(path: Path, version: tuple[int, int]) -> Source:
@@ -143,11 +143,10 @@ def _parquet(path: Path, version: tuple[int, int]) -> Source:
         ) from error
     columns = _columns(schema.names, path)
     kinds = {name: schema.field(stored).type for name, stored in columns.items()}
-    whole, ids = pa.types.is_integer(kinds[REPORT]), "text" if ID in columns else ""
-    if ids and about.schema.column(schema.names.index(columns[ID])).logical_type.type == "UUID":
-        ids = "uuid"
+    whole = pa.types.is_integer(kinds[REPORT])
     for name, kind in kinds.items():
-        integer, uuid = name in (REPORT, REPORTS) and pa.types.is_integer(kind), name == ID and ids == "uuid"
+        integer = name in (REPORT, REPORTS) and pa.types.is_integer(kind)
+        uuid = name == ID and about.schema.column(schema.names.index(columns[ID])).logical_type.type == "UUID"
         if not (integer or uuid or (name != REPORTS and _is_text(kind))):
             raise UnreadableReports(
                 f"The column {name} of {quoted(path.name)} holds {kind} where {_HELD[name]} are needed: export it so. No report in it was counted."
@@ -156,16 +155,15 @@ def _parquet(path: Path, version: tuple[int, int]) -> Source:
     table, row = f"read_parquet({literal(path)}, file_row_number=true)", _NUMBERED
     if _NUMBERED in schema.names:  # a column of the file has the name of the database's own
         table, row = f"read_parquet({literal(path)})", _BY_ORDER
-    return Source(path, columns, about.num_rows, version, table, row, whole, ids, others=others)
+    return Source(path, path, columns, version, table, row, whole, ID in columns, others=others)
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def _text(path: Path, version: tuple[int, int], start: bytes, end: bytes) -> Source:
+def _text(path: Path, version: tuple[int, int], end: bytes) -> Source:
     if end not in b"\r\n":
         raise UnreadableReports(
             f"The file {quoted(path.name)} ends in the middle of a line, so it may be cut off: copy it again, or end its last line "
@@ -182,9 +180,7 @@ def _text(path: Path, version: tuple[int, int], start: bytes, end: bytes) -> Sou
         f"read_csv({literal(path)}, auto_detect=false, header=false, skip=1, columns={{{types}}}, delim={literal(delimiter)}, "
         "quote='\"', escape='\"', null_padding=true, strict_mode=true, max_line_size=16777216)"
     )
-    rows = _about_how_many(start, path.stat().st_size)
-    ids = "text" if ID in columns else ""
-    return Source(path, columns, rows, version, table, _BY_ORDER, False, ids, text, others=others)
+    return Source(path, path, columns, version, table, _BY_ORDER, False, ID in columns, text, others=others)
 
 
 def _header(path: Path) -> tuple[str, list[str], bool]:
@@ -206,21 +202,15 @@ def _header(path: Path) -> tuple[str, list[str], bool]:
     return delimiter, names, reader.line_num == 1
 
 
-def _about_how_many(start: bytes, size: int) -> int:
-    """Rows of a text file of ``size`` bytes that begins like ``start``; what needs memory for them makes room for more."""
-    lines = max(start.count(b"\n"), start.count(b"\r"), 1)
-    return 1 + 5 * size * lines // (4 * len(start))
-
-
 def converted(source: Source, folder: Path, check: Callable[[], None]) -> Source:
     """The same rows as a Parquet file in the private ``folder``: what the database does not read as text, it reads so."""
     assert source.text is not None
     target = folder / "converted.parquet"
     text = source.text
     others = {} if {ID, REPORTS} & set(text.places) else {stored: int(stored[1:]) for stored in source.others}
-    rows = slow_text.convert(source.path, text.delimiter, text.places | others, text.names, target, check)
+    slow_text.convert(source.path, text.delimiter, text.places | others, text.names, target, check)
     table, columns = f"read_parquet({literal(target)}, file_row_number=true)", {name: name for name in text.places}
-    return replace(source, columns=columns, rows=rows, table=table, row=_NUMBERED, read=target, text=None)
+    return replace(source, columns=columns, table=table, row=_NUMBERED, place=target, text=None)
 
 
 def _columns(names: Sequence[str], path: Path) -> dict[str, str]:
@@ -255,6 +245,14 @@ def like_counts(path: Path, name: str) -> UnreadableReports:
     )
 
 
+def is_like_ids(name: str, values: Sequence[object]) -> bool:
+    """True if a column of these ``values`` may hold ids of reports by its ``name`` or by what they look like. No id comes often."""
+    texts = [value.hex() if isinstance(value, bytes) else str(value) for value in values if value not in (None, "")]
+    different, random = len(set(texts)), sum(map(bool, map(_RANDOM.fullmatch, texts)))
+    few_alike = len(texts) < _ALIKE * different and not different == 1 < len(texts)
+    return few_alike and (4 * random > 3 * len(texts) or bool(_ID_LIKE.search(name.strip().lower())))
+
+
 def now(path: Path) -> tuple[int, int]:
     """Changes with the file."""
     status = path.stat()
@@ -262,33 +260,14 @@ def now(path: Path) -> tuple[int, int]:
 
 
 def digest(path: Path, check: Callable[[], None]) -> tuple[str, bool]:
-    """SHA-256 (hex) of the bytes of a file, and whether as a text its lines end in several ways; ``check`` is called now and then."""
-    hasher = hashlib.sha256()
-
-    def read() -> Iterator[bytes]:
-        for chunk in _chunks(path, check):
-            hasher.update(chunk)
-            yield chunk
-
-    several = mixed(read())
-    return hasher.hexdigest(), several
-
-
-def _chunks(path: Path, check: Callable[[], None]) -> Iterator[bytes]:
-    """The bytes of a file; ``check`` is called now and then."""
+    """SHA-256 (hex) of the bytes of a file, and whether as a text its lines end in more than one way: with a line feed, a carriage return,
+    or both. ``check`` is called now and then."""
+    hasher, both, fed, returned = hashlib.sha256(), 0, 0, 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             check()
-            yield chunk
-
-
-def mixed(parts: Iterable[bytes]) -> bool:
-    """True if lines end in more than one way: with a line feed, a carriage return, or both."""
-    both = fed = returned = 0
-    last = b""
-    for part in parts:
-        whole = last + part
-        last = b"\r" if whole.endswith(b"\r") else b""  # its line feed may come next
-        both, fed = both + whole.count(b"\r\n"), fed + whole.count(b"\n")
-        returned += whole.count(b"\r") - len(last)
-    return (both > 0) + (fed > both) + (returned + len(last) > both) > 1
+            if chunk.endswith(b"\r"):  # its line feed may come next
+                chunk += file.read(1)
+            hasher.update(chunk)
+            both, fed, returned = both + chunk.count(b"\r\n"), fed + chunk.count(b"\n"), returned + chunk.count(b"\r")
+    return hasher.hexdigest(), (both > 0) + (fed > both) + (returned > both) > 1

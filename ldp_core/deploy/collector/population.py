@@ -55,7 +55,9 @@ def weights(mechanism: Mechanism, reports: Reports, sizes: np.ndarray) -> np.nda
     if not (np.isfinite(sizes) & (sizes >= 0)).all() or not sizes.any():
         raise ValueError("Sizes of groups are numbers of people from 0 up, not all 0.")
     if ((people == 0) & (sizes > 0)).any():
-        raise ValueError("A group of the population has no report, so nothing can stand for its people.")
+        raise ValueError(
+            "A group of the population has no report, so nothing can stand for its people: give it 0 people, or wait for its reports."
+        )
     return np.where(sizes > 0, sizes / np.maximum(1, people), 0.0)
 
 

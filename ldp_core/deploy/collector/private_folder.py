@@ -1,16 +1,21 @@
-"""A folder that no one else reads, gone when the work is done, and locks that end with the process that holds them, however it ends.
+"""A folder that no one else reads, gone when the work is done, files that are replaced at one stroke, and locks that end with the process
+that holds them, however it ends.
 
-A process that is killed leaves its folder behind, with people's ids in it. The next collection removes it: each folder has a lock.
+A process that is killed leaves its folder behind, with people's ids in it, or a file that it was writing. The next one removes what has no lock.
 """
 
 from __future__ import annotations
 
+import errno
+import glob
 import os
+import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -22,7 +27,13 @@ except ImportError:  # not on Windows
 from ldp_core.deploy.collector.reasons import UnreadableReports
 
 PREFIX = "ldp-collector-"
+NO_ROOM = "There is no room left on the disk: free some and start again."
 _LOCK = "lock"
+
+
+def no_room(error: Exception) -> bool:
+    """True if a write found no room left, by what the system says, whoever passes it on."""
+    return any(os.strerror(number) in str(error) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 
 
 class Held(Exception):
@@ -74,21 +85,18 @@ def private_folder(place: Path | None) -> Iterator[Path]:
             "There is no folder for temporary files that can be written to: set TMPDIR to one."
         ) from None
     with ExitStack() as ours:
-        yield _made(place, ours)
-
-
-def _made(place: Path | None, ours: ExitStack, tries: int = 5) -> Path:
-    """A new folder with its lock held. Another process may find the lock before it is held, and remove the folder: then another is made."""
-    made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=place, ignore_cleanup_errors=True)
-    folder = Path(ours.enter_context(made))
-    try:
-        ours.enter_context(held(folder / _LOCK))
-        (folder / _LOCK).stat()
-    except (Held, FileNotFoundError):
-        if tries > 1:
-            return _made(place, ours, tries - 1)
-        raise
-    return folder
+        for _ in range(5):  # another process may find the lock before it is held, and remove the folder
+            with suppress(Held, FileNotFoundError):
+                made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=place, ignore_cleanup_errors=True)
+                folder = Path(ours.enter_context(made))
+                ours.enter_context(held(folder / _LOCK))
+                (folder / _LOCK).stat()
+                break
+        else:
+            raise UnreadableReports(
+                "Folders for temporary files are removed as soon as they are made: set TMPDIR to another one."
+            )
+        yield folder
 
 
 def remove_abandoned(place: Path) -> None:
@@ -96,12 +104,35 @@ def remove_abandoned(place: Path) -> None:
     for folder in place.glob(f"{PREFIX}*"):
         # One without a lock is just being made by another process, or was left in the moment before it had one.
         with suppress(Held, OSError):
-            if _ours(folder) and (folder / _LOCK).is_file():
+            if _ours(folder, stat.S_IFDIR) and (folder / _LOCK).is_file():
                 with held(folder / _LOCK):
                     shutil.rmtree(folder)
 
 
-def _ours(folder: Path) -> bool:
-    """True if it is a folder that this user made, and no link to another place."""
-    about = folder.lstat()
-    return stat.S_ISDIR(about.st_mode) and (not hasattr(os, "getuid") or about.st_uid == os.getuid())
+def _ours(path: Path, kind: int) -> bool:
+    """True if it is of this ``kind`` and this user made it, and no link to another place."""
+    about = path.lstat()
+    return stat.S_IFMT(about.st_mode) == kind and (not hasattr(os, "getuid") or about.st_uid == os.getuid())
+
+
+def replace(path: Path, write: Callable[[IO[bytes]], object], mode: int = 0o600) -> None:
+    """Put a file that ``write`` writes in the place of ``path`` at one stroke; whoever may read it is said by the ``mode``."""
+    beginning = f".{path.name[:100]}."
+    for left in path.parent.glob(f"{glob.escape(beginning)}*.part"):
+        with suppress(Held, OSError):
+            if _ours(left, stat.S_IFREG):
+                with held(left):
+                    pass  # it is removed
+    unfinished = path.with_name(f"{beginning}{secrets.token_hex(8)}.part")  # no file that is there
+    try:
+        with open(unfinished, "x+b", opener=partial(os.open, mode=mode)) as file:
+            with suppress(OSError):  # not every file system has locks
+                _lock(file)
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+            if fcntl is None:
+                file.close()
+            unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -8,8 +8,6 @@ one of them.
 
 from __future__ import annotations
 
-import errno
-import math
 import os
 import re
 import shutil
@@ -21,10 +19,10 @@ import pyarrow as pa
 
 from ldp_core.deploy.collector import files as look_at
 from ldp_core.deploy.collector.alphabet import Alphabet, alphabet
-from ldp_core.deploy.collector.collection import Collection, Read, ids_of, lock_of
+from ldp_core.deploy.collector.collection import NO_IDS, Collection, Read, lock_of, together
 from ldp_core.deploy.collector.engine import AGAIN, OWN, REFUSED, Engine, Progress
-from ldp_core.deploy.collector.files import REPORTS, Source
-from ldp_core.deploy.collector.private_folder import Held, held, private_folder
+from ldp_core.deploy.collector.files import REPORTS
+from ldp_core.deploy.collector.private_folder import NO_ROOM, Held, held, no_room, private_folder
 from ldp_core.deploy.collector.reasons import NotRead, UnreadableReports
 from ldp_core.deploy.collector.rows import Tally
 from ldp_core.limits import MOST_COUNTED_USERS
@@ -36,9 +34,6 @@ File = str | Path | tuple[str, bytes]
 """A path, or the name and the content of an upload."""
 
 _SHARED = Path("/dev/shm")
-_SURPRISING = 0.2
-"""Chance below which single reports are not taken to differ from each other by accident."""
-_KINDS = {"text": "texts", "uuid": "UUIDs"}
 
 
 def collect(
@@ -49,67 +44,64 @@ def collect(
     progress: Callable[[float], None] | None = None,
     cancel: Cancel | None = None,
     state: str | Path | None = None,
+    apart: bool = False,
 ) -> Collection:
     """``collection`` (none: nothing) and the reports in ``files`` for ``design``, drawn by ``mechanism``.
 
     Files have a column ``report``: whole numbers separated by single spaces, or integers. A column
     ``design`` states the design of each report; rows of others are refused. A column ``id`` says
-    which are the same: the first row of this design that has an id
-    uses it up, in the order of rows and files, and later ones are repeats, whatever they report. A column ``reports``
-    instead says how many times a report was sent, for those counted elsewhere.
+    which are the same: the first row of this design that has an id uses it up, in the order of rows
+    and files, those of the ``collection`` included. Later ones with this id are repeats where they
+    hold the same report, and refused where they hold another one. A column ``reports`` instead says
+    how many times a report was sent, for those counted elsewhere.
 
-    Args:
-        progress: told how much is done, 0 to 1, also by a thread of its own.
-        cancel: looked at between batches. It raises `ldp_core.run.Interrupted`.
-        state: a path. The collection is saved there after each file, and found there when
-        collecting goes on: files read before are passed over. The ids are kept beside it, in a
-        folder whose name ends in ``.ids``, and compared with
-            those of all later files. Without a state they are compared within the files of one call.
+    Parameters
+    ----------
+    progress
+        Told how much is done, 0 to 1, also by a thread of its own.
+    cancel
+        Looked at between batches. It raises `ldp_core.run.Interrupted`.
+    state
+        A path. The collection is saved there, at the latest when as many ids have been added as it
+        holds, and found there when collecting goes on: files read before are passed over.
+    apart
+        Whether it is known that nobody is both in files with ids and in files without.
 
-    Raises:
-        ValueError: a file that is damaged, cut off, has other columns, or is there twice: nothing of it is counted, and the message
-            names it; a state or a collection of another design; reports with continuous noise.
+    Raises
+    ------
+    ValueError
+        A file that is damaged, cut off, has other columns, or is there twice: nothing of it is
+        counted, and the message names it; a file with ids beside reports that were counted without,
+        or the other way round; a state or a collection of another design; reports with continuous
+        noise.
     """
     letters, cancelled = alphabet(mechanism), asked(cancel)
     state = None if state is None else Path(state).expanduser().resolve()  # one lock, whatever it is called
     wanted: Sequence[File] = [files] if isinstance(files, (str, Path, tuple)) else list(files)
     with _only_one(state), private_folder(_place(wanted)) as home:
-        store = home / "ids"
         if state is not None:
-            store = ids_of(state)
             collection = _resumed(state, mechanism, collection)
         collection = Collection.empty(mechanism, design) if collection is None else collection
-        _check_design(collection, mechanism, design)
+        collection.check_design(design, mechanism.digest)
         before = {file_read.digest for file_read in collection.read} if state is not None else set()
         paths = [_written(file, home, number) for number, file in enumerate(wanted)]
         sizes = [path.stat().st_size if path.is_file() else 0 for path in paths]
-        for number, path in enumerate(paths):
-            source, tell = look_at.look(path), _share_of(progress, sizes, number)
-            check = Engine(source, design, (), home, cancelled, tell).check
-            digest, mixed = look_at.digest(path, check)
-            if digest in before:
-                continue
-            _check_new(path, digest, collection.read)
-            earlier = _earlier(source, collection.read, store, state is not None)
-            kept = store if state is not None or number + 1 < len(paths) else None
-
-            while True:
-                try:
-                    if source.text is not None and (mixed or not source.text.one_line):
-                        raise NotRead
-                    counts = _counted(Engine(source, design, earlier, home, cancelled, tell), letters, digest, kept)
-                    break
-                except NotRead:  # a slower reader may, and else says what is wrong
-                    if source.text is None:
-                        raise
-                    source = look_at.converted(source, home, check)
-            collection = collection + counts
-            tell(1.0)
-            if collection.users > MOST_COUNTED_USERS:
-                raise UnreadableReports(
-                    f"The file {quoted(path.name)} brings the collection to more than 2^53 reports: check its column reports."
-                )
-            if state is not None:
+        saved = collection
+        try:
+            for number, path in enumerate(paths):
+                tell = _share_of(progress, sizes, number)
+                engine = Engine(look_at.look(path), design, collection.ids, home, cancelled, tell)
+                digest, mixed = look_at.digest(path, engine.check)
+                if digest in before:
+                    continue
+                collection = _read(engine, mixed, letters, digest, collection, apart)
+                tell(1.0)
+                # Each time that they have doubled: else all ids would be written again for each file.
+                if state is not None and len(collection.ids) >= 2 * len(saved.ids):
+                    collection.save(state)
+                    saved = collection
+        finally:
+            if state is not None and collection is not saved:
                 collection.save(state)
         return collection
 
@@ -128,10 +120,10 @@ def _only_one(state: Path | None) -> Iterator[None]:
             f"Somebody else is collecting into the state {quoted(state)} just now: wait until they are done, and start again."
         ) from None
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if not no_room(error):
             raise
         raise UnreadableReports(
-            "There is no room left on the disk: free some and start again. The files collected before are in the state, where there is one."
+            f"{NO_ROOM} The files collected before are in the state, where there is one."
         ) from error
 
 
@@ -145,41 +137,6 @@ def _resumed(state: Path, mechanism: Mechanism, collection: Collection | None) -
     if collection is not None:
         raise ValueError("The state file holds a collection already: give that one, or choose a new state file.")
     return Collection.load(state, mechanism)
-
-
-def _check_design(collection: Collection, mechanism: Mechanism, design: str) -> None:
-    if collection.design != design or collection.reports.mechanism_digest != mechanism.digest:
-        raise ValueError(
-            f"The collection so far is of design {quoted(collection.design)} and these reports are to be of {quoted(design)}: only reports "
-            "of one design can be added up."
-        )
-
-
-def _check_new(path: Path, digest: str, read: Sequence[Read]) -> None:
-    twice = next((file.name for file in read if file.digest == digest), None)
-    if twice is not None:
-        raise UnreadableReports(
-            f"The file {quoted(path.name)} has been collected before, as {quoted(twice)}: its reports would be counted twice."
-        )
-
-
-def _earlier(source: Source, read: Sequence[Read], store: Path, complete: bool) -> list[Path]:
-    """Files with the ids of earlier reports that those of ``source`` are compared with; of all of them where ``complete``."""
-    if not source.ids:
-        return []
-    with_ids = [file for file in read if file.ids]
-    paths = [path for file in with_ids if (path := store / f"{file.digest}.parquet").is_file()]
-    if complete and len(paths) < len(with_ids):
-        raise UnreadableReports(
-            f"The ids of earlier files are not in the folder {quoted(store.name)} beside the state, so repeated reports could not be "
-            "found: put it back, or collect into a new state."
-        )
-    if paths and any(file.ids != source.ids for file in with_ids):
-        raise UnreadableReports(
-            f"The ids in {quoted(source.path.name)} are stored as {_KINDS[source.ids]}, those of earlier files are not: export all in "
-            "one way, or repeated reports could not be found."
-        )
-    return paths
 
 
 def uploads_stay_in_memory() -> bool:
@@ -227,33 +184,42 @@ def _share_of(progress: Progress | None, sizes: Sequence[int], number: int) -> P
     return tell
 
 
-def _all_differ(rows: int, outcomes: int) -> float:
-    """The largest chance that as many single reports all differ; 0 where they are all there are, or more."""
-    return (
-        0.0
-        if rows >= outcomes
-        else math.exp(math.lgamma(outcomes + 1) - math.lgamma(outcomes - rows + 1) - rows * math.log(outcomes))
-    )
+def _read(engine: Engine, mixed: bool, letters: Alphabet, digest: str, before: Collection, apart: bool) -> Collection:
+    """See `_counted`. What the database does not read as text, a slower reader may, and else says what is wrong."""
+    source = engine.source
+    try:
+        if source.text is not None and (mixed or not source.text.one_line):
+            raise NotRead
+        return _counted(engine, letters, digest, before, apart)
+    except NotRead:
+        if source.text is None:
+            raise
+        engine.source = look_at.converted(source, engine.folder, engine.check)
+    return _counted(engine, letters, digest, before, apart)
 
 
-def _counted(engine: Engine, letters: Alphabet, digest: str, store: Path | None) -> Collection:
-    """The reports of a file alone; their ids are kept in the folder ``store``."""
-    source, tally, repeated = engine.source, Tally(letters, letters.mechanism.aggregate(letters.nothing)), 0
+def _counted(engine: Engine, letters: Alphabet, digest: str, before: Collection, apart: bool) -> Collection:
+    """The collection ``before``, and the reports of a file of this ``digest``."""
+    source, tally, repeated = engine.source, Tally(letters, before.reports), 0
+    again, ids = False, NO_IDS
     with engine.connected() as connection:
-        again = bool(source.ids) and engine.find_repeated(connection)
-        if again and source.ids == "text" and (rounded := engine.rounded(connection)):
-            raise UnreadableReports(
-                f"Ids in {quoted(source.path.name)} such as {quoted(rounded)} look rounded by a spreadsheet, so that different ones became "
-                "the same: export the reports again with ids as text. No report in it was counted."
-            )
-        few = letters.few and source.rows <= 2 * letters.outcomes
-        if few and not source.ids and REPORTS not in source.columns:
-            found = engine.like_counts(connection)
-            if found is not None and _all_differ(found[1], int(letters.outcomes)) < _SURPRISING:
-                raise look_at.like_counts(source.path, found[0])
-        if source.ids and store is not None:
-            engine.keep_ids(connection)
-        engine.phase = (0.5, 1.0) if source.ids else (0.0, 1.0)
+        if not source.ids and REPORTS not in source.columns:
+            if (name := engine.like_ids(connection)) is not None:
+                raise UnreadableReports(
+                    f"The file {quoted(source.path.name)} has no column id, and its column {quoted(name)} looks like ids of reports: name it id "
+                    "if it is, so that a report sent twice counts once, and leave it out if not. No report in it was counted."
+                )
+            if letters.few and (name := engine.like_counts(connection, int(letters.mechanism.outcomes))) is not None:
+                raise look_at.like_counts(source.path, name)
+        before.check_new(source.path.name, digest, source.ids, apart)
+        if source.ids:
+            again, ids = engine.compare_ids(connection)
+            if again and (rounded := engine.rounded(connection)):
+                raise UnreadableReports(
+                    f"Ids in {quoted(source.path.name)} such as {quoted(rounded)} look rounded by a spreadsheet, so that different ones became "
+                    "the same: export the reports again with ids as text. No report in it was counted."
+                )
+            engine.phase = (0.5, 1.0)
         for statuses, texts, times in engine.rows(connection, again, letters):
             for status, reason in REFUSED.items():
                 tally.refused[reason] += int(times[statuses == status].sum())
@@ -264,16 +230,11 @@ def _counted(engine: Engine, letters: Alphabet, digest: str, store: Path | None)
         raise UnreadableReports(
             f"The file {quoted(source.path.name)} changed while it was read: collect it again. No report in it was counted."
         )
-    if source.ids and store is not None:
-        store.mkdir(mode=0o700, exist_ok=True)
-        moved = store / f"{digest}.parquet"
-        try:
-            shutil.copyfile(engine.written, moved.with_suffix(".part"))
-            os.replace(moved.with_suffix(".part"), moved)
-        finally:
-            moved.with_suffix(".part").unlink(missing_ok=True)
-        engine.written.unlink()
+    if tally.reports.users > MOST_COUNTED_USERS:
+        raise UnreadableReports(
+            f"The file {quoted(source.path.name)} brings the collection to more than 2^53 reports: check its column reports."
+        )
     refused = {reason: number for reason, number in tally.refused.items() if number}
-    size, accepted = source.version[0], tally.reports.users
-    read = Read(source.path.name, size, digest, accepted, refused, repeated, source.ids)
-    return Collection(engine.design, tally.reports, (read,))
+    new = tally.reports.users - before.users, refused, repeated
+    read = Read(source.path.name, source.version[0], digest, *new, source.ids)
+    return Collection(engine.design, tally.reports, (*before.read, read), together(before.ids, ids))

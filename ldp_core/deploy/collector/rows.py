@@ -46,8 +46,7 @@ class Tally:
             (OUTSIDE, times[fitting][~known]),
         ):
             self.refused[reason] += int(some.sum())
-        weighed_reports = weighed(self.letters, rows[known], times[fitting][known])
-        self.reports = self.reports + weighed_reports
+        self.reports = self.reports + weighed(self.letters, rows[known], times[fitting][known])
 
 
 def numbers(texts: pa.StringArray, letters: Alphabet) -> tuple[np.ndarray, np.ndarray]:
@@ -70,6 +69,5 @@ def weighed(letters: Alphabet, rows: np.ndarray, times: np.ndarray) -> Reports:
     for digit in reversed(range(int(times.max(initial=0)).bit_length())):
         reports = reports + reports
         some = rows[(times >> digit & 1).astype(bool)]
-        if len(some):
-            reports = reports + mechanism.aggregate(letters.shaped(some))
+        reports = reports + mechanism.aggregate(letters.shaped(some))
     return reports

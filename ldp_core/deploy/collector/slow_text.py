@@ -22,14 +22,14 @@ _ROWS = 2**16
 
 def convert(
     path: Path, delimiter: str, places: dict[str, int], names: int, target: Path, check: Callable[[], None]
-) -> int:
+) -> None:
     """Write the columns at these ``places`` of a text file whose header has this number of
-    ``names``; returns the number of rows.
+    ``names``.
 
     ``check`` is called now and then. UnreadableReports, one sentence, if the file is damaged.
     """
     schema = pa.schema([(name, pa.string()) for name in places])
-    before, rows = csv.field_size_limit(MOST_CELL_CHARACTERS), 0
+    before = csv.field_size_limit(MOST_CELL_CHARACTERS)
     try:
         with (
             path.open(encoding="utf-8-sig", newline="") as file,
@@ -37,11 +37,11 @@ def convert(
         ):
             reader = csv.reader(file, delimiter=delimiter, strict=True)
             next(reader, None)
-            for some in _in_parts(_checked(reader, names, path)):
+            rows = _checked(reader, names, path)
+            while some := list(itertools.islice(rows, _ROWS)):
                 check()
                 columns = [[row[place] if place < len(row) else None for row in some] for place in places.values()]
                 writer.write_table(pa.table([pa.array(column, pa.string()) for column in columns], schema=schema))
-                rows += len(some)
     except UnicodeDecodeError as error:
         raise UnreadableReports(f"The file {quoted(path.name)} is not UTF-8: export it as UTF-8.") from error
     except csv.Error as error:
@@ -50,7 +50,6 @@ def convert(
         ) from error
     finally:
         csv.field_size_limit(before)
-    return rows
 
 
 def _checked(reader: Iterator[list[str]], names: int, path: Path) -> Iterator[list[str]]:
@@ -62,8 +61,3 @@ def _checked(reader: Iterator[list[str]], names: int, path: Path) -> Iterator[li
                 f"Row {number:,} of {quoted(path.name)} has {len(row)} cells, and its header {names}: nothing of the file was counted."
             )
         yield row
-
-
-def _in_parts(rows: Iterator[list[str]]) -> Iterator[list[list[str]]]:
-    while some := list(itertools.islice(rows, _ROWS)):
-        yield some

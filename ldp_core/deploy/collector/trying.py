@@ -20,24 +20,12 @@ def simulated(mechanism: Mechanism, design: str, counts: Counts, seed: int = 0) 
 
     ValueError for a mechanism whose reports hold continuous noise.
     """
-    letters, rng = alphabet(mechanism), np.random.default_rng(seed)
-    values = _people(mechanism, counts, rng, min(MOST_DRAWN_PEOPLE, _NUMBERS // letters.width))
-    sent = mechanism.privatize(values, rng)
-    rows = sent.astype(letters.dtype).reshape(len(values), letters.width)
+    letters, rng, users = alphabet(mechanism), np.random.default_rng(seed), users_of(counts)
+    chosen = rng.choice(
+        users, min(users, MOST_DRAWN_PEOPLE, _NUMBERS // letters.width), replace=False
+    )  # in random order
+    sent = mechanism.privatize(mechanism.inputs(mechanism.people(counts).at(chosen)), rng)
     written = ["report,design,id,simulated"]
-    for row, own in zip(rows.tolist(), _ids(len(rows), rng), strict=True):
-        written.append(f"{' '.join(map(str, row))},{design},{own},yes")
+    for row in sent.astype(letters.dtype).reshape(len(chosen), letters.width).tolist():
+        written.append(f"{' '.join(map(str, row))},{design},{rng.bytes(16).hex()},yes")
     return ("\n".join(written) + "\n").encode()
-
-
-def _people(mechanism: Mechanism, counts: Counts, rng: np.random.Generator, most: int) -> np.ndarray:
-    """(N,) types of at most ``most`` people, or (N, d) records for surveys, in random order."""
-    users = users_of(counts)
-    chosen = rng.choice(users, min(most, users), replace=False)
-    return mechanism.inputs(mechanism.people(counts).at(chosen))
-
-
-def _ids(number: int, rng: np.random.Generator) -> list[str]:
-    """Random ids, of 32 hexadecimal digits."""
-    drawn = rng.bytes(16 * number).hex()
-    return [drawn[32 * i : 32 * (i + 1)] for i in range(number)]

@@ -66,23 +66,30 @@ def main(arguments: Sequence[str]) -> int:
         files.check_apart(given)
         with stopping() as stop:
             given.run(given, stop)
-            sys.stdout.flush()
+            print(end="", flush=True)
             return STOPPED if stop.is_set() else DONE
     except (KeyboardInterrupt, Interrupted, Stopping):
         print("Stopped.", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:  # the reader of the pipe has seen enough, as `head` has
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (ValueError, OSError, MemoryError) as error:
         print(_sentence(error, arguments), file=sys.stderr)
         return BAD_INPUT
+    finally:
+        try:
+            print(end="", flush=True)
+        except OSError:  # what is left would be written at the exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     if isinstance(error, OSError) and error.strerror:
-        given = error.filename in arguments  # other files are of this program's own
-        return f"{error.filename if given else Path(str(error.filename or 'The system')).name}: {error.strerror}."
+        from ldp_core.deploy.collector.private_folder import NO_ROOM, no_room  # help does without
+
+        # Other files than those given are of this program's own.
+        name = error.filename if error.filename in arguments else Path(str(error.filename or "The system")).name
+        return f"{name}: {NO_ROOM if no_room(error) else f'{error.strerror}.'}"
     if isinstance(error, MemoryError):
         return "There is not enough memory for this: ask fewer questions at once, or use coarser bins."
     return " ".join(str(error).split())

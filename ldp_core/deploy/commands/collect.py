@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import threading
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,8 +37,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--state",
         metavar="FILE",
         type=files.State,
-        help="what is counted is kept here, and found again by the next call: files are added day by day (the same id in files of "
-        "different calls is not noticed)",
+        help="the collection: what is counted is kept here, with ids as digests, and found again by the next call, so that files are added day "
+        "by day and an id counts once on all of them. The Collect page downloads and opens the same file",
+    )
+    parser.add_argument(
+        "--apart",
+        action="store_true",
+        help="nobody is both in files with ids and in files without: count them together",
     )
     parser.add_argument(
         "--any-time", action="store_true", help="intervals that stay valid however often somebody looks"
@@ -69,13 +75,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
-    kit = open_kit(given.kit)
+    with terminal.progress("Opening the kit"):
+        kit = open_kit(given.kit)
     estimators.spec(given.estimator)  # refused before anything is counted
     for warning in kit.warnings:
         terminal.say(warning)
     occasions = _occasions(given.occasions, kit.configuration.reports_per_user)
-    terminal.begin("Counting reports")
-    collection = collector.collect(given.reports, kit.mechanism, kit.design, cancel=stop, state=given.state)
+    with terminal.progress("Counting reports") as tell:
+        collection = collector.collect(
+            given.reports, kit.mechanism, kit.design, None, tell, stop, given.state, given.apart
+        )
     if not collection.users:  # then why is all there is to say
         for file in collection.read:
             terminal.say(_said(file))
@@ -85,15 +94,17 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     kind, sizes, reported = "any_time" if given.any_time else "fixed", None, collection.users / occasions
     if given.population:
         sizes = collector.sizes_of(given.population, collector.group_names(kit.domain))
-    answers = collector.answers(
-        collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
-    )
     users = reported if sizes is None else float(sizes.sum())
+    with terminal.progress("Working out the answers"):
+        answers = collector.answers(
+            collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
+        )
+        about = (collection, kit.mechanism, kit.workload, kit.ratios, given.estimator, given.level, kind)
+        ratios = collector.within_groups(*about, drawn=given.drawn)
     told = collector.in_units(answers, kit.workload, users)
-    about = (collection, kit.mechanism, kit.workload, kit.ratios, given.estimator, given.level, kind)
-    ratios = collector.within_groups(*about, drawn=given.drawn)
     if given.output:
-        files.write(given.output, frames.as_csv(collector.with_groups(told, ratios)).encode())
+        # Without a byte order mark, spreadsheets take UTF-8 for another encoding.
+        files.write(given.output, BOM_UTF8 + frames.as_csv(collector.with_groups(told, ratios)).encode())
     read = [
         {"name": file.name, "accepted": file.accepted, "refused": dict(file.refused), "repeated": file.repeated}
         for file in collection.read
@@ -138,7 +149,7 @@ def _said(file: Read) -> str:
     """A file in a sentence."""
     parts = [f"{file.name}: {wording.count(file.accepted)} reports counted"]
     if file.repeated:
-        parts.append(f"{wording.count(file.repeated)} left out whose id had come before")
+        parts.append(f"{wording.count(file.repeated)} left out since the same report had come before under its id")
     parts += [f"{wording.count(number)} refused ({reason})" for reason, number in file.refused.items()]
     return ", ".join(parts) + "."
 

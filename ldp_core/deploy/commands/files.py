@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from ldp_core import designs
 from ldp_core.data import tables
-from ldp_core.deploy.collector.collection import beside, replace
+from ldp_core.deploy.collector.collection import lock_of
+from ldp_core.deploy.collector.private_folder import replace
 from ldp_core.deploy.commands import terminal
 from ldp_core.designs import Bundle, Configuration, UploadedData
 from ldp_core.designs.bundle import KIT, MEMBERS, PROOF
@@ -26,7 +27,7 @@ class Output(str):
 
 
 class State(Output):
-    """The name of a file that a command reads and writes, and others beside it."""
+    """The name of a file that a command reads and writes, with a lock beside it."""
 
 
 def check_apart(given: argparse.Namespace) -> None:
@@ -37,10 +38,14 @@ def check_apart(given: argparse.Namespace) -> None:
     for place, output in enumerate(outputs):
         if not Path(output).parent.is_dir():
             raise ValueError(f"{output}: there is no folder {Path(output).parent}; make it, or choose another path.")
-        if Path(output).is_dir():
-            raise ValueError(f"{output} is a folder: name a file.")
-        if not os.access(Path(output).parent, os.W_OK):
-            raise ValueError(f"{output}: files cannot be written to this folder; choose another one.")
+        if Path(output).exists() and not Path(output).is_file():
+            raise ValueError(f"{output} is a folder or a device: name a file.")
+        try:
+            tempfile.TemporaryFile(dir=Path(output).parent).close()
+        except OSError as error:
+            raise ValueError(
+                f"{output}: files cannot be written to this folder ({error.strerror}); choose another one."
+            ) from error
         for other in [value for value in values if isinstance(value, Input)] + outputs[:place]:
             if any(_same(written, read) for written in _files(output) for read in _files(other)):
                 raise ValueError(
@@ -53,7 +58,7 @@ def _files(name: str) -> Iterator[Path]:
     path = Path(name)
     yield path
     if isinstance(name, State):
-        yield from beside(path.expanduser().resolve())
+        yield lock_of(path.expanduser().resolve())
     elif path.is_dir():
         yield from (path / member for member in (*MEMBERS, *KIT, *PROOF))
 
@@ -125,4 +130,4 @@ def table(name: str | None, configuration: Configuration) -> Table | None:
 
 def write(name: str, what: bytes) -> None:
     """Write a file whole, or not at all."""
-    replace(Path(name), what, 0o666)
+    replace(Path(name), lambda file: file.write(what), 0o666)

@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
@@ -61,6 +62,24 @@ def begin(work: str) -> None:
     """Say on a terminal that long ``work`` begins; nothing elsewhere."""
     if sys.stderr.isatty():
         say(f"{work} ...")
+
+
+@contextmanager
+def progress(work: str) -> Iterator[Callable[[float], None]]:
+    """Say that long ``work`` goes on, and how much is done where that is told: every ten seconds on a terminal, every minute elsewhere."""
+    told, ended, begun = [0.0], threading.Event(), time.monotonic()
+
+    def follow() -> None:
+        while not ended.wait(10.0 if sys.stderr.isatty() else 60.0):
+            done = f"{told[-1]:.0%} done after" if told[-1] else "going on for"
+            say(f"{work}: {done} {wording.duration(time.monotonic() - begun)}.")
+
+    begin(work)
+    threading.Thread(target=follow, daemon=True).start()
+    try:
+        yield told.append
+    finally:
+        ended.set()
 
 
 def show(

@@ -63,6 +63,7 @@ def readme(
 ) -> str:
     """README.md of a kit; ``sizes`` are those of the values that its device takes, ``proof`` whether one is in it."""
     several = configuration.reports_per_user
+    once = "" if several == 1 else " --occasions 1"
     first = "0" if len(sizes) == 1 else f"'{[0] * len(sizes)}'"
     last = str(sizes[0] - 1) if len(sizes) == 1 else f"'{[size - 1 for size in sizes]}'"
     return f"""# A private collection, ready to run
@@ -114,8 +115,23 @@ END
 And their answers, with the program that made this design on the path (`export PYTHONPATH=/path/to/it`):
 
 ```sh
-python3 collect.py reports.csv{"" if several == 1 else " --occasions 1"}
+python3 collect.py reports.csv{once}
 ```
+
+## Over several days
+
+Files that come day by day go into one collection, and an id counts once on all of them:
+
+```sh
+python3 collect.py monday.csv --state counted.npz{once}
+python3 collect.py tuesday.csv --state counted.npz{once}
+python3 collect.py wednesday.csv --state counted.npz -o answers.csv{once}
+```
+
+* `counted.npz` holds counts, and digests of ids instead of ids. The page Collect of the program opens it as an earlier collection, and what that
+  page downloads goes on here as `--state`.
+* A command that was stopped or killed can be given again: nothing is counted twice.
+* Whoever looks at the answers before all reports are in adds `--any-time`: then intervals hold at all looks together.
 
 ## What is noticed, and what is not
 
@@ -142,8 +158,9 @@ python3 collect.py reports.csv{"" if several == 1 else " --occasions 1"}
 ## At the collector
 
 * A file of reports is CSV or Parquet with the columns `report`, and optionally, `design` and `id`. Reports of another design
-  are refused, and ids that come twice are counted once.
+  are refused, and a report that comes twice under its id is counted once. Another report under an id that had come before is refused
+  with a number of its own: the device drew anew, which spends epsilon again, or somebody tampered.
 * If the reports are in a database, `count.sql` counts them there; `collect.py` takes its result, with the columns `report` and `reports`.
-* Counts of days or places add up: nothing is lost by counting first and answering later. Counts hold no ids, so the same id in files
-  that were counted apart is not noticed: count files that may share ids together.
+* Counts of days or places add up: nothing is lost by counting first and answering later. Counts hold no ids, so whoever is in two files of
+  counts is counted twice. Files with ids and files without go together with `--apart` alone: add it if you know that nobody is in both.
 {"" if several == 1 else OCCASIONS.format(several=several)}"""

@@ -70,6 +70,15 @@ def bring(state: Session, subject: Kit, own: bool) -> None:
     if not own:
         del offered["simulated"]
     chosen = view_switch(state, "collect-from", offered, "Source")
+    if collecting.collection(state, subject).read or collecting.counting(state, subject).error:
+        control(
+            st.checkbox,
+            "Nobody is both in files with ids and in files without",
+            collecting.apart(subject),
+            state.view.get(collecting.apart(subject), False),
+            lambda known: state.view.update({collecting.apart(subject): known}),
+            help="Reports with ids and without are counted together only if you know this: otherwise people in both would count twice.",
+        )
     {"upload": _upload, "local": _local, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
 
 
@@ -94,7 +103,7 @@ def _upload(state: Session, subject: Kit) -> None:
     )
     st.caption(
         "With a column report, and where you have them design and id; or report and reports (how many) where something else has "
-        "counted. Give files that may share ids together: the same id in files counted one after the other is not noticed."
+        "counted. An id counts once in all files together, also in those of other days."
     )
     with layout.actions():
         _start("Count these reports", act, disabled=not given)
@@ -118,9 +127,6 @@ def _local(state: Session, subject: Kit) -> None:
         named = state.view.get("collect-paths", "").splitlines()
         collecting.count_files(state, subject, [Path(line.strip()) for line in named if line.strip()])
 
-    st.caption(
-        "Name files that may share ids together: the same id in files counted one after the other is not noticed."
-    )
     with layout.actions():
         _start("Count these reports", act, disabled=not lines)
 
@@ -134,14 +140,14 @@ def _earlier(state: Session, subject: Kit) -> None:
         collecting.add(state, subject, content)
 
     given = st.file_uploader(
-        "A collection downloaded here (.npz)",
+        "A collection downloaded here, or the --state of the command line (.npz)",
         type=["npz"],
         key=key,
         help="Its reports are added to those counted so far, exactly: day by day, or one server's to another's.",
     )
     st.caption(
-        "A collection holds counts and no ids: the same file is refused a second time, but a report with the same id in two files, counted in "
-        "different collections, is counted twice."
+        "A collection holds counts, and digests of ids: a report that is sent again another day is left out. Open the collection of the days "
+        "before first, then count the new files; two collections with ids in common are not added up."
     )
     with layout.actions():
         _start("Add it", act, disabled=given is None)

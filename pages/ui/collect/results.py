@@ -50,7 +50,11 @@ def counted(collection: Collection) -> None:
     """How many reports were accepted, repeated and refused, in all and file by file."""
     row = layout.metrics("collected")
     row.metric("Reports counted", wording.count(collection.users))
-    row.metric("Repeated", wording.count(collection.repeated), help="Left out because their id had come before.")
+    row.metric(
+        "Repeated",
+        wording.count(collection.repeated),
+        help="Left out because the same report had come before under its id.",
+    )
     row.metric("Refused", wording.count(sum(collection.refused.values())))
     row.metric("Files read", wording.count(len(collection.read)))
     if drawn_here := simulated(collection):

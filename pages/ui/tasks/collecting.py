@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from ldp_core import verdicts, workloads
 from ldp_core.deploy import collector
@@ -35,8 +36,9 @@ def own(state: Session, mechanism: Mechanism) -> Task[Kit]:
 def opened(state: Session, content: bytes, digest: str = "") -> Task[Kit]:
     """The design of a kit by its ``content``, or by the ``digest`` of what has been opened before."""
     digest = digest or hashlib.sha256(content).hexdigest()
-    key = f"opened-kit:{digest}"
-    return Task(state, key, "opening the kit", lambda job: open_kit(content), lambda _: _NOTHING, page=_PAGE)
+    return Task(
+        state, f"opened-kit:{digest}", "opening the kit", lambda job: open_kit(content), lambda _: _NOTHING, page=_PAGE
+    )
 
 
 def collection(state: Session, subject: Kit) -> Collection:
@@ -45,8 +47,14 @@ def collection(state: Session, subject: Kit) -> Collection:
     return Collection.empty(subject.mechanism, subject.design) if collected is None else collected
 
 
+def apart(subject: Kit) -> str:
+    """In `Session.view`: whether nobody is both in files with ids and in files without, as somebody said."""
+    return f"apart:{subject.design}"
+
+
 def forget(state: Session, subject: Kit) -> None:
     """Begin again with nothing."""
+    state.view.pop(apart(subject), None)
     state.results.put(_held(subject), Collection.empty(subject.mechanism, subject.design), _NOTHING)
 
 
@@ -65,17 +73,14 @@ def counting(state: Session, subject: Kit, adding: Callable[[Collection, Job], C
 def count_files(state: Session, subject: Kit, files: Sequence[File]) -> None:
     """Begin to count the reports in files."""
     state.view[HELD] = True
-    counting(state, subject, lambda before, job: _read(subject, files, before, job)).start()
+    counting(state, subject, lambda before, job: _read(state, subject, files, before, job)).start()
 
 
 def count_simulated(state: Session, subject: Kit, counts: Counts, seed: int) -> None:
     """Begin to count simulated reports of the people ``counts``."""
-
-    def adding(before: Collection, job: Job) -> Collection:
-        return _read(subject, [(SIMULATED, simulated(subject, counts, seed))], before, job)
-
     state.view[HELD] = True
-    counting(state, subject, adding).start()
+    drawn = partial(simulated, subject, counts, seed)
+    counting(state, subject, lambda before, job: _read(state, subject, [(SIMULATED, drawn())], before, job)).start()
 
 
 def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
@@ -86,7 +91,8 @@ def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
 def add(state: Session, subject: Kit, content: bytes) -> None:
     """Begin to add a collection that was downloaded before."""
     state.view[HELD] = True
-    counting(state, subject, lambda before, job: before + Collection.load(content, subject.mechanism)).start()
+    earlier = partial(Collection.load, content, subject.mechanism)
+    counting(state, subject, lambda before, job: before.added(earlier(), state.view.get(apart(subject), False))).start()
 
 
 def forged(mechanism: Mechanism, workload: workloads.Workload, cancel: Cancel) -> collector.Manipulation | None:
@@ -96,11 +102,9 @@ def forged(mechanism: Mechanism, workload: workloads.Workload, cancel: Cancel) -
     return None
 
 
-def _read(subject: Kit, files: Sequence[File], before: Collection, job: Job) -> Collection:
-    def follow(share: float) -> None:
-        job.progress = share
-
-    return collector.collect(files, subject.mechanism, subject.design, before, follow, job.cancelled)
+def _read(state: Session, subject: Kit, files: Sequence[File], before: Collection, job: Job) -> Collection:
+    follow, known = partial(setattr, job, "progress"), state.view.get(apart(subject), False)
+    return collector.collect(files, subject.mechanism, subject.design, before, follow, job.cancelled, apart=known)
 
 
 def _held(subject: Kit) -> str:

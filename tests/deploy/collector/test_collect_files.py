@@ -2,6 +2,8 @@
 
 import csv
 import gzip
+import secrets
+import uuid
 from collections import Counter
 
 import numpy as np
@@ -96,7 +98,7 @@ kinds_of_rows = st.lists(
 def table(name, chosen):
     """Rows (report, design, id), and what should come of them: texts accepted, refused by reason, repeated."""
     texts, _ = drawn(BUILT[name], 41)
-    rows, accepted, refused, repeated, used = [], [], Counter(), 0, set()
+    rows, accepted, refused, repeated, used = [], [], Counter(), 0, {}
     for place, (kind, number, bad) in enumerate(chosen):
         text = texts[number]
         own = f"{place:032x}"
@@ -116,13 +118,15 @@ def table(name, chosen):
         elif not row[2]:
             refused[reasons.NO_ID] += 1
         elif row[2] in used:
-            repeated += 1
+            repeated += used[row[2]] == text
+            refused[reasons.ANOTHER_REPORT] += used[row[2]] != text
         elif kind in REASON:
             refused[REASON[kind]] += 1
         else:
             accepted.append(text)
-        used |= {row[2]} if row[1] == DESIGN else set()
-    return rows, accepted, dict(refused), repeated
+        if row[1] == DESIGN and row[2]:
+            used.setdefault(row[2], text)
+    return rows, accepted, dict(+refused), repeated
 
 
 @pytest.mark.parametrize("name", ["number", "set", "hash"])
@@ -168,7 +172,7 @@ def test_the_first_row_of_a_long_text_file_has_the_id(tmp_path):
     assert path.stat().st_size > 10**7
     found = collector.collect(path, BUILT["number"], DESIGN)
     assert found.reports.data.tolist() == [100_000, 0, 0, 0, 0]
-    assert found.repeated == 200_000
+    assert found.refused == {reasons.ANOTHER_REPORT: 200_000}
     pq.write_table(pa.table({"report": reports, "id": ids}), tmp_path / "long.parquet", row_group_size=1000)
     assert collector.collect(tmp_path / "long.parquet", BUILT["number"], DESIGN).reports.data[0] == 100_000
 
@@ -226,7 +230,7 @@ def test_bad_text_files_get_one_sentence_and_count_nothing(name, tmp_path):
     content, said = BAD[name]
     good, state = write_csv(tmp_path / "good.csv", [("1",)], ["report"]), tmp_path / "state.npz"
     with pytest.raises(ValueError, match=said) as refused:
-        collector.collect([good, ("bad.csv", content)], BUILT["number"], DESIGN, state=state)
+        collector.collect([good, ("bad.csv", content)], BUILT["number"], DESIGN, state=state, apart=True)
     assert "\n" not in str(refused.value)
     assert '"bad.csv"' in str(refused.value)
     assert str(tmp_path) not in str(refused.value)
@@ -242,6 +246,66 @@ def test_columns_beside_single_reports_are_no_counts(tmp_path):
     for name in ("country", "discount", "note"):
         content = f"report,{name}\n0,1\n1,1\n2,1\n3,1\n".encode()
         assert collector.collect(("raw.csv", content), BUILT["number"], DESIGN).users == 4
+
+
+IDS = {
+    "uuid": [str(uuid.UUID(int=i * 7**40)) for i in range(100)],
+    **{name: [str(1000 + i) for i in range(100)] for name in ("report_id", "userId", "_id", "Device ID", "ResponseId")},
+    "nonce": [f"{i * 7**9:x}" for i in range(100)],
+    "reference": [secrets.token_urlsafe(16) for _ in range(100)],
+    "token of the row": [uuid.UUID(int=i * 7**40).bytes for i in range(100)],
+}
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_ids_under_another_name_are_asked_for(name, tmp_path):
+    """Each report was sent twice; the values are those that databases and survey tools give."""
+    rows = {"report": [str(i % 5) for i in range(100)] * 2, name: IDS[name] * 2}
+    pq.write_table(pa.table(rows), tmp_path / "raw.parquet")
+    write_csv(tmp_path / "raw.csv", zip(*rows.values(), strict=True), rows)
+    mixed = (tmp_path / "raw.csv").read_bytes().replace(b"\r\n", b"\n", 50)
+    files = [tmp_path / "raw.parquet"]
+    files += [] if isinstance(IDS[name][0], bytes) else [tmp_path / "raw.csv", ("mixed.csv", mixed)]
+    for file in files:
+        with pytest.raises(ValueError, match=f'column "{name}" looks like ids'):
+            collector.collect(file, BUILT["number"], DESIGN)
+    pq.write_table(pa.table({"report": rows["report"], "ID": map(str, rows[name])}), tmp_path / "named.parquet")
+    named = collector.collect(tmp_path / "named.parquet", BUILT["number"], DESIGN)
+    assert (named.users, named.repeated) == (100, 100)
+    with pytest.raises(ValueError, match=f'column "{name}" looks like ids'):
+        collector.collect(files[0], BUILT["number"], DESIGN, named)
+
+
+NO_IDS = {
+    "store_id": ["12", "7"],
+    "valid": ["yes", "no"],
+    "at": [f"2026-11-28T03:{i % 60:02}:{i // 60:02}Z" for i in range(200)],
+    "received": [f"20261128T03{i:04}Z" for i in range(200)],
+    "ns": [str(1_764_300_000 * 10**9 + 7**7 * i) for i in range(200)],
+    "note": [f"it was fine, thank you, number {i}" for i in range(200)],
+    "row": list(map(str, range(200))),
+    "score": [str(i / 7) for i in range(200)],
+    "build": ["3f0a9c1d2e4b5a69"],
+}
+
+
+@pytest.mark.parametrize("name", NO_IDS)
+def test_other_columns_are_not_taken_for_ids(name, tmp_path):
+    values = NO_IDS[name] * (200 // len(NO_IDS[name]))
+    path = write_csv(tmp_path / "raw.csv", [(i % 5, value) for i, value in enumerate(values)], ["report", name])
+    assert collector.collect(path, BUILT["number"], DESIGN).users == 200
+
+
+def test_an_id_is_the_same_however_its_uuid_is_written(tmp_path):
+    ids = [uuid.UUID(int=i * 7**40) for i in range(3)]
+    report = pa.array(["1", "2", "3"])
+    pq.write_table(
+        pa.table({"report": report, "id": pa.array([i.bytes for i in ids], pa.uuid())}), tmp_path / "a.parquet"
+    )
+    pq.write_table(pa.table({"report": report, "id": [str(i) for i in ids]}), tmp_path / "b.parquet")
+    pq.write_table(pa.table({"report": report, "id": [i.hex.upper() for i in ids]}), tmp_path / "c.parquet")
+    found = collector.collect([tmp_path / f"{name}.parquet" for name in "abc"], BUILT["number"], DESIGN)
+    assert (found.users, found.repeated) == (3, 6)
 
 
 def test_long_ids_of_digits_may_repeat_and_end_in_zeros():
@@ -321,8 +385,7 @@ def test_lines_may_end_in_any_way(ends, quoted, tmp_path):
         collector.collect(("up.csv", content), BUILT["number"], DESIGN),
     ):
         assert found.reports.data.tolist() == [2, 2, 1, 1, 1]
-        assert found.repeated == 13
-        assert found.refused == {reasons.OUTSIDE: 1, reasons.NO_ID: 1}
+        assert found.refused == {reasons.ANOTHER_REPORT: 13, reasons.OUTSIDE: 1, reasons.NO_ID: 1}
 
 
 @pytest.mark.crossed
@@ -332,7 +395,7 @@ def test_ids_of_any_length_are_compared(length, rows, tmp_path, lower):
     """In several portions where they are many."""
     lower(HASHES=700)
     names = [f"{i:x}"[-length:].rjust(length, "0") for i in range(rows)]
-    lines = [(name, str(i % 5)) for i, name in enumerate(names)]
+    lines = [(name, str(int(name, 16) % 5)) for name in names]
     different = len(set(names))
     first = write_csv(tmp_path / "one.csv", lines, ["id", "report"])
     second = write_csv(tmp_path / "two.csv", [*lines, ("z" * length, "1")], ["id", "report"])

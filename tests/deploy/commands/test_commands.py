@@ -13,6 +13,7 @@ from designs_of_commands import HIERARCHICAL, OPTIMIZED, session
 
 from ldp_core import analysis, designs, frames, mechanisms
 from ldp_core.deploy import collector
+from ldp_core.deploy.collector import reasons
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import DifferenceToDetect, MechanismRecipe, detecting
@@ -244,8 +245,8 @@ def test_reports_become_the_answers_of_the_collector(shell, collected):
     assert found["files"] == [{"name": "reports.csv", "accepted": 400, "refused": {}, "repeated": 0}]
     output = shell.folder / "answers.csv"
     assert shell.run("collect", shell.folder / "kit.zip", reports, "-o", output) == 0
-    assert output.read_text() == frames.as_csv(expected.assign(unit="people"))
-    with output.open() as file:
+    assert output.read_text() == "\ufeff" + frames.as_csv(expected.assign(unit="people"))  # for spreadsheets
+    with output.open(encoding="utf-8-sig") as file:
         assert len(list(csv.DictReader(file))) == kit.workload.num_queries
 
 
@@ -260,13 +261,20 @@ def test_a_state_is_resumed_and_intervals_hold_at_any_time(shell, collected):
 
 
 def test_reports_that_are_left_out_are_told_by_their_reason(shell, collected):
-    """A repeated id, a report of another design and an impossible report: none is counted, and each
+    """A report that came twice, one of another design, an impossible one, and another one under an id: none is counted, and each
     is named."""
     kit, reports = collected
+    with open(reports) as file:
+        again = file.readlines()[1]
+    own, design, sent = again.strip().split(",")
     with open(reports, "a") as file:
-        file.write(f"{0:032x},{kit.design},0\n{9**9:032x},{'0' * 16},0\n{9**8:032x},{kit.design},999999999\n")
+        file.write(f"{again}{9**9:032x},{'0' * 16},0\n{9**8:032x},{design},999999999\n{own},{design},9 {sent}\n")
+    found = shell.result("collect", shell.folder / "kit.zip", reports)["files"]
+    refused = {reasons.ANOTHER_DESIGN: 1, reasons.ANOTHER_REPORT: 1, reasons.OUTSIDE: 1}
+    assert found == [{"name": "reports.csv", "accepted": 400, "refused": refused, "repeated": 1}]
     assert shell.run("collect", shell.folder / "kit.zip", reports) == 0
-    assert "400 reports counted, 1 left out whose id had come before, 1 refused" in shell.out
+    assert "400 reports counted, 1 left out since the same report had come before under its id, 1 refused" in shell.out
+    assert f"1 refused ({reasons.ANOTHER_REPORT})" in shell.out
     assert len(shell.out.split("\n\n")[1].splitlines()) == 1 + kit.workload.num_queries  # and the rule below
 
 

@@ -94,7 +94,7 @@ def test_nothing_written_is_left_half_done(shell, monkeypatch):
         raise OSError(28, "No space left on device", str(target))
 
     monkeypatch.setattr(Path, "replace", fail)
-    assert "No space left" in shell.refused("design", shell.file(YES_NO), "-o", kept)
+    assert f"{kept}: There is no room left" in shell.refused("design", shell.file(YES_NO), "-o", kept)
     assert Path(kept).read_text() == "what was there before"
     assert not list(shell.folder.glob("*.part"))
 

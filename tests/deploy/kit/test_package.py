@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from kits import NASTY, ages, device_of, kit_of, members, packed, survey
 
@@ -158,7 +159,7 @@ def paste(text, folder, environment):
 def test_the_example_in_the_readme_runs_as_it_stands(kind, tmp_path):
     found = KINDS[kind]()
     environment = unpacked(kit_of(found), tmp_path)
-    audited, made, counted = examples(tmp_path)
+    audited, made, counted, day_by_day = examples(tmp_path)
     told = paste(audited, tmp_path, environment)
     assert "The promise holds." in told
     assert len(found.chosen_mechanism.aggregate(_rows(told.splitlines()[-2:])).arrays)
@@ -171,6 +172,12 @@ def test_the_example_in_the_readme_runs_as_it_stands(kind, tmp_path):
     assert not (tmp_path / "gone").exists()
     told = paste(counted, tmp_path, environment)
     assert f"{EXAMPLE_PEOPLE:,} reports counted" in told
+    lines = (tmp_path / "reports.csv").read_text().splitlines()
+    for day, begin, end in (("monday", 1, 600), ("tuesday", 400, 900), ("wednesday", 800, 1001)):
+        (tmp_path / f"{day}.csv").write_text("\n".join([lines[0], *lines[begin:end], ""]))
+    told = paste(day_by_day, tmp_path, environment)
+    assert "wednesday.csv: 101 reports counted, 100 left out" in told
+    assert pd.read_csv(tmp_path / "answers.csv")["adds_up_to"][0] == pytest.approx(EXAMPLE_PEOPLE)
 
 
 def _rows(reports):
