@@ -107,8 +107,7 @@ with st.container(key="results"):
         layout.need_costs(state, mechanism)
         details.simulated_only(state, mechanism)  # ends the page where costs would take matrices too large
         verdict_panel.show(state, mechanism)
-        if spec.fitted:
-            work.prove_unasked(state)  # a design that was loaded comes without its proofs
+        work.prove_unasked(state)  # a design that was loaded comes without its proofs
     if mechanism is None or fit.running is not None:
         optimise_button()
     if (running := fit.running) is not None:

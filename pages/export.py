@@ -68,7 +68,7 @@ with controls:
         if mechanism is not None:
             layout.need_costs(state, mechanism)  # they are in the file
             try:
-                ready = work.proof_written(state, mechanism)
+                ready = work.proof_written(state)
             except ValueError as error:  # the design alone can be had
                 refused = str(error)
         content = exchange.export(state, figures)
@@ -76,7 +76,7 @@ with controls:
         st.error(plain(str(error)))
         layout.end()
     buttons = layout.actions("export")
-    proof = None if mechanism is None else exchange.certificate(state, mechanism)
+    proof = None if mechanism is None else exchange.certificate(state)
     if mechanism is not None and not refused:
         try:
             task = work.kit(state, mechanism, figures, privacy_accuracy.tells_mixing(state))
@@ -88,14 +88,14 @@ with controls:
             layout.download(
                 "Download the kit (zip)", packed, "ldp-kit.zip", "application/zip", "download-kit", type="primary"
             )
-        elif mechanism is not None and not refused:
+        elif ready and mechanism is not None and not refused:
             st.button("The kit is being packed", disabled=True, key="packing", icon=":material/hourglass_top:")
         first = "primary" if mechanism is None or refused else "secondary"
         layout.download(
             "Download the design alone (zip)", content, "ldp-design.zip", "application/zip", "download", type=first
         )
         if not ready:
-            st.button("The proof is being written", disabled=True, key="writing", icon=":material/hourglass_top:")
+            st.button("The proof is being made", disabled=True, key="writing", icon=":material/hourglass_top:")
     if proof is not None:
         with buttons:
             layout.download(

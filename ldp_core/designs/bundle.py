@@ -104,10 +104,10 @@ def export(
             record[file.entry] = {"file": file.name, "sha256": hashlib.sha256(content).hexdigest(), **facts}
     if kit:
         _check_kit(kit)
-        record["kit"] = {name: hashlib.sha256(content).hexdigest() for name, content in kit.items()}
+        record["kit"] = digests(kit)
         members.update(kit)
     if certificate is not None:
-        record["certificate"] = {DOCUMENT: hashlib.sha256(certificate.document).hexdigest()}
+        record["certificate"] = digests(certificate.members)
         members.update(certificate.members)
     members[OUTCOME] = strict_json.write(record, pretty=True) + b"\n"
     if len(members[OUTCOME]) > limits.MOST_JSON_BYTES:
@@ -127,7 +127,7 @@ def load(content: bytes) -> Bundle:
     if not content.startswith(b"PK"):
         configuration = load_configuration(content)
         return Bundle(configuration, None, None, _warnings(configuration, None, False))
-    members = zips.unzipped(content, (*MEMBERS, *KIT, *PROOF), (*MEMBERS, *KIT, DOCUMENT, ARRAYS))
+    members = zips.unzipped(content, (*MEMBERS, *KIT, *PROOF))
     if CONFIGURATION not in members:
         raise ValueError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
     configuration = load_configuration(members[CONFIGURATION])
@@ -141,8 +141,8 @@ def load(content: bytes) -> Bundle:
             _check_recorded(file, members[file], outcome, entry, "sha256")
     mechanism = _mechanism(members, configuration, outcome or {})
     warnings = _warnings(configuration, outcome, mechanism is not None)
-    if DEVICE in members and (changed := _changed(members, outcome or {})):
-        warnings.append(f"Since this kit was exported, {changed}: export it again before anyone uses these files.")
+    if changed := _changed(members, outcome or {}):
+        warnings.append(f"Since this file was exported, {changed}: export it again before anyone uses these files.")
     return Bundle(configuration, outcome, mechanism, warnings, members.get(DEVICE), _proof(members))
 
 
@@ -316,15 +316,22 @@ def _check_kit(kit: Mapping[str, bytes]) -> None:
         )
 
 
-def _changed(members: Mapping[str, bytes], outcome: dict[str, Any]) -> str:
-    """The files of a kit that are not as they were recorded, in words; empty where all are."""
-    recorded = outcome["kit"].items()  # an object, as its device was found there
-    gone = [name for name, _ in recorded if name in KIT and name not in members]
-    other = [
-        name for name, digest in recorded if name in members and hashlib.sha256(members[name]).hexdigest() != digest
-    ]
-    said = [(gone, "went missing"), (other, "changed")]
-    return " and ".join(f"{listed(names, len(KIT))} {what}" for names, what in said if names)
+def digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The SHA-256 of each of the files."""
+    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+
+
+def _changed(members: Mapping[str, bytes], outcome: Mapping[str, Any]) -> str:
+    """The files of a kit, and of a proof, that are not as they were recorded, in words; empty where all are."""
+    parts = [part for part in (outcome.get("kit"), outcome.get("certificate")) if isinstance(part, dict)]
+    recorded = {name: digest for part in parts for name, digest in part.items()}
+    found = digests({name: members[name] for name in (*KIT, *PROOF) if name in members})
+    said = {
+        "went missing": [name for name in (*KIT, *PROOF) if name in recorded and name not in found],
+        "changed": [name for name in found if recorded.get(name, found[name]) != found[name]],
+        "came in": [name for name in found if name not in recorded],
+    }
+    return " and ".join(f"{listed(names, len(names))} {what}" for what, names in said.items() if names)
 
 
 def _read_outcome(content: bytes) -> dict[str, Any]:

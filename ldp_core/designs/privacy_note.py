@@ -92,17 +92,17 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
         f"({_one_line(audit.method)}); assumes that every client follows the mechanism with a secure random source "
         "(never the simulation seed) and that the domain is fixed before collecting; "
         "IP addresses and other metadata are outside this guarantee."
-        f"{' ' if (clear := in_the_clear(configuration)) else ''}{clear}"
+        f" {in_the_clear(configuration)}"
         f"{' ' if spec.caveat else ''}{spec.caveat}"
     )
 
 
 def in_the_clear(configuration: Configuration) -> str:
-    """The columns that are sent in the clear, in a sentence; empty where there are none, or they make one group only."""
+    """The columns that are sent in the clear, in a sentence. None are where the known ones have one value each."""
     attributes = () if configuration.domain is None else configuration.domain.attributes
     names = [quoted(attribute.name) for attribute in attributes if attribute.known]
     if all(attribute.size == 1 for attribute in attributes if attribute.known):
-        return ""
+        return "No column is sent in the clear."
     return f"Sent in the clear beside each report, and not protected at all, as the collector knows it already: {', '.join(names)}."
 
 

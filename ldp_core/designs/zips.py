@@ -63,10 +63,8 @@ def array(content: bytes, axes: int) -> np.ndarray | None:
     return np.frombuffer(values, dtype="<f8").reshape(shape, order="F" if header[1] == b"True" else "C")
 
 
-def unzipped(
-    content: bytes, allowed: tuple[str, ...], wanted: tuple[str, ...] | None = None, within: str = "The file"
-) -> dict[str, bytes]:
-    """The members of an untrusted zip, which may only have the names ``allowed``; only those ``wanted`` (None: all) are unpacked."""
+def unzipped(content: bytes, allowed: tuple[str, ...], within: str = "The file") -> dict[str, bytes]:
+    """The members of an untrusted zip, which may only have the names ``allowed``."""
     damaged = ValueError(f"{within} is a damaged zip and cannot be unpacked: export the design again.")
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
@@ -75,7 +73,7 @@ def unzipped(
     with archive:
         _check_entries(archive.infolist(), allowed, within)
         try:
-            return {name: archive.read(name) for name in archive.namelist() if name in (wanted or allowed)}
+            return {name: archive.read(name) for name in archive.namelist()}
         except _CORRUPT:
             raise damaged from None
 

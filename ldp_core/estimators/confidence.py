@@ -187,8 +187,9 @@ class _Part:
         own, mean = self.adds.variances, self.answers[:, None] / max(1.0, self.people)
         own = own + self.drawn * (self.adds.means - mean) ** 2
         population = norm_sub.project(self.estimate.estimated_counts, self.people)
-        extra = own - own.min(axis=1, keepdims=True)
-        found = self.mechanism.linear_variances(extra, population)
+        extra, found = own - own.min(axis=1, keepdims=True), np.zeros(len(own))
+        differ = extra.any(axis=1)
+        found[differ] = self.mechanism.linear_variances(extra[differ], population)
         return np.maximum(found + self.drawn * _chance(extra, population, self.people), 0.0)
 
 
@@ -201,11 +202,12 @@ def _parts(
         return [_Part(mechanism, estimate, adds, asked.people, estimate.answers(workload, some), asked.drawn)]
     own, parts = asked.people * estimate.people / max(1, estimate.people.sum()), []
     times = np.ones(len(own)) if asked.weights is None else asked.weights
-    for z, (made, few) in enumerate(zip(mechanism.strata, mechanism.queries_within(workload), strict=True)):
-        adds, w = made.query_contributions(few, some), float(times[z])
+    rows = workload.rows(some)
+    for z, (made, adds) in enumerate(zip(mechanism.strata, mechanism.contributions_within(rows), strict=True)):
+        w = float(times[z])
         scaled = {name: w * getattr(adds, name) for name in ("means", "up", "down", "low", "high")}
         adds = replace(adds, variances=w**2 * adds.variances, **scaled)
-        answers = w * estimate.parts[z].answers(few, some)
+        answers = w * (rows[:, mechanism.types[z]] @ estimate.parts[z].estimated_counts)
         parts.append(_Part(made, estimate.parts[z], adds, float(own[z]), answers, asked.drawn))
     return parts
 

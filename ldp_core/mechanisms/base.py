@@ -7,7 +7,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
@@ -159,6 +159,13 @@ class Contributions:
         """Those of reports that add at least ``low`` (q,) and at most ``high``, and nothing between the two where ``two``."""
         up, down = np.maximum(high - means.min(axis=1), 0), np.maximum(means.max(axis=1) - low, 0)
         return cls(means, variances, up, down, np.where(two, low, np.nan), np.where(two, high, np.nan))
+
+    def among(self, places: np.ndarray) -> Contributions:
+        """The same at the True ``places`` (q,) of more answers, to which reports add nothing elsewhere."""
+        placed = {name: np.zeros((len(places), *own.shape[1:])) for name, own in vars(self).items() if name != "parts"}
+        for name, whole in placed.items():
+            whole[places] = getattr(self, name)
+        return replace(self, **placed)
 
 
 def two_values(values: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ so that variances add. The guarantee is about the secret attributes; nothing pro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -29,7 +29,7 @@ from ldp_core.mechanisms.base import (
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import MechanismFile
 from ldp_core.mechanisms.parts import InParts, Parts
-from ldp_core.people import Counts, checked_counts, dense
+from ldp_core.people import Counts
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Representatives, Workload
 
@@ -202,11 +202,6 @@ class StratifiedMechanism(InParts):
             profile[types] = scale**2 * profiles[key]
         return profile
 
-    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        counts, few = dense(checked_counts(counts, self.n)), self.queries_within(workload)
-        parts = zip(self._in_strata(counts), few, strict=True)
-        return np.sum([made.query_variances(base, users, queries) for (made, _, users), base in parts], axis=0)
-
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         covariance = np.zeros((self.n, self.n))
         for made, types, users in self._in_strata(counts):
@@ -214,15 +209,19 @@ class StratifiedMechanism(InParts):
         return covariance
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        parts = [made.linear_variances(rows[:, types], users) for made, types, users in self._in_strata(counts)]
-        return np.sum(parts, axis=0)
-
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        few = self.queries_within(workload)
-        return self._together([made.query_contributions(w, queries) for made, w in zip(self.strata, few, strict=True)])
+        variances = np.zeros(len(rows))
+        for made, types, users in self._in_strata(counts):
+            about = rows[:, types].any(axis=1)  # of many groups, most answers are about one
+            variances[about] += made.linear_variances(rows[np.ix_(about, types)], users)
+        return variances
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        return self._together([made.contributions(few) for made, _, few in self._in_strata(rows)])
+        return self._together(self.contributions_within(rows))
+
+    def contributions_within(self, rows: np.ndarray) -> list[Contributions]:
+        """(K,) what a report of each stratum adds to ``rows`` (q, n) times the estimated counts."""
+        asked = [(made, few, few.any(axis=1)) for made, _, few in self._in_strata(rows)]
+        return [made.contributions(few[about]).among(about) for made, few, about in asked]
 
     def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ends = [made.report_ends(few) for made, _, few in self._in_strata(rows)]
@@ -308,34 +307,12 @@ class StratifiedEstimate(Estimate):
     def total(self) -> float:
         return float(self.people.sum())
 
-    def _each(self, workload: Workload, ask: Callable[[Estimate, Workload], np.ndarray]) -> list[np.ndarray]:
-        few = self.mechanism.queries_within(workload)
-        return [ask(part, own) for part, own in zip(self.parts, few, strict=True)]
-
     def counts(self) -> np.ndarray | None:
         """(n,) the counts of all strata, None where one does not identify its own."""
         return None if any(part.counts() is None for part in self.parts) else super().counts()
-
-    def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
-        if self.adds_up:
-            return super().answers(workload, queries)
-        return np.sum(self._each(workload, lambda part, own: part.answers(own, queries)), axis=0)
-
-    def fitted(self, workload: Workload) -> np.ndarray:
-        """(n,) counts that answer ``workload`` as the estimate does, or as closely as counts can."""
-        counts = np.empty(self.mechanism.n)
-        parts = self._each(workload, lambda part, own: part.fitted(own))
-        for part, types in zip(parts, self.mechanism.types, strict=True):
-            counts[types] = part
-        return counts
 
     def consistent(self, users: float) -> Estimate:
         """The estimate with answers that add up within each stratum, to ``users`` of all."""
         shares = users * self.people / max(1, self.people.sum())
         parts = [part.consistent(float(own)) for part, own in zip(self.parts, shares, strict=True)]
         return StratifiedEstimate.of(parts, self.mechanism, self.people)
-
-    def squared_error(self, workload: Workload, counts: Counts) -> float:
-        if self.adds_up:
-            return super().squared_error(workload, counts)
-        return float(np.sum((self.answers(workload) - workload.answers(dense(counts))) ** 2))

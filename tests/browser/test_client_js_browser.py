@@ -6,10 +6,10 @@ import random
 import pytest
 
 from ldp_core.deploy.kit import client, signing
-from tests.deploy.kit.javascript import ANSWER, CLIENT, drawn
+from tests.deploy.kit.javascript import ANSWER, CLIENT, SOURCES, check_sources, drawn
 from tests.deploy.kit.samplers import KEY, OTHER, SAMPLERS, sealed
 
-CODE, ASKED = CLIENT.read_text(encoding="utf-8"), ANSWER.read_text(encoding="utf-8")
+CODE, ASKED, MOCKED = (file.read_text(encoding="utf-8") for file in (CLIENT, ANSWER, SOURCES))
 
 
 @pytest.mark.parametrize("kind", ["", 'type="module"'], ids=["script", "module"])
@@ -24,7 +24,7 @@ def test_a_page_gives_the_reports_of_the_client_in_python(browser, tmp_path, kin
 
     page_file = tmp_path / "page.html"
     page_file.write_text(
-        f'<!doctype html><meta charset="utf-8"><title>A survey</title><script {kind}>{CODE}</script><script>{ASKED}\n'
+        f'<!doctype html><meta charset="utf-8"><title>A survey</title><script {kind}>{CODE}</script><script>{ASKED}\n{MOCKED}\n'
         f"const descriptions = {json.dumps(descriptions)};</script>",
         encoding="utf-8",
     )
@@ -38,10 +38,13 @@ def test_a_page_gives_the_reports_of_the_client_in_python(browser, tmp_path, kin
         said = "(error) => error.message"
         signed = f"(keys) => Promise.all(keys.map((key) => LDP.Device.signed(descriptions[0], key).then(() => 'made', {said})))"
         keys = page.evaluate(signed, [signing.public_key(KEY), signing.public_key(OTHER)])
+        again = "([code, k]) => withSources(() => (0, eval)(code) ?? LDP, descriptions[k])"
+        mocked = page.evaluate(again, [CODE, [*SAMPLERS].index("response")])
     finally:
         page.close()
     assert found["devices"] == ["made"] * len(descriptions)
     assert found["reports"] == expected
     assert found["secure"] == [{"answer": ["0", "1"]}]  # of types that send another report once in 10^15 times
     assert keys == ["made", "The signature of this device does not fit the key: do not use it."]
+    check_sources(mocked)
     assert not problems

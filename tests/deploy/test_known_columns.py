@@ -66,8 +66,10 @@ def test_one_group_is_a_design_like_any_other_byte_for_byte():
     assert {"strategy.npz", "device.json"} <= same
     for name in same:
         assert kits[0][name] == kits[1][name], name
-    assert CLEAR not in (readme := kits[0]["README.md"].decode())
-    assert 'of "score" per report' in readme
+    for name in ("README.md", "report.html"):
+        assert CLEAR not in (said := kits[0][name].decode())
+        assert "No column is sent in the clear." in said
+    assert 'of "score" per report' in kits[0]["README.md"].decode()
 
 
 def test_what_is_drawn_does_not_depend_on_the_known_column():
@@ -94,6 +96,12 @@ def test_the_review_says_first_what_is_sent_in_the_clear(tmp_path, capsys):
 
     assert audit.main([str(kit / "device.json")]) == 0
     assert '"arm", "region": sent in the clear' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["arm", "arm ", "ＡＲＭ".lower(), "\u200barm", "a\u00adrm"])
+def test_two_columns_with_names_that_look_the_same_are_refused(name):
+    with pytest.raises(ValueError, match="names must differ, and look different"):
+        Domain(attributes=(ARM, SCORE.model_copy(update={"name": name})))
 
 
 def test_forged_and_broken_reports_are_refused_and_noticed(tmp_path):

@@ -115,9 +115,23 @@ def test_a_proof_stopped_by_hand_stays_stopped_on_every_page(ages, busy, page):
 def test_a_kit_or_a_proof_that_was_stopped_leaves_the_design_alone(busy, ages, monkeypatch):
     monkeypatch.setattr(work, "AT_ONCE_TYPES", 2)
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
+    for case in ages.session.setting.cases:
+        ages.session.setting.prove(case)
     ages.go("export")
     ended(ages, busy, "packing the kit")
     assert "There is no kit of this design. You stopped “packing the kit”" in ages.words
     assert ages.has("download_button", "download")
     ages.go("guide").go("export").finish()
     assert ages.has("download_button", "download-kit")
+
+
+def test_a_proof_that_was_stopped_leaves_the_kit_without_one(busy, ages):
+    ages.session.change(mechanism=choose_mechanism("subset_selection"))
+    ages.go("export")
+    assert ages.has("button", "writing")
+    assert not ages.has("button", "packing")
+    stop(ages, "proving what no mechanism can beat, worst case")
+    busy.set()
+    ages.finish()
+    assert ages.has("download_button", "download-kit")
+    assert not ages.has("download_button", "download-proof")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from ldp_core.data import columns
 from ldp_core.data.domain.attributes import CategoricalAttribute, Encoding, check_size, checked_indices
 from ldp_core.data.domain.dates import DateAttribute
 from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
@@ -53,10 +55,12 @@ class Domain(BaseModel):
     def _check_attributes(cls, attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
         if not attributes:
             raise ValueError("a domain needs at least one attribute: choose a column or declare one.")
-        names = [attribute.name for attribute in attributes]
+        names = [_as_it_looks(attribute.name) for attribute in attributes]
         if len(set(names)) < len(names):
             twice = [name for name, times in Counter(names).items() if times > 1]
-            raise ValueError(f"attribute names must differ and these do not: {quote_examples(twice)}. Rename one.")
+            raise ValueError(
+                f"attribute names must differ, and look different, and these do not: {quote_examples(twice)}. Rename one."
+            )
         if all(attribute.known for attribute in attributes):
             raise ValueError("the collector knows every attribute already, so there is no secret to protect: add one.")
         if math.prod(attribute.size for attribute in attributes) > MOST_COMBINATIONS:
@@ -140,3 +144,8 @@ class Domain(BaseModel):
         """The labels of each attribute. Without a table, which takes longer to make than a few labels."""
         parts = np.unravel_index(checked_indices(indices, self.size), self.shape)
         return [attribute.decode(part) for attribute, part in zip(self.attributes, parts, strict=True)]
+
+
+def _as_it_looks(name: str) -> str:
+    """A name in normal form KC, blanks as one space: what looks the same is the same. Devices are stricter."""
+    return " ".join(columns.plain(unicodedata.normalize("NFKC", name)).split())

@@ -10,7 +10,7 @@ import numpy as np
 from ldp_core.data.domain import Domain
 from ldp_core.limits import MOST_USERS
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
-from ldp_core.mechanisms.strata import StratifiedEstimate, StratifiedMechanism
+from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.wording import count, meant, quoted
 from ldp_core.workloads import Workload
 
@@ -66,9 +66,6 @@ def weighted(
 ) -> np.ndarray:
     """(q,) the answers of an estimate where each report of a group stands for so many ``times`` (K,) people."""
     assert isinstance(mechanism, StratifiedMechanism)
-    if isinstance(estimate, StratifiedEstimate):
-        few = zip(times, estimate.parts, mechanism.queries_within(workload), strict=True)
-        return np.sum([w * part.answers(own, queries) for w, part, own in few], axis=0)
     return workload.answers(times[mechanism.stratum] * estimate.fitted(workload), queries)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ldp_core.deploy.commands import audit, collect, compare, design, files, kit, simulate
-from ldp_core.deploy.commands.terminal import Stopping, stopping
+from ldp_core.deploy.commands.terminal import Stopping, stopping, telling
 from ldp_core.run import Interrupted
 
 DONE = 0
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(left.code or 0)
     try:
         files.check_apart(given)
-        with stopping() as stop:
+        with stopping() as stop, telling():
             given.run(given, stop)
             print(end="", flush=True)
             return STOPPED if stop.is_set() else DONE

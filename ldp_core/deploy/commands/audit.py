@@ -11,6 +11,7 @@ from typing import Any
 
 from ldp_core import analysis, shuffled, wording
 from ldp_core.deploy.commands import files, terminal, working
+from ldp_core.deploy.kit import package
 from ldp_core.designs import Setting, choices, ready
 from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.mechanisms import ExplicitMechanism, strategy_files
@@ -116,7 +117,8 @@ def _judged(setting: Setting, mechanism: Mechanism, case: str, stop: threading.E
     """True if the questions can be answered, and if so what that takes, in every case."""
     if reason := mechanism.supports(setting.workload):
         return {"answers_the_questions": False, "reason": reason}
-    working.prove(setting, stop, [case])
+    working.prove(setting, stop, package.to_prove(setting, searched=False))
+    terminal.begin("Working out the errors")
     costs = setting.costs(mechanism)
     chosen = costs[costs["case"] == case].iloc[0]
     judged = {name: chosen[name] for name in ("users_needed", "users_bound", "gap")} | {"cases": costs}

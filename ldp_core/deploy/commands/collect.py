@@ -75,16 +75,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
-    with terminal.progress("Opening the kit"):
-        kit = open_kit(given.kit)
+    terminal.begin("Opening the kit")
+    kit = open_kit(given.kit)
     estimators.spec(given.estimator)  # refused before anything is counted
     for warning in kit.warnings:
         terminal.say(warning)
     occasions = _occasions(given.occasions, kit.configuration.reports_per_user)
-    with terminal.progress("Counting reports") as tell:
-        collection = collector.collect(
-            given.reports, kit.mechanism, kit.design, None, tell, stop, given.state, given.apart
-        )
+    terminal.begin("Counting reports")
+    collection = collector.collect(
+        given.reports, kit.mechanism, kit.design, None, terminal.done, stop, given.state, given.apart
+    )
+    terminal.begin("Working out the answers")
     if not collection.users:  # then why is all there is to say
         for file in collection.read:
             terminal.say(_said(file))
@@ -95,12 +96,11 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     if given.population:
         sizes = collector.sizes_of(given.population, collector.group_names(kit.domain))
     users = reported if sizes is None else float(sizes.sum())
-    with terminal.progress("Working out the answers"):
-        answers = collector.answers(
-            collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
-        )
-        about = (collection, kit.mechanism, kit.workload, kit.ratios, given.estimator, given.level, kind)
-        ratios = collector.within_groups(*about, drawn=given.drawn)
+    answers = collector.answers(
+        collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
+    )
+    about = (collection, kit.mechanism, kit.workload, kit.ratios, given.estimator, given.level, kind)
+    ratios = collector.within_groups(*about, drawn=given.drawn)
     told = collector.in_units(answers, kit.workload, users)
     if given.output:
         # Without a byte order mark, spreadsheets take UTF-8 for another encoding.

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ldp_core import analysis, frames, library, wording
 from ldp_core.deploy.commands import files, terminal, working
+from ldp_core.deploy.kit import package
 from ldp_core.designs import Setting
 
 HELP = "Compare mechanisms: users needed, the gap to what is proved possible, and standard errors"
@@ -38,7 +39,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     if case not in setting.cases:
         raise ValueError(f"There is no case {case} here; choose one of {', '.join(setting.cases)}.")
     aimed = [name for name in names if library.spec(name).aimed]
-    working.prove(setting, stop, map(setting.aim, aimed))
+    working.prove(setting, stop, [*map(setting.aim, aimed), *package.to_prove(setting)])
     mechanisms, left_out = working.several(setting, names, stop, bundle)
     for name in list(mechanisms):
         try:

@@ -71,8 +71,10 @@ def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
     loaded = bundle if setting.configuration.optimizer == bundle.configuration.optimizer else None
     if (loaded is None or loaded.mechanism is None) and (warning := setting.outgrows_a_kit(name)):
         terminal.say(warning)
-    working.prove(setting, stop, [setting.case] if library.spec(name).aimed else [])
+    again = [setting.case] if loaded is None and library.spec(name).aimed else []
+    working.prove(setting, stop, [*again, *package.to_prove(setting)])
     working.built(setting, name, stop, loaded)
+    terminal.begin("Working out the errors")
     return setting
 
 

@@ -38,6 +38,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     key = None if given.sign is None else files.content(given.sign, MOST_KEY_BYTES)
     public_key = None if key is None else signing.public_key(key)  # before a long search
     setting = design.fitted(given, stop)
+    terminal.begin("Packing the kit")
     content = package.kit(setting, package.certificate_of(setting), given.errors_on_data, key, given.mixed)
     files.write(given.output, content)
     said = [f"Written to {given.output}: {len(content) / 1000:,.0f} kB. Its README.md says how to run it."]

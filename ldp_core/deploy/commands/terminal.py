@@ -21,6 +21,10 @@ from ldp_core.designs import strict_json
 
 Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
 """Columns of a table by name: the heading, and how a value is written."""
+SILENCE, MOST_SILENCE = 5.0, 60.0
+"""Seconds without a word while a command works: at first, and at most."""
+_AT: list[Any] = ["", 0.0, 0.0]
+"""The work that a command is at, when it began, and the share of it that is done where that is told."""
 
 
 class Stopping(Exception):
@@ -59,27 +63,38 @@ def plain(text: str) -> str:
 
 
 def begin(work: str) -> None:
-    """Say on a terminal that long ``work`` begins; nothing elsewhere."""
+    """Long ``work`` begins: said at once on a terminal, and elsewhere should it last."""
+    _AT[:] = [work, time.monotonic(), 0.0]
     if sys.stderr.isatty():
         say(f"{work} ...")
 
 
+def done(share: float) -> None:
+    """A ``share`` of the work that `begin` named is done."""
+    _AT[2] = share
+
+
 @contextmanager
-def progress(work: str) -> Iterator[Callable[[float], None]]:
-    """Say that long ``work`` goes on, and how much is done where that is told: every ten seconds on a terminal, every minute elsewhere."""
-    told, ended, begun = [0.0], threading.Event(), time.monotonic()
+def telling() -> Iterator[None]:
+    """While a command runs, say beside its results what it is at: once that has lasted `SILENCE`, and then ever more rarely."""
+    ended = threading.Event()
+    _AT[:] = ["Working", time.monotonic(), 0.0]
 
-    def follow() -> None:
-        while not ended.wait(10.0 if sys.stderr.isatty() else 60.0):
-            done = f"{told[-1]:.0%} done after" if told[-1] else "going on for"
-            say(f"{work}: {done} {wording.duration(time.monotonic() - begun)}.")
+    def tell() -> None:
+        pause = SILENCE
+        while not ended.wait(pause):
+            work, began, share = _AT
+            at = f", {share:.0%} done" if share else ""
+            say(f"{work}: {wording.duration(time.monotonic() - began)} so far{at}.")
+            pause = min(2 * pause, MOST_SILENCE)
 
-    begin(work)
-    threading.Thread(target=follow, daemon=True).start()
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
     try:
-        yield told.append
+        yield
     finally:
         ended.set()
+        teller.join()
 
 
 def show(

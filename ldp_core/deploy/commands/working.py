@@ -24,7 +24,8 @@ WHOSE = {
 def opened(
     name: str, given: argparse.Namespace, stop: threading.Event, part: str = "", **asked: object
 ) -> tuple[Bundle, Setting]:
-    """A design file, and its setting with what was ``asked`` for instead in a ``part`` of the configuration; what was assumed is said."""
+    """A design file, and its setting with what was ``asked`` for instead in a ``part`` of the configuration, and with the proof in the
+    file once that was checked; what was assumed is said."""
     bundle = files.opened(name)
     configuration = bundle.configuration
     if stated := {field: value for field, value in asked.items() if value is not None}:
@@ -32,15 +33,20 @@ def opened(
     setting = ready(configuration, files.table(given.data, configuration), stop)
     for note in setting.notes:
         terminal.say(note)
+    if bundle.certificate is not None:
+        terminal.begin("Checking the proof in the file")
+        try:
+            setting.adopt(bundle.certificate)
+        except ValueError as error:
+            terminal.say(str(error))
     return bundle, setting
 
 
-def prove(setting: Setting, stop: threading.Event, cases: Iterable[str] = ()) -> None:
-    """Prove what no mechanism can beat: in the ``cases`` named, and in those where that is a matter of seconds."""
-    asked = set(cases)
-    for name, case in setting.cases.items():
-        if stop.is_set() or not (name in asked or choices.proved_unasked(setting.workload, case)):
-            continue
+def prove(setting: Setting, stop: threading.Event, cases: Iterable[str]) -> None:
+    """Prove what no mechanism can beat in these ``cases``."""
+    for name in dict.fromkeys(cases):
+        if stop.is_set():
+            return
         terminal.begin(f"Proving what no mechanism can beat, {WHOSE[name]}")
         setting.prove(name, None, stop)
 

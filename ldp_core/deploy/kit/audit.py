@@ -54,6 +54,15 @@ def audit(description: Mapping[str, Any]) -> Audited:
     return Audited(largest <= Fraction(*limit), largest, Fraction(*limit))
 
 
+def _in_the_clear(description: Mapping[str, Any]) -> str:
+    """What is sent beside the reports of a device that is sound, in a sentence."""
+    if description["sampler"]["kind"] != "known":
+        return "Nothing of a value is sent in the clear."
+    named = json.dumps(client.in_the_clear((description["domain"] or {"attributes": []})["attributes"]))[1:-1]
+    named = named or f"The first number of a value, one of {description['sampler']['sizes'][0]}"
+    return f"{named}: sent in the clear beside each report, and not protected."
+
+
 def main(arguments: Sequence[str]) -> int:
     """Prints what was found."""
     if len(arguments) != 1:
@@ -77,8 +86,7 @@ def main(arguments: Sequence[str]) -> int:
     print(f"          for another (epsilon {description['epsilon']}).")
     print(f"Found:    at most {times} times (epsilon {audited_epsilon:.9g}).")
     print("          The ratio is exact, from whole numbers over 2^53, and so is the comparison.")
-    if clear := client.in_the_clear((description["domain"] or {"attributes": []})["attributes"]):
-        print(f"          {json.dumps(clear)[1:-1]}: sent in the clear beside each report, and not protected.")
+    print(f"          {_in_the_clear(description)}")
     if description["signature"] is not None:
         print("          It is signed. This script does not check the signature: client.py --key KEY does.")
     print("The promise holds." if audited.holds else "THE PROMISE DOES NOT HOLD.")

@@ -103,15 +103,34 @@
     return 0;
   }
 
-  /** A source of random bytes for one report: those of Web Crypto, which Node 18 keeps in a module. */
+  /** A source of random bytes for one report. */
   function secure() {
-    const crypto = webCrypto();
-    if (!crypto) throw new Error("There are no secure random numbers here: crypto.getRandomValues is needed.");
     let [pool, used] = [new Uint8Array(0), 0]; // asking for every few bytes takes long
     return (count) => {
-      if (used + count > pool.length) [pool, used] = [crypto.getRandomValues(new Uint8Array(256)), 0];
+      if (used + count > pool.length) [pool, used] = [fresh(), 0];
       return pool.subarray(used, (used += count));
     };
+  }
+
+  let pools = []; // the SHA-256 of the last pools of all devices
+
+  /** 256 bytes of Web Crypto, which Node 18 keeps in a module. Error where they cannot be random, as those of the mocks of
+      test set-ups are not: nothing or another array, few different bytes (256 random ones have 162 or so), or a pool that
+      came before. So two pools are drawn before the first report. */
+  function fresh() {
+    const pool = new Uint8Array(256);
+    let filled = null;
+    try {
+      filled = webCrypto().getRandomValues(pool);
+    } catch {
+      // there is none, or none that works
+    }
+    const digest = sha256(pool.join());
+    if (filled !== pool || new Set(pool).size < 64 || pools.includes(digest)) {
+      throw new Error("There are no secure random numbers here: crypto.getRandomValues is needed.");
+    }
+    pools = [...pools, digest].slice(-16);
+    return pools.length > 1 ? pool : fresh();
   }
 
   const webCrypto = () => globalThis.crypto || (common.require && common.require("node:crypto").webcrypto);
@@ -757,7 +776,20 @@
     for (const one of attributes) {
       if (!readable(one)) throw new Error("The values of an attribute of the device cannot be read: export it again.");
     }
+    if (new Set(attributes.map(({ name }) => looks(name))).size < attributes.length) {
+      throw new Error(
+        "Two attributes of the device have names that look the same, so that one could be taken for the other: rename one, " +
+          "and export the design again.",
+      );
+    }
     return attributes;
+  }
+
+  /** A name without what cannot be seen: normal form KC, blanks as one space, no signs that show nothing. */
+  function looks(name) {
+    const unseen = /[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/gu;
+    const seen = name.replace(unseen, "").normalize("NFKC").replace(/(?![\t-\r\x1c-\x1f\x85])[\p{Cc}\p{Cf}]/gu, "");
+    return trimmed(seen.replace(/[\s\x1c-\x1f\x85]+/g, " "));
   }
 
   /** Whether `encode` finds a number below "size" for what people may say. */

@@ -85,6 +85,7 @@ Values as people say them
 sampler takes one number only, it is that of the combination, the last attribute fastest. The kind "known" takes that of the attributes
 with "known", which are sent in the clear, and that of all others. Every attribute has:
 
+    name      no two of them look the same: see `_looks`
     kind      "categories", "numbers" (with "edges": bin i holds edges[i] <= x < edges[i + 1], the last bin its upper end as well),
               "range" (bins of one width, see `_edge`: "low", "high", "bins", "integer") or "dates" (see `_period`: "unit", "first",
               "day_first")
@@ -128,7 +129,10 @@ samplers within each other."""
 MOST_EPSILON = 100
 BLOCK = 256
 """Random bytes that the system gives at once: a call for every few bytes takes long."""
+POOLS = list[bytes]()
+"""The SHA-256 of the last of them, of all devices."""
 EPSILON = re.compile(r"(?=.{1,60}$)\+?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,3})?)", re.ASCII)
+UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 BITS = bytes.maketrans(b"01", b"\0\1")
 Value = int | Sequence[int] | Mapping[str, object]
 Source = Callable[[int], bytes]
@@ -169,7 +173,7 @@ class Device:
 
         ValueError where it is outside the domain. ``source`` gives random bytes: others than those of `secrets` are for tests.
         """
-        below = _below(source or secrets.token_bytes, BLOCK if source is None else 1)
+        below = _below(source or _secure, BLOCK if source is None else 1)
         return " ".join(map(str, self._draw(self._numbers(value), below)))
 
     def draw(self, value: Value, below: Below) -> list[int]:
@@ -184,13 +188,23 @@ class Device:
         sizes = [attribute["size"] for attribute in self.attributes]
         if self.clear:
             numbers, places = _checked(numbers, sizes), range(len(sizes))
-            apart = [
-                [i for i in places if (self.attributes[i]["name"] in self.clear) is known] for known in (True, False)
-            ]
+            apart = [[i for i in places if self.attributes[i].get("known", False) is known] for known in (True, False)]
             return [_joined([numbers[i] for i in some], [sizes[i] for i in some]) for some in apart]
         if len(self.sizes) == 1 and len(numbers) == len(sizes) > 1:
             numbers = [_joined(_checked(numbers, sizes), sizes)]
         return _checked(numbers, self.sizes)
+
+
+def _secure(count: int) -> bytes:
+    """Random bytes of the system. ValueError where they cannot be random, as those of the mocks of test set-ups are not:
+    few different ones (256 have 162 or so), or some that came before. So they are drawn twice before the first report."""
+    drawn = secrets.token_bytes(count)
+    sound = isinstance(drawn, bytes) and len(drawn) == count and len(set(drawn)) >= 64
+    digest = hashlib.sha256(drawn).digest() if sound else b""
+    if not sound or digest in POOLS:
+        raise ValueError("There are no secure random numbers here: secrets.token_bytes is needed.")
+    POOLS[:] = [*POOLS, digest][-16:]
+    return drawn if len(POOLS) > 1 else _secure(count)
 
 
 def _below(source: Source, at_least: int) -> Below:
@@ -365,7 +379,19 @@ def _attributes(domain: Mapping[str, Any] | None, sizes: Sequence[int], known: b
     for attribute, size in zip(attributes, own, strict=True):
         if not _readable(attribute, size):
             raise ValueError("The values of an attribute of the device cannot be read: export it again.")
+    if len({_looks(attribute["name"]) for attribute in attributes}) < len(attributes):
+        raise ValueError(
+            "Two attributes of the device have names that look the same, so that one could be taken for the other: rename one, "
+            "and export the design again."
+        )
     return attributes
+
+
+def _looks(name: str) -> str:
+    """A name without what cannot be seen: normal form KC, blanks as one space, no signs that show nothing."""
+    text = unicodedata.normalize("NFKC", UNSEEN.sub("", name))
+    signs = (sign for sign in text if sign.isspace() or unicodedata.category(sign) not in ("Cc", "Cf"))
+    return " ".join("".join(signs).split())
 
 
 def _readable(attribute: Mapping[str, Any], size: int) -> bool:

@@ -22,7 +22,7 @@ from ldp_core.designs.zips import zipped
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Ratios, Workload, ratios_of
 
-_READ = (*bundle.MEMBERS, *bundle.KIT)
+_READ = (*bundle.MEMBERS, *bundle.KIT, *bundle.PROOF)
 
 
 @dataclass(frozen=True, eq=False)

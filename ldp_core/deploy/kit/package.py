@@ -5,7 +5,6 @@ It loads again as the design it is made from: see `ldp_core.designs.bundle`, and
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import zipfile
@@ -19,7 +18,7 @@ from ldp_core import library
 from ldp_core.deploy.kit import devices, readme, signing, vectors
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.report import report
-from ldp_core.designs import Configuration, bundle, disclosure, guarantee, strict_json
+from ldp_core.designs import Configuration, bundle, choices, disclosure, guarantee, strict_json
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms import Mechanism
@@ -120,16 +119,16 @@ def kit(
         "count.sql": readme.count_sql(device.design).encode(),
         "vectors.json": json.dumps(vectors.vectors(description), indent=1).encode(),
         "README.md": readme.readme(
-            configuration, audit, device.design, device.sizes, certificate is not None, private_key is not None
+            configuration, audit, device, certificate is not None, private_key is not None
         ).encode(),
     }
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    beside = {**files, **(certificate.members if certificate else {})}
     written_report = report(
         shown,
         outcome,
         _verdict(setting, shown is setting),
         device.design,
-        digests,
+        bundle.digests(beside),
         bundle.software(),
         promised(mechanism, setting.users, configuration.reports_per_user) if mixed else "",
     )
@@ -146,11 +145,18 @@ def _verdict(setting: Setting, told: bool) -> str:
     return ""
 
 
-def certificate_of(setting: Setting) -> Written | None:
-    """The proof of what no mechanism can beat in the case that the mechanism is judged in; None where there is none to be written."""
-    if setting.chosen_mechanism.delta > 0:
-        return None
-    return setting.written(setting.case)
+def to_prove(setting: Setting, searched: bool = True) -> list[str]:
+    """The cases of a design that have yet to be proved: where that is a matter of seconds, and that of a mechanism which is fitted to the
+    questions, where proofs may be ``searched`` for. Proofs are about pure epsilon."""
+    own = [setting.case] if searched and library.spec(setting.configuration.mechanism.name).aimed else []
+    quick = [name for name, case in setting.cases.items() if choices.proved_unasked(setting.workload, case)]
+    return [name for name in dict.fromkeys(own + quick) if not setting.delta and setting.proof(name) is None]
+
+
+def certificate_of(setting: Setting, before: bool = False) -> Written | None:
+    """The proof of what no mechanism can beat in the case that the mechanism is judged in; None where there is none to be written, or,
+    if it is to be one written ``before``, where writing it would take time."""
+    return None if setting.chosen_mechanism.delta > 0 else setting.written(setting.case, before)
 
 
 def device_size(kit: bytes) -> int:

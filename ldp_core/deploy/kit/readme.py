@@ -6,8 +6,7 @@ No name from data is in what can be pasted: a shell would run it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from ldp_core.deploy.kit.client import Device
 from ldp_core.designs import Configuration, guarantee, in_the_clear
 from ldp_core.mechanisms import Audit
 from ldp_core.wording import visible
@@ -42,9 +41,7 @@ SIGNED = """This device is signed with Ed25519. Get the public key from someone 
 UNSIGNED = """This device is not signed. A signature stops such an attacker: `python3 -m ldp_core kit design.zip -o kit.zip --sign private.pem`."""
 
 
-CLEAR = """
-{clear} Every report begins with the number of the person's group; values of the other columns never reach it.
-"""
+GROUPS = " Every report begins with the number of the person's group; values of the other columns never reach it."
 ONE_REPORT = "* Draw one report for each person, keep it, and send the same one again if it was lost. Every new report spends epsilon again."
 SEVERAL = """* Each person may take part on {several:,} separate occasions, such as months, with one report on each. Draw a report for an occasion, keep it,
   and send the same one again if it was lost. A report beyond these {several:,} spends more epsilon than was promised."""
@@ -56,13 +53,12 @@ OCCASIONS = """* The reports of each occasion are a collection of their own: `py
 def readme(
     configuration: Configuration,
     audit: Audit,
-    design: str,
-    sizes: Sequence[int],
+    device: Device,
     proof: bool = False,
     signed: bool = False,
 ) -> str:
-    """README.md of a kit; ``sizes`` are those of the values that its device takes, ``proof`` whether one is in it."""
-    several = configuration.reports_per_user
+    """README.md of a kit with this ``device``; ``proof`` says whether one is in it."""
+    several, design, sizes = configuration.reports_per_user, device.design, device.sizes
     once = "" if several == 1 else " --occasions 1"
     first = "0" if len(sizes) == 1 else f"'{[0] * len(sizes)}'"
     last = str(sizes[0] - 1) if len(sizes) == 1 else f"'{[size - 1 for size in sizes]}'"
@@ -71,7 +67,9 @@ def readme(
 Design {design}. Its promise, in one line for a privacy review:
 
     {visible(guarantee(configuration, audit))}
-{CLEAR.format(clear=visible(clear)) if (clear := in_the_clear(configuration)) else ""}
+
+{visible(in_the_clear(configuration))}{GROUPS if device.clear else ""}
+
 `report.html` explains the promise at length: its assumptions, its limits, and the accuracy of the answers.
 
 ## What is here
@@ -144,6 +142,8 @@ python3 collect.py wednesday.csv --state counted.npz -o answers.csv{once}
   without a signature: anyone can compute a digest. The reports of such a device name another design, and the collector
   refuses those that come with `design`.
 * {SIGNED if signed else UNSIGNED}
+* Random numbers that cannot be any are noticed: before the first report, both clients refuse a source that gives the same bytes
+  again, or hardly different ones, as those of test set-ups do.
 * A client that was itself altered, and random numbers that an attacker can predict, are never noticed.
 
 ## On people's devices

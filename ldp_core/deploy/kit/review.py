@@ -78,9 +78,8 @@ def case_title(case: str) -> str:
 def promise(c: Configuration, audit: Audit) -> tuple[str, ...]:
     """The promise, and to whom it is made."""
     kind = "pure local differential privacy" if audit.delta == 0 else "approximate local differential privacy"
-    clear = in_the_clear(c)
     return (
-        *((clear,) if clear else ()),
+        in_the_clear(c),
         f"Every person who takes part is promised {kind}: {risk_in_words(c.epsilon_value, audit.delta)}. This is so for any two values "
         "that person could have.",
         "It holds against anyone who sees the report, the collector included, whatever they know already and whatever they can "
@@ -162,7 +161,8 @@ def hazards(c: Configuration) -> tuple[str, ...]:
     """Common faults of implementations, and the answer to each."""
     return (
         "Floating point: none is used when a report is drawn, so no report is impossible or too likely by rounding.",
-        "Random numbers: client.py draws them from Python's secrets, client.js from the Web Crypto of the browser. "
+        "Random numbers: client.py draws them from Python's secrets, client.js from the Web Crypto of the browser. Both refuse a source "
+        "that gives the same bytes again, or hardly different ones, as those of test set-ups do. "
         f"The seed {c.simulation.seed:d} in configuration.json is for simulations; a device that used it would give no privacy.",
         "Side channels: the number of random bytes that a report takes is independent of the value. Time and power are not: "
         "keep the device from anybody who could measure them, and send the report at a time that does not depend on them.",

@@ -92,7 +92,7 @@ def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
     if summed:
         refused.append(_altered(description, summed[0], -1, "chances that sum to one unit less than 2^53"))
     if alone:
-        now = _at(description, alone[0])[alone[0][-1]]
+        now = reduce(lambda place, step: place[step], alone[0], description)
         never = -now if alone[0][-1] == "flip" else ONE - now
         refused.append(_altered(description, alone[0], never, "a report that some people send and others never do"))
     if description["domain"] is not None:
@@ -102,22 +102,22 @@ def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
 
 
 def _chances(part: Any, path: list[Any], of: str = "") -> Iterator[tuple[list[Any], str]]:
-    """The path of every chance of a sampler, and what it is a chance of."""
+    """The path of the chances of a sampler, the first one of each list, and what they are chances of."""
     for key, value in part.items() if isinstance(part, dict) else enumerate(part):
         chance = key if key in (*SUMMED, *ALONE) else of
         if isinstance(value, dict | list):
             yield from _chances(value, [*path, key], chance)
         elif chance and isinstance(value, int):
             yield [*path, key], chance
+        if isinstance(part, list) and isinstance(value, int):
+            return
 
 
 def _altered(description: Mapping[str, Any], path: list[Any], add: int, why: str) -> dict[str, object]:
     """The number at ``path`` raised, with the id that belongs to it."""
-    altered = copy.deepcopy(dict(description))
-    _at(altered, path)[path[-1]] += add
+    altered = place = dict(description)
+    for step in path[:-1]:  # tables are large: what is beside the path stays the same
+        place[step] = copy.copy(place[step])
+        place = place[step]
+    place[path[-1]] += add
     return {"path": path, "add": add, "design": design_id(altered), "why": why}
-
-
-def _at(description: Mapping[str, Any], path: list[Any]) -> Any:
-    """The list or object that holds the number at ``path``."""
-    return reduce(lambda place, step: place[step], path[:-1], description)

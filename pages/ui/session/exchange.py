@@ -121,13 +121,9 @@ def _proof(state: Session, files: Written) -> tuple[str, str]:
         return "warning", str(error)
 
 
-def certificate(state: Session, mechanism: mechanisms.Mechanism, at_once: bool = True) -> Written | None:
-    """The proof that goes with the design: for the case that its mechanism is judged in, and ``at_once`` only where writing it is quick or
-    has been done."""
-    types = state.setting.working_types
-    if mechanism.delta > 0 or types > MOST_EXACT_TYPES:
-        return None
-    return state.setting.written(state.setting.case, at_once and types > UNASKED_TYPES // 2)
+def certificate(state: Session, at_once: bool = True) -> Written | None:
+    """The proof that goes with the design: see `package.certificate_of`; ``at_once`` only where writing it is quick or has been done."""
+    return package.certificate_of(state.setting, at_once and state.setting.working_types > UNASKED_TYPES // 2)
 
 
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
@@ -200,7 +196,7 @@ def export(state: Session, figures: bool = False) -> bytes:
     c, design = state.settled, state.asked
     mechanism = None if design is None else design.mechanism(c.mechanism.name)
     outcome = {} if mechanism is None else package.outcome_of(state.setting, figures)
-    proof = None if mechanism is None else certificate(state, mechanism)
+    proof = None if mechanism is None else certificate(state)
     key = ("file", c.to_json(), mechanism and mechanism.digest, outcome, proof and proof.document)
     return state.results.cached(key, lambda: package.design(c, outcome, mechanism, certificate=proof), len)
 

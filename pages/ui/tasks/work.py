@@ -413,22 +413,28 @@ def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False, 
     key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome, mixed))
 
     def work(job: Job) -> bytes:
-        proof = exchange.certificate(state, mechanism, at_once=False)
+        proof = exchange.certificate(state, at_once=False)
         return package.kit(design, proof, figures, mixed=mixed)
 
     return Task(state, key, "packing the kit", work, len, (*DESIGN, "people"))
 
 
-def proof_written(state: Session, mechanism: mechanisms.Mechanism) -> bool:
-    """True if the proof that goes with the design is in its files, or there is none; else it is written in the background."""
+def proof_written(state: Session) -> bool:
+    """True if the proof that goes with the design is in its files, or there is none; else it is found, and written, in the background."""
     case = state.setting.case
+    proving = [certificate(state, name) for name in package.to_prove(state.setting)]
+    for task in [task for task in proving if task.unbegun or task.running]:  # not where somebody has stopped it
+        with suppress(ValueError):
+            task.get()
+    if any(task.running for task in proving):
+        return False
     proof = state.setting.proof(case)
-    if proof is None or exchange.certificate(state, mechanism) is not None:
+    if proof is None or exchange.certificate(state) is not None:
         return True
 
     def write(cancel: Cancel) -> bool:
         with suppress(ValueError):  # it proves nothing
-            return exchange.certificate(state, mechanism, at_once=False) is not None
+            return exchange.certificate(state, at_once=False) is not None
         return False
 
     key = ("proof", state.setting.certificate_key(case), proof.certificate.value)

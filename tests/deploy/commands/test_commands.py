@@ -2,7 +2,10 @@
 
 import csv
 import dataclasses
+import io
 import math
+import sys
+import threading
 import zipfile
 
 import numpy as np
@@ -14,9 +17,12 @@ from designs_of_commands import HIERARCHICAL, OPTIMIZED, session
 from ldp_core import analysis, designs, frames, mechanisms
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import reasons
+from ldp_core.deploy.commands import terminal
+from ldp_core.deploy.kit import package
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.opening import open_kit
-from ldp_core.designs import DifferenceToDetect, MechanismRecipe, detecting
+from ldp_core.designs import DifferenceToDetect, MechanismRecipe, certificate_file, choices, detecting
+from ldp_core.designs.standalone import ready
 from ldp_core.studies import outcomes
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session import exchange
@@ -172,6 +178,25 @@ def test_a_design_is_audited_as_in_the_app(shell):
     assert f"Told apart best         {labels[0]} and {labels[1]}" in shell.out
 
 
+def test_an_audit_has_the_bound_of_the_page_and_searches_for_no_other(shell, monkeypatch):
+    """What takes longer to prove than seconds is proved where somebody asks for it, and then it is in the file."""
+    for limit in ("PROVED_UNASKED", "AT_ONCE_TYPES"):
+        monkeypatch.setattr(choices, limit, 0)
+    setting = ready(HIERARCHICAL)
+    bound = shell.result("audit", shell.file(HIERARCHICAL))["users_bound"]
+    assert bound == max(setting.bounds(setting.case).values())
+    setting.prove(setting.case)
+    outcome, proof = package.outcome_of(setting), package.certificate_of(setting)
+    written = package.design(setting.configuration, outcome, setting.chosen_mechanism, certificate=proof)
+    proved = shell.result("audit", shell.holding(written, "design.zip"))["users_bound"]
+    assert proved == pytest.approx(setting.bounds(setting.case)["certificate"])
+    assert proved > bound
+    damaged = certificate_file.Written(proof.document, proof.arrays[:-1])
+    written = package.design(setting.configuration, outcome, setting.chosen_mechanism, certificate=damaged)
+    assert shell.result("audit", shell.holding(written, "design.zip"))["users_bound"] == bound
+    assert "The proof in the file cannot be used" in shell.err
+
+
 def test_a_matrix_of_ones_own_is_judged_like_a_mechanism_of_the_app(shell):
     """Randomized response written out as a matrix: the same epsilon, users and gap as the mechanism itself has."""
     state = session(HIERARCHICAL)
@@ -294,3 +319,22 @@ def test_several_reports_of_a_person_are_of_several_occasions(shell):
         readme = files.read("README.md").decode()
     assert "4 separate occasions" in readme
     assert "collect.py reports.csv --occasions 1" in readme
+
+
+# --- all of them ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_lasts_is_told_while_it_lasts(monkeypatch):
+    heard = threading.Event()
+
+    class Stream(io.StringIO):
+        def write(self, text):
+            if text.startswith("Packing the kit: "):
+                heard.set()
+            return len(text)
+
+    monkeypatch.setattr(sys, "stderr", Stream())
+    monkeypatch.setattr(terminal, "SILENCE", 0.0)
+    with terminal.telling():
+        terminal.begin("Packing the kit")
+        assert heard.wait(600)

@@ -13,6 +13,7 @@ from ldp_core.deploy.kit import audit as module
 from ldp_core.deploy.kit import client
 from ldp_core.deploy.kit.client import design_id
 from ldp_core.deploy.kit.devices import describe
+from tests.deploy.kit.samplers import SAMPLERS, sealed
 
 SCRIPT = Path(module.__file__)
 
@@ -54,6 +55,10 @@ def test_the_command_says_what_was_found_and_exits_with_1_on_failure(tmp_path):
     assert "The promise holds." in told
     assert "(epsilon 1.25)" in told
     assert description["design"] in told
+    assert "Nothing of a value is sent in the clear." in told
+
+    file.write_text(json.dumps(sealed(SAMPLERS["known"])))  # without a domain, so that nothing has a name
+    assert "The first number of a value, one of 3: sent in the clear beside each report, and not protected." in run()[1]
 
     file.write_text(
         json.dumps(altered(description, lambda one: one["sampler"].update(inside=one["sampler"]["inside"] + 10)))

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from ldp_core.deploy.kit import client
-from tests.deploy.kit.javascript import CLIENT, by_node, by_python, drawn, needs_node
+from tests.deploy.kit.javascript import CLIENT, SOURCES, by_node, by_python, check_sources, drawn, needs_node
 from tests.deploy.kit.samplers import SAMPLERS, again, sealed
 
 pytestmark = needs_node
@@ -150,3 +150,9 @@ def test_random_bytes_are_those_of_web_crypto_and_not_of_math_random():
     found = by_node(devices=[sealed(SAMPLERS["hash"])], secure=[[0, [1] * 200]])["secure"][0]["answer"]
     assert len({report.split()[0] for report in found}) == 200
     assert "Math.random" not in CLIENT.read_text(encoding="utf-8")
+
+
+def test_sources_of_random_bytes_that_are_none_are_refused(tmp_path):
+    file = tmp_path / "device.json"
+    file.write_text(json.dumps(sealed(SAMPLERS["response"])))
+    check_sources(json.loads(run_node(SOURCES, CLIENT, file).stdout))

@@ -8,6 +8,7 @@ import pytest
 from examples import EPSILON, MECHANISMS, values_of
 from laws import largest_ratio, law, paths
 
+from ldp_core.deploy.kit import client
 from ldp_core.deploy.kit.audit import audit
 from ldp_core.deploy.kit.client import ONE, Device
 from ldp_core.deploy.kit.devices import describe
@@ -78,3 +79,24 @@ def test_both_clients_take_these_bytes_on_every_path(examples):
                     cases.append([k, value, path.bytes(last).hex()])
                     expected.append({"answer": [wanted, 0]})
     assert by_node(devices=descriptions, reports=cases)["reports"] == expected
+
+
+NONE = {
+    "zeros": bytes,
+    "always 255": lambda many: b"\xff" * many,
+    "the same again": lambda many: bytes(range(256))[:many],
+    "too few": lambda many: bytes(range(100)),
+    "nothing": lambda many: None,
+    "texts": lambda many: "".join(map(chr, range(many))),
+}
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_python_refuses_random_bytes_that_are_none(name, monkeypatch):
+    device = Device(sealed(SAMPLERS["response"]))
+    assert device.report(2) in "01234"
+    monkeypatch.setattr(client, "POOLS", [])
+    monkeypatch.setattr(client.secrets, "token_bytes", NONE[name])
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no secure random numbers here: secrets.token_bytes is needed"):
+            device.report(2)
