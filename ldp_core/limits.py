@@ -66,8 +66,6 @@ MOST_SETS = 25_000
 MOST_DESIGNED_SETS = 100_000
 # Subsets of these sets: a pattern over 13 attributes has weight on 2^13 of them.
 MOST_DESIGNED_SUBSETS = 2**22
-# Sets of attributes among which the strongest report is looked for.
-MOST_REPORT_SETS = 2_000
 # Conditions in one part of a workload.
 MOST_CONDITIONS = 10_000
 # Characters of a condition.

@@ -74,16 +74,15 @@ class People(ABC):
     @abstractmethod
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray: ...
 
-    def table(self, attributes: Sequence[int], keep: bool = True) -> np.ndarray:
+    def table(self, attributes: Sequence[int]) -> np.ndarray:
         """(cells,) users by the values of the attributes at these places, in row-major order of the places as given; kept for
-        the next time, where that is wanted. ValueError for a table of more than `MOST_TABLE_CELLS` cells."""
+        the next time. ValueError for a table of more than `MOST_TABLE_CELLS` cells."""
         places = tuple(map(int, attributes))
         if places in self._known:
             return self._known[places]
         table = self._count(places)
         table.flags.writeable = False
-        if keep:
-            self._known[places] = table
+        self._known[places] = table
         return table
 
     def __repr__(self) -> str:

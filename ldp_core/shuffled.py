@@ -30,7 +30,6 @@ from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
 from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.mechanisms.surveys.sets import RandomSet
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.privacy import MAX_EPSILON
@@ -149,14 +148,13 @@ def _(mechanism: SurveyMechanism) -> Blanket:
     if mechanism.scrambled is not None:
         ratio = math.exp(mechanism.epsilon)
         left = 1 - sum(share for share, _ in parts)
-        parts += [(left * one.share, _of_set(one, ratio)) for one in mechanism.scrambled.random_sets()]
+        sets = zip(mechanism.scrambled.shares.tolist(), mechanism.scrambled.patterns, strict=True)
+        parts += [(left * share, _of_set(pattern.cells, ratio)) for share, pattern in sets]
     return Blanket.mixed(parts)
 
 
-def _of_set(one: RandomSet, ratio: float) -> Blanket:
-    """That of a random image of a set of cells. The overlap is that of two cells that differ along the worst axes."""
-    cells = one.cells
-    assert cells is not None
+def _of_set(cells: np.ndarray, ratio: float) -> Blanket:
+    """That of a random image of a set of ``cells``. The overlap is that of two cells that differ along the worst axes."""
     total, axes = cells.size, range(cells.ndim)
     inside = int(np.count_nonzero(cells))
     gamma = 1 / (1 + (ratio - 1) * inside / total)

@@ -9,18 +9,11 @@ from ldp_core.bounds import verify
 from ldp_core.bounds.proof import below
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.singles import SinglesSearch
-from ldp_core.bounds.symmetric import symmetric_certificate
-from ldp_core.bounds.triples.certificate import improved
 from ldp_core.workloads import Prefix, Survey
 from ldp_core.workloads.surveys import Group, marginal
 
 SIZES = (4, 3, 5)
 MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(5), 2.0)])
-
-
-def triples(workload, epsilon):
-    plain = closed_form_of_survey if workload.survey is not None else symmetric_certificate
-    return next(improved(plain(workload, epsilon)))
 
 
 def columns(sizes, epsilon):

@@ -206,7 +206,7 @@ def test_the_core_starts_without_the_distributions_of_scipy():
 KINDS = {
     *("Survey", "SurveyMechanism", "SurveyEstimate", "SurveyDesign", "SplitSurvey"),
     *("ScrambledPatterns", "SampledSets", "Counted", "Records", "Drawn", "People", "Tables"),
-    *("BlocksCertificate", "GroupedCertificate", "TripleSurveyCertificate", "SinglesCertificate"),
+    *("BlocksCertificate", "GroupedCertificate", "SinglesCertificate"),
 }
 
 

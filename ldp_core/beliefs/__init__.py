@@ -1,10 +1,5 @@
-"""Beliefs about one person after reports: with any mechanism (`limits`), and with a given one about
-a type (`reports`) or about a few columns of a survey (`columns`)."""
+"""Beliefs about one person after reports: with any mechanism (`limits`), and with a given one about a type (`reports`)."""
 
-from ldp_core.beliefs.columns import REPORTS as REPORTS
-from ldp_core.beliefs.columns import about_columns as about_columns
-from ldp_core.beliefs.columns import drawn_at_random as drawn_at_random
-from ldp_core.beliefs.columns import exposure_of_columns as exposure_of_columns
 from ldp_core.beliefs.limits import best_guess as best_guess
 from ldp_core.beliefs.limits import blind_guess as blind_guess
 from ldp_core.beliefs.limits import over_epsilon as over_epsilon

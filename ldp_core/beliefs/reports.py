@@ -28,13 +28,11 @@ class Exposure:
         single: the same for one value against all others, people being spread over these as in the prior. None where no table
             of probabilities is available.
         guess: chance that the best guess at the value of a person drawn from the prior is right. None likewise.
-        attained: whether some report does what ``between`` says; where not, that is an upper bound, and ``single`` another.
     """
 
     between: float
     single: float | None
     guess: float | None
-    attained: bool = True
 
 
 def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:

@@ -64,14 +64,10 @@ def exposure_in_words(exposure: Exposure, title: str, suspicion: float, epsilon:
         words = f"{title} goes further than this epsilon allows: to {most} for some pairs of values{of}"
     elif exposure.between < (1 - 1e-3) * epsilon:
         words = f"{title} stays below this: {most} at most for any pair of values{of}"
-    elif not exposure.attained:
-        words = f"{title} goes no further{of}"
     else:
         words = f"{title} reaches this for some pairs of values{of}"
     if reports > 1 or math.isinf(exposure.between):
         return f"{words}."
-    if exposure.single is None and not exposure.attained:
-        return f"{words}; its exact limit is not computed."
     if exposure.single is None:
         return f"{words}. It goes no further for one value against all others; the exact limit is not computed."
     if exposure.single > exposure.between - 1e-3:

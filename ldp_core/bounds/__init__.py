@@ -20,7 +20,6 @@ from ldp_core.bounds.theorems import few_users, frequency, ranges, statements
 from ldp_core.bounds.theorems.frequency import efficient_of, large_sample, large_sample_of
 from ldp_core.bounds.theorems.ranges import best_branching, range_error
 from ldp_core.bounds.theorems.statements import STATEMENTS, Statement
-from ldp_core.bounds.triples.certificate import TripleCertificate
 
 __all__ = [
     "STATEMENTS",
@@ -29,7 +28,6 @@ __all__ = [
     "Proof",
     "SinglesCertificate",
     "Statement",
-    "TripleCertificate",
     "average_variance",
     "best_branching",
     "centred_svd",

@@ -19,7 +19,6 @@ from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.bounds.surveys import singles
 from ldp_core.bounds.surveys.certificate import closed_form
 from ldp_core.bounds.symmetric import symmetric_certificate
-from ldp_core.bounds.triples import certificate as triples
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
@@ -105,7 +104,7 @@ def _of_merged(problem: Problem, epsilon: float, budget: Budget) -> MergedCertif
 
 
 def _of_columns(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
-    """By sets of columns, by classes of pairs of types where columns or types are alike, and by triples or single columns where these prove more."""
+    """By sets of columns, by classes of pairs of types where columns or types are alike, and by single columns where these prove more."""
     workload, best = problem.asked, None
     with suppress(Interrupted):
         for found in _by_columns(workload, epsilon, budget):
@@ -118,29 +117,20 @@ def _of_columns(problem: Problem, epsilon: float, budget: Budget) -> Certificate
 
 
 def _by_columns(workload: Workload, epsilon: float, budget: Budget) -> Iterator[Certificate]:
-    """Certificates of every kind, from what takes no time on. Classes wait where the best share of a set, 1/(E + 1), is less than a cell of the
-    largest table of bits: they prove most where it is some cells, and no whole number of them."""
-    survey, first = workload.survey, list[Certificate]()
+    """Certificates of every kind, from what takes no time on."""
+    survey, proved = workload.survey, list[Certificate]()
     if survey is not None:
-        first.append(closed_form(survey, epsilon))
-        yield first[0]
+        proved.append(closed_form(survey, epsilon))
+        yield proved[0]
         if not survey.symmetric:
             return
-    bits = triples.components(workload) is not None
-    enough = (budget.left() or 0.0) / 2 if bits else 0.0  # triples prove more in a second than classes do in several
-
-    def classes() -> Iterator[Certificate]:
-        stop = lambda: budget.stopped() is not None or (budget.left() or 0.0) < enough  # noqa: E731
-        first.extend(filter(None, [symmetric_certificate(workload, epsilon, stop)]))
-        yield first[-1]
-
-    late = survey is not None and bits and 2 ** max(map(len, survey.components.sets)) < np.exp(epsilon)
-    yield from () if late else classes()
-    plain = max(first, key=lambda certificate: certificate.value)
-    yield from triples.improved(plain, lambda: budget.stopped() is not None, budget.check)
-    yield from classes() if late else ()
+    by_classes = symmetric_certificate(workload, epsilon, lambda: budget.stopped() is not None)
+    if by_classes is not None:
+        proved.append(by_classes)
+        yield by_classes
     if survey is not None and singles.fits(survey):
-        yield from singles.SinglesSearch(survey, epsilon, budget.check).certificates(plain.value)
+        most = max(certificate.value for certificate in proved)
+        yield from singles.SinglesSearch(survey, epsilon, budget.check).certificates(most)
 
 
 def _of_survey(problem: Problem, epsilon: float, budget: Budget) -> Proof:

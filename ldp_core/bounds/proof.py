@@ -31,14 +31,13 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "tables": (),
     "blocks": (),
 }
-"""The numbers that prove, by the kind of proof. ``triples`` and ``cut0``, ``cut1``, .. may be there besides."""
+"""The numbers that prove, by the kind of proof. ``triples``, cuts on few types, and ``cut0``, ``cut1``, .. may be there besides."""
 PROVES_BY = {
     "general": "signs and one factorisation of a matrix",
     "question": "the least value of a function of one number",
     "classes": "signs and a few fractions",
     "tables": "a closed form",
     "blocks": "eigenvalues of a matrix for each set of columns",
-    "triples": "inequalities and matrices for three types at a time",
     "columns": "inequalities for each column",
 }
 READERS: dict[str | None, type[Proof]] = {}

@@ -2,9 +2,9 @@
 
 The files say what is proved (questions by their Gram matrix, epsilon as the exact decimal number,
 whom the average is over, the bound) and hold the numbers that prove it: see
-`ldp_core.bounds.verify`. Some bounds are longer than a script of a few pages can check: by triples of types, or column by column.
-The files then hold the closed form for the script, and say so. They also hold the stronger proof for this program. Whatever is read is no one's word: `read` hands out
-certificates only once they have verified for the design available.
+`ldp_core.bounds.verify`. Bounds that go column by column are longer than a script of a few pages can check. The files then hold
+the closed form for the script, and say so. They also hold the stronger proof for this program. Whatever is read is no one's word:
+`read` hands out certificates only once they have verified for the design available.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ ROUNDED = ("gram", "scales", "constants")
 STRONGER = (
     "The program that wrote this file proves a larger bound by inequalities for columns, or sets of them, which take more than a short script to "
     "check. Its numbers are in the file as well, and the program checks them when it loads the file."
+)
+TRIPLES = (
+    "The larger bound beside it was proved by triples of types, which this version does not check any more: prove it again "
+    "for the best bound that is found now."
 )
 
 
@@ -79,16 +83,19 @@ def read(written: Written, workload: Workload, epsilon: str, checked: bool = Fal
     """The certificate in files, for a design that asks ``workload`` with ``epsilon``.
 
     ``checked`` says that the same files have been read before: what takes
-    long is then left out. ValueError, one sentence, for files that are about something else, or
+    long is then left out. Of a bound that was proved by triples of types, the smaller one beside it is read (see `left_out`).
+    ValueError, one sentence, for files that are about something else, or
     prove less than they claim, take too long to check, or are not written as `write` does.
     """
     document = strict_json.read(written.document, DOCUMENT)
     try:
-        claimed = float(document.get("stronger", document)["value"])
         sha256, value = document.pop("sha256"), float(document["value"])
         if sha256 != hashlib.sha256(written.arrays).hexdigest():
             raise ValueError(f"{ARRAYS} does not have the SHA-256 that {DOCUMENT} names")
         given = verify.arrays(written.arrays)
+        if _by_triples(document):
+            document, given = _without_triples(document, given)
+        claimed = float(document.get("stronger", document)["value"])
         if not all(np.all(np.isfinite(array)) for array in given.values()):
             raise ValueError("some of its numbers are not finite")
         number = float(document["epsilon"])
@@ -112,6 +119,24 @@ def read(written: Written, workload: Workload, epsilon: str, checked: bool = Fal
     except ValueError as error:
         raise ValueError(f"The proof in the file cannot be used: {str(error).rstrip('.')}. Prove it again.") from None
     return certificate
+
+
+def left_out(written: Written) -> str:
+    """What the files hold that `read` does not use, in a sentence; empty where it uses all of them. For files that have been read."""
+    return TRIPLES if _by_triples(strict_json.read(written.document, DOCUMENT)) else ""
+
+
+def _by_triples(document: Document) -> bool:
+    return any(part.get("proof") == "triples" for part in (document, *document.get("parts", ())))
+
+
+def _without_triples(document: Document, data: Arrays) -> tuple[Document, Arrays]:
+    """The proof for the script alone, where more was proved by triples of types."""
+    plain = {name: content for name, content in document.items() if name not in ("proof", "stronger")}
+    if "parts" in document:
+        plain["parts"] = [{name: part[name] for name in part if name != "proof"} for part in document["parts"]]
+    beside = ("triples_", "weights", "steps")  # the numbers of what is proved to the program alone
+    return plain, {name: array for name, array in data.items() if not name.rpartition(".")[2].startswith(beside)}
 
 
 def _holds(certificate: Proof, document: Document, data: Arrays, value: float) -> bool:

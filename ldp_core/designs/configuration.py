@@ -24,7 +24,7 @@ from ldp_core import limits
 from ldp_core.data.domain import Domain
 from ldp_core.data.population import CONCENTRATIONS, SHAPES, Shape
 from ldp_core.data.tables import AttributeRecipe, ReadOptions
-from ldp_core.designs import strict_json
+from ldp_core.designs import former, strict_json
 from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, SuppliedTable, check_names, check_together
 from ldp_core.library import USUAL, known
 from ldp_core.library.table_strategies import is_own
@@ -404,6 +404,8 @@ def load_configuration(content: str | bytes) -> Configuration:
     missing = [f"{key} is missing" for key in Configuration.model_fields if key not in document]
     if missing:  # a default would silently replace what the author of the file had chosen
         raise ConfigurationError(f"The configuration is incomplete: {join(missing)}")
+    if gone := former.refusal(document):
+        raise ConfigurationError(gone)
     try:
         return Configuration.model_validate_json(strict_json.write(document), strict=True)
     except ValidationError as error:

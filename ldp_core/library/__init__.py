@@ -30,7 +30,6 @@ USUAL_FOR_SURVEYS = (
     "sampled_sets",
     "sampled_sets(oracle=oue)",
     "sampled_sets(oracle=randomized_response)",
-    "covering_sets",
     "optimized",
 )
 """The same for surveys: what the field does with them, and the best there is."""

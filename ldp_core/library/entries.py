@@ -73,17 +73,6 @@ _vectors = partial(
     needs_workload=True,
 )
 """The entry of a mechanism whose reports are vectors with noise."""
-_of_surveys = partial(
-    Spec,
-    closed_form=True,
-    bits="log2 of the sets plus a report of the oracle",
-    user_cost="one draw and one report of the oracle",
-    collector_cost="as the oracle, then one pass over the tables",
-    needs_workload=True,
-    surveys_only=True,
-    parameters={"oracle": Parameter(values=tuple(sampled.ORACLES)), "shares": Parameter(values=sampled.SHARES)},
-)
-"""The entry of a mechanism whose reports are about a set of columns."""
 
 
 # Colours are Okabe and Ito's colour-blind-safe palette, then darker and lighter relatives distinguished by their markers as well.
@@ -217,7 +206,7 @@ REGISTRY: dict[str, Spec] = {
                 "shape": Parameter(optional=True),
                 "branching": Number(2, offered=(4, 2, 8, 16)),
                 "oracle": Parameter(values=grid.ORACLES),
-                "reconstruction": Parameter(values=grid.RECONSTRUCTIONS),
+                "reconstruction": Parameter(values=grid.RECONSTRUCTIONS, offered=()),
             },
             legend="Hierarchical (2 attributes)",
         ),
@@ -400,21 +389,20 @@ REGISTRY: dict[str, Spec] = {
             domain_rule=adaptive.domain_rule,
             style=("#DDCC77", "hourglass"),
         ),
-        _of_surveys(
+        Spec(
             "sampled_sets",
             "One random set of columns",
             sampled.build,
+            closed_form=True,
             made_for="surveys, where each person answers about one set of columns",
             paper="the field's practice; with subset selection by Ye and Barg 2018",
+            bits="log2 of the sets plus a report of the oracle",
+            user_cost="one draw and one report of the oracle",
+            collector_cost="as the oracle, then one pass over the tables",
+            needs_workload=True,
+            surveys_only=True,
             style=("#77AADD", "octagon"),
-        ),
-        _of_surveys(
-            "covering_sets",
-            "Covering sets of columns",
-            partial(sampled.build, sets="covering"),
-            made_for="surveys about several columns of few values, where each person answers about one larger set of columns",
-            paper="Zhang, Wang, Li, He and Chen 2018 (CALM); with subset selection by Ye and Barg 2018",
-            style=("#3C7D93", "diamond-cross"),
+            parameters={"oracle": Parameter(values=tuple(sampled.ORACLES)), "shares": Parameter(values=sampled.SHARES)},
         ),
         Spec(
             "optimized_gradient",

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from ldp_core.mechanisms.base import Reports, below, check_rows, check_values
-from ldp_core.mechanisms.unary import BITS_AT_ONCE, UnaryMechanism
+from ldp_core.mechanisms.unary import BITS_AT_ONCE, UnaryMechanism, column_sums
 from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import significant
 
@@ -85,12 +85,12 @@ class LocalHashing(UnaryMechanism):
             raise ValueError(f"Each report must hold {what}, not as {raw.dtype}.")
         if raw.size and raw[:, 1:].max() >= self.buckets:
             raise ValueError(f"Coefficients, offsets and buckets run from 0 to {self.buckets - 1}.")
-        data = self._tally(np.zeros((0, self.n), dtype=bool))
+        data = np.zeros(self.n, dtype=np.int64)
         types = np.arange(self.n)
         for part in self._chunks(raw):
             small = part[:, 1:].astype(np.int64)
             hashed = small[:, :-2] @ self._digits_of(types).T + small[:, -2:-1] + self._keyed(part[:, :1], types)
-            data = data + self._tally(hashed % self.buckets == small[:, -1:])
+            data += column_sums(hashed % self.buckets == small[:, -1:])
         return Reports(self.digest, len(raw), data)
 
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:

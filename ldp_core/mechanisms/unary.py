@@ -5,18 +5,11 @@ A user of type u sends bit u as 1 with probability p and every other bit with pr
 al. 2017). For OLH a bit says whether a type's hash is the bucket reported; the hash functions of `local_hashing` make
 these bits just as independent.
 
-Three reconstructions of the counts from the same reports:
+Two reconstructions of the counts from the same reports:
 
 * ``standard``: (sum of bits - N q)/(p - q), the papers' estimate;
 * ``known_total`` (default): the same, shifted so that the counts sum to the N users: equally private
-  and unbiased, never worse;
-* ``optimal``: the best unbiased estimate for an even population: a report with many ones says less
-  about each of them. A report with k ones adds ((v_j / s_k) - 1/n)/A + 1/n to type j. Here v is p/q
-  on ones and (1-p)/(1-q) elsewhere, s_k the sum of v, and A = M_ii - M_ij from the information
-  matrix, a binomial sum rather than one over 2^n outputs.
-
-Unary encodings of at most `PATTERN_TYPES` types keep how often each of the 2^n vectors of bits was sent, from which all of
-these follow, and the likelihood as well.
+  and unbiased, never worse.
 """
 
 from __future__ import annotations
@@ -29,7 +22,6 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.mechanisms.base import (
     Contributions,
     Estimate,
@@ -39,17 +31,14 @@ from ldp_core.mechanisms.base import (
     check_reports,
     check_rows,
     check_values,
-    everybody,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel
 from ldp_core.people import Counts
 from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import meant, significant
 
-RECONSTRUCTIONS = ("known_total", "standard", "optimal")
+RECONSTRUCTIONS = ("known_total", "standard")
 BITS_AT_ONCE = 2**24
-PATTERN_TYPES = 10
-"""Reports of up to this many bits are counted by the pattern that they form."""
 
 
 class UnaryMechanism(ExchangeableMechanism):
@@ -61,10 +50,6 @@ class UnaryMechanism(ExchangeableMechanism):
         super().__init__(n, epsilon, {"reconstruction": reconstruction})
         if reconstruction not in RECONSTRUCTIONS:
             raise ValueError(f"Unknown reconstruction {reconstruction!r}; {meant(reconstruction, RECONSTRUCTIONS)}")
-        if reconstruction == "optimal" and n > MOST_MATRIX_TYPES:
-            raise ValueError(
-                f"The optimal reconstruction is for at most {MOST_MATRIX_TYPES:,} types; use known_total for {n:,}."
-            )
         self.p, self.q = p, q
         self.both_own, self.both_other = p * q, q * q
         self.reconstruction = reconstruction
@@ -89,72 +74,33 @@ class UnaryMechanism(ExchangeableMechanism):
         chance = _binomial(others, self.n - 2, self.q) * self.q * (1 - self.q)
         return float((a - b) ** 2 * np.sum(chance / row_sum))
 
-    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """(n + 1,) what a report with k = 0..n ones adds to a type whose bit is 1, and to one whose bit is 0."""
-        a, b = self._likelihoods()
-        ones = np.arange(self.n + 1)
-        row_sum = ones * a + (self.n - ones) * b
-        one, zero = ((v / row_sum - 1 / self.n) / self._gap + 1 / self.n for v in (a, b))
-        return one, zero
-
     def _moments(self) -> tuple[float, float, float, float]:
         if self.reconstruction == "standard":
             return super()._moments()
-        if self.reconstruction == "known_total":
-            # Cov = c I + (a - c) e_u e_u', centred on both sides by I - 11'/n.
-            a, _, c, _ = super()._moments()
-            n = self.n
-            return (
-                c * (1 - 1 / n) + (a - c) * (1 - 1 / n) ** 2,
-                -c / n - (a - c) * (1 - 1 / n) / n,
-                c * (1 - 1 / n) + (a - c) / n**2,
-                -c / n + (a - c) / n**2,
-            )
-        return self._optimal_moments()
-
-    def _optimal_moments(self) -> tuple[float, float, float, float]:
-        """Second moments of one report's contribution over the number of ones, less the mean e_u e_u'."""
-        n, (one, zero) = self.n, self._weights()
-        k = np.arange(n)  # ones among the n - 1 types that are not the user's own
-        chance = _binomial(k, n - 1, self.q)
-        own = mixed = other = pair = 0.0
-        for bit, weight in ((1, self.p), (0, 1 - self.p)):
-            on, off = one[k + bit], zero[k + bit]
-            mine = on if bit else off
-            share = k / (n - 1)
-            own += weight * np.sum(chance * mine**2)
-            mixed += weight * np.sum(chance * mine * (share * on + (1 - share) * off))
-            other += weight * np.sum(chance * (share * on**2 + (1 - share) * off**2))
-            if n > 2:
-                total, squares = k * on + (n - 1 - k) * off, k * on**2 + (n - 1 - k) * off**2
-                pair += weight * np.sum(chance * (total**2 - squares)) / ((n - 1) * (n - 2))
-        return own - 1, mixed, other, pair
+        # Cov = c I + (a - c) e_u e_u', centred on both sides by I - 11'/n.
+        a, _, c, _ = super()._moments()
+        n = self.n
+        return (
+            c * (1 - 1 / n) + (a - c) * (1 - 1 / n) ** 2,
+            -c / n - (a - c) * (1 - 1 / n) / n,
+            c * (1 - 1 / n) + (a - c) / n**2,
+            -c / n + (a - c) / n**2,
+        )
 
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts by the chosen reconstruction."""
         check_reports(reports, self.digest)
-        sums = self._statistic(reports)
-        if self.reconstruction == "optimal":
-            one, zero = self._weights()
-            return Estimate(sums[:, -1] @ zero + (one - zero) @ sums[:, :-1], unbiased=True)
-        counts = (sums - reports.users * self.q) / (self.p - self.q)
+        counts = (reports.arrays[0] - reports.users * self.q) / (self.p - self.q)
         if self.reconstruction == "known_total":
             counts = counts + (reports.users - counts.sum()) / self.n
         return Estimate(counts, unbiased=True)
 
     def _weights_of_bits(self, rows: np.ndarray) -> np.ndarray:
-        """(q, n) what each bit adds to the answers ``rows`` when it is 1; not for the optimal reconstruction."""
+        """(q, n) what each bit adds to the answers ``rows`` when it is 1."""
         shift = rows.mean(axis=1, keepdims=True) if self.reconstruction == "known_total" else 0.0
         return (rows - shift) / (self.p - self.q)
 
     def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if self.reconstruction == "optimal":
-            one, zero = self._weights()
-            largest = np.pad(np.cumsum(-np.sort(-rows, axis=1), axis=1), ((0, 0), (1, 0)))
-            smallest = largest[:, -1:] - largest[:, ::-1]
-            fixed = rows.sum(axis=1, keepdims=True) * zero
-            low, high = (fixed + (one - zero) * part for part in (smallest, largest))
-            return low.min(axis=1), high.max(axis=1), np.zeros(len(rows), dtype=bool)
         weights = self._weights_of_bits(rows)
         fixed = rows.sum(axis=1) / (self.n if self.reconstruction == "known_total" else 1)
         if self.reconstruction == "standard":
@@ -168,34 +114,6 @@ class UnaryMechanism(ExchangeableMechanism):
 
     # --- reports ------------------------------------------------------------------------------------------------
 
-    def _tally(self, bits: np.ndarray) -> np.ndarray:
-        """The data kept from (users, n) bits, booleans."""
-        if self.reconstruction != "optimal":
-            return column_sums(bits)
-        rows, sums = (
-            max(1, BITS_AT_ONCE // self.n),
-            self._sums(np.zeros((0, self.n), dtype=np.int64), np.zeros(0, int)),
-        )
-        for start in range(0, len(bits), rows):
-            some = bits[start : start + rows].astype(np.int64)
-            sums += self._sums(some, np.ones(len(some), dtype=np.int64))
-        return sums
-
-    def _sums(self, bits: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """The sums that the reconstruction needs of (k, n) bits, each sent ``times`` (k,) times:
-        sums, or sums by the number of ones with the reports of each number."""
-        if self.reconstruction != "optimal":
-            return times @ bits
-        ones = bits.sum(axis=1)
-        data = np.zeros((self.n + 1, self.n + 1), dtype=np.int64)
-        np.add.at(data[:, :-1], ones, times[:, None] * bits)
-        np.add.at(data[:, -1], ones, times)
-        return data
-
-    def _statistic(self, reports: Reports) -> np.ndarray:
-        """`_sums` of all reports."""
-        return reports.arrays[0]
-
     def _draw_bits(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits of the given users. Simulation only."""
         bits = np.empty((values.size, self.n), dtype=bool)
@@ -206,16 +124,10 @@ class UnaryMechanism(ExchangeableMechanism):
         return bits
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Two binomials per type; the optimal reconstruction needs whole reports, drawn in chunks
-        of users. Simulation only."""
+        """Two binomials per type. Simulation only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
-        if self.reconstruction != "optimal":
-            return Reports(self.digest, users, rng.binomial(counts, self.p) + rng.binomial(users - counts, self.q))
-        data = np.zeros((self.n + 1, self.n + 1), dtype=np.int64)
-        for values in everybody(counts, max(1, BITS_AT_ONCE // self.n)):
-            data += self._tally(self._draw_bits(values, rng))
-        return Reports(self.digest, users, data)
+        return Reports(self.digest, users, rng.binomial(counts, self.p) + rng.binomial(users - counts, self.q))
 
     @property
     def outcomes(self) -> float:
@@ -223,24 +135,15 @@ class UnaryMechanism(ExchangeableMechanism):
         return 2 ** min(self.n, 63)
 
     def written_out(self) -> np.ndarray:
-        """(2^n, n) probabilities of every bit vector, in the order of `_all_bits`."""
-        bits = self._all_bits()
+        """(2^n, n) probabilities of every bit vector, in binary order with type 0 in the highest bit."""
+        bits = np.arange(2**self.n)[:, None] >> np.arange(self.n)[::-1] & 1
         base = np.prod(np.where(bits, self.q, 1 - self.q), axis=1)
         return base[:, None] * np.where(bits, *self._likelihoods())
-
-    def _all_bits(self) -> np.ndarray:
-        """(2^n, n) every bit vector, in binary order with type 0 in the highest bit."""
-        return np.arange(2**self.n)[:, None] >> np.arange(self.n)[::-1] & 1
 
 
 class UnaryEncoding(UnaryMechanism):
     """RAPPOR's symmetric encoding, p = 1 - q = e^(eps/2)/(1 + e^(eps/2)) (Erlingsson et al. 2014), and OUE, p = 1/2,
-    q = 1/(e^eps + 1), which has the least variance for rare types (Wang et al. 2017).
-
-    Reports of at most ``pattern_types`` types are (2^n,) tallies of the patterns sent, the outputs of `channel`.
-    """
-
-    pattern_types = PATTERN_TYPES
+    q = 1/(e^eps + 1), which has the least variance for rare types (Wang et al. 2017)."""
 
     _decisive = "ratio p(1 - q)/(q(1 - p)) of the two bits where types differ"
 
@@ -255,42 +158,13 @@ class UnaryEncoding(UnaryMechanism):
         return float(self.n)
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """As for the others; where every bit adds a weight of its own, the n bits of a report are independent parts."""
-        contributed = super().contributions(rows)
-        if self.reconstruction == "optimal":
-            return contributed
-        weights = self._weights_of_bits(rows)
+        """As for the others; the n bits of a report are independent parts, each with a weight of its own."""
+        contributed, weights = super().contributions(rows), self._weights_of_bits(rows)
         # A bit exceeds its mean by at most 1 - q, and falls short of it by at most p.
         largest, smallest = np.maximum(weights.max(axis=1), 0), np.maximum(-weights.min(axis=1), 0)
         up = np.maximum((1 - self.q) * largest, self.p * smallest)
         down = np.maximum(self.p * largest, (1 - self.q) * smallest)
         return replace(contributed, up=up, down=down, parts=self.n)
-
-    @cached_property
-    def _patterns(self) -> np.ndarray | None:
-        return self.written_out() if self.n <= self.pattern_types else None
-
-    @property
-    def channel(self) -> np.ndarray | None:
-        """(2^n, n) the strategy where reports are kept by their patterns, else None."""
-        return self._patterns
-
-    def _tally(self, bits: np.ndarray) -> np.ndarray:
-        if self.channel is None:
-            return super()._tally(bits)
-        return np.bincount(bits.astype(np.int64) @ (1 << np.arange(self.n)[::-1]), minlength=2**self.n)
-
-    def _statistic(self, reports: Reports) -> np.ndarray:
-        statistic = super()._statistic(reports)
-        return statistic if self.channel is None else self._sums(self._all_bits(), statistic)
-
-    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """As for all; where patterns are kept, one multinomial draw a type. Simulation only."""
-        if self.channel is None:
-            return super().simulate(counts, rng)
-        counts = check_counts(counts, self.n)
-        sent = rng.multinomial(counts, self.channel.T / self.channel.sum(axis=0)[:, None])
-        return Reports(self.digest, int(counts.sum()), sent.sum(axis=0))
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits. Simulation only: a client needs a secure random source."""
@@ -305,7 +179,7 @@ class UnaryEncoding(UnaryMechanism):
         parts = (raw[start : start + rows] for start in range(0, len(raw), rows))
         if raw.dtype != bool and not all(((part == 0) | (part == 1)).all() for part in parts):
             raise ValueError(f"Each report must hold {self.n} bits: zeros and ones.")
-        return Reports(self.digest, raw.shape[0], self._tally(raw.astype(bool, copy=False)))
+        return Reports(self.digest, raw.shape[0], column_sums(raw.astype(bool, copy=False)))
 
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
         # Two types differ in two bits, so the largest ratio is that of both bits speaking for one of them.

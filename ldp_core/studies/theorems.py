@@ -15,7 +15,7 @@ import pandas as pd
 
 from ldp_core import analysis, bounds
 from ldp_core.bounds.theorems import few_users
-from ldp_core.bounds.theorems.scope import enough_for_rejection, histogram_of, noise_of
+from ldp_core.bounds.theorems.scope import histogram_of, noise_of
 from ldp_core.bounds.theorems.statements import STATEMENTS, WORST_FROM_AVERAGE, Setting, Statement
 from ldp_core.limits import MOST_THEOREM_USERS
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
@@ -69,11 +69,6 @@ class Entry:
         return None if self.variance is None else share(max(0.0, self.variance + times * self.deviation), self.setting)
 
     @property
-    def assumptions(self) -> list[tuple[str, bool | None]]:
-        """Each with whether it holds here, None for those to be borne in mind."""
-        return [(assumption.words, assumption.holds(self.setting)) for assumption in self.statement.assumptions]
-
-    @property
     def alike(self) -> bool:
         """True if it is about the same error as the exact one: of answers about the people, with no unknown constant."""
         return not (self.statement.of_population or self.statement.order_only)
@@ -107,18 +102,19 @@ def entries(
     made = []
     for name, statement in STATEMENTS.items():
         about = worst if statement is WORST_FROM_AVERAGE else drawn if statement.of_population else exact
-        number, deviation, reason = None, 0.0, statement.why_not(setting)
-        if not reason and case is not None and statement.kind == "impossible":
-            about, number = case[0], case[1].get(name)
-            if number is None and not statement.costly:
-                reason = "It is about people spread evenly over the types; this design is for others."
-        elif not reason and statement.costly:
-            number, deviation = known.get(name, (None, 0.0))
-        elif not reason:
-            try:
-                number = statement.number(setting)
-            except ValueError as error:
-                reason = str(error)
+        number, deviation, reason = None, 0.0, ""
+        try:
+            statement.refuse(setting)
+            if case is not None and statement.kind == "impossible":
+                about, number = case[0], case[1].get(name)
+                if number is None and not statement.costly:
+                    raise ValueError("It is about people spread evenly over the types; this design is for others.")
+            elif statement.costly:
+                number, deviation = known.get(name, (None, 0.0))
+            else:
+                number = statement.compute(setting)
+        except ValueError as error:
+            reason = str(error)
         needed = None if number is None else _users_needed(statement, setting, number, alpha)
         made.append(Entry(statement, setting, reason, number, deviation, about, needed))
     return made
@@ -212,7 +208,7 @@ def switches(setting: Setting) -> list[Switch]:
         own["rejection"] = drawn.acceptance.variance
     rows = []
     for algorithm in ("gaussian", "rejection", "histogram"):
-        if algorithm == "rejection" and not enough_for_rejection(setting):
+        if algorithm == "rejection" and (users < few_users.LEAST_USERS or epsilon > few_users.LARGEST_EPSILON):
             continue
         if algorithm == "histogram" and histogram_of(workload) != (n, 1.0):
             continue

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -13,7 +11,7 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
 from ldp_core.studies import curves, outcomes
 from pages.ui import layout
-from pages.ui.controls import control, pick
+from pages.ui.controls import control
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 
@@ -30,10 +28,9 @@ SOURCES = (
 
 
 ABOUT_COLUMNS = (
-    "Nothing is worked out about a whole person, all answers together: nobody holds numbers for every combination of them. What is shown "
-    "about one column, or two, counts what reports about the others tell of it, as they go together among these people."
+    "This holds for any value of any column, and for any combination of values, whatever else is known about the person. How far the chosen "
+    "mechanism goes is not worked out for a survey: no one holds numbers for every combination of answers."
 )
-DRAWN = f" The best guess with a report is that over {beliefs.REPORTS:,} reports drawn at random."
 
 
 def suspicion(state: Session) -> float:
@@ -76,21 +73,8 @@ def show(state: Session, mechanism: Mechanism | None) -> None:
 def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> None:
     c, exposure, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.delta, c.reports_per_user)
-    if beliefs.about_columns(mechanism, design.people):
-        places, what = _columns_control(state, design)
-        prior = design.people.table(places) / design.users
-        if mechanism is not None:
-            exposure = layout.once_known(
-                state,
-                ("told", mechanism.digest, design.people_digest, places),
-                "drawing reports, to see what they tell",
-                False,
-                lambda cancel: beliefs.exposure_of_columns(mechanism, design.people, places, cancel),
-                small=True,
-            )
-        draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about, what=what)
-        drawn = exposure is not None and exposure.guess is not None and beliefs.drawn_at_random(mechanism)
-        st.caption(f"{ABOUT_COLUMNS}{DRAWN if drawn else ''}")
+    if design.people.by_type is None or (mechanism is not None and mechanism.survey is not None):
+        st.markdown(plain(f"{risk(state)} {ABOUT_COLUMNS}"))
         return
     people = prior = dense(design.counts) / design.users
     if mechanism is not None:
@@ -100,22 +84,6 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> No
     if (strata := design.workload.strata) is not None:
         prior, what = people[strata.types], "secret value"
     draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about, what=what)
-
-
-def _columns_control(state: Session, design: Setting) -> tuple[tuple[int, ...], str]:
-    """The column or two columns in question: their positions and names."""
-    names = [attribute.name for attribute in design.domain.attributes]
-    telling: dict[Any, str] = {i: name for i, name in enumerate(names) if design.domain.shape[i] > 1}
-    first, second = state.view.get("believed", (None, None))
-    first = first if first in telling else next(iter(telling))
-    others: dict[Any, str] = {None: "no other", **{i: name for i, name in telling.items() if i != first}}
-    second = second if second in others else None
-    with layout.controls("believed"):
-        pick("About which column", "believed-first", first, lambda i: state.view.update(believed=(i, second)), telling)
-        pick("together with", "believed-second", second, lambda i: state.view.update(believed=(first, i)), others)
-    if second is None:
-        return (first,), names[first]
-    return tuple(sorted((first, second))), f"{names[first]} and {names[second]} together"
 
 
 def draw_beliefs(

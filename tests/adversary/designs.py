@@ -190,7 +190,7 @@ def _document(rng: random.Random) -> dict[str, Any]:
             "name": rng.choice(["optimized", "haar", "hierarchical", text(rng)]),
             "parameters": rng.choice([{}, {"branching": 4}]),
         },
-        "compared": ["randomized_response", text(rng), *rng.choice([[], ["oue(reconstruction=optimal)"]])],
+        "compared": ["randomized_response", text(rng), *rng.choice([[], ["oue(reconstruction=standard)"]])],
         "target_alpha": rng.choice([0.01, 1.0, 1e-300]),
         "difference": rng.choice([None, None, "typical"]),
         "detection": {"difference": rng.choice([0.05, 1.0]), "power": 0.8, "level": rng.choice([0.05, 1e-4])},

@@ -9,11 +9,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from ldp_core import workloads
 from ldp_core.bounds import verify
 from ldp_core.designs import certificate_file
 from ldp_core.designs.certificate_file import Written
-from tests.certificates import triples
+from tests.certificates import columns
 
 
 def triangles(n):
@@ -99,7 +98,7 @@ def test_a_cut_of_many_numbers_is_refused_before_its_square_is_made(shape):
 
 def test_the_script_names_what_it_did_not_check(tmp_path):
     """A larger bound beside the one that holds proves nothing."""
-    found = triples(workloads.survey([2] * 7, 2), 3.0)
+    found = columns([3, 2, 4, 2], 3.0)
     written = certificate_file.write(found, "3")
     document = json.loads(written.document)
     document["stronger"]["value"] = 1e12

@@ -14,7 +14,7 @@ from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_su
 from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads import Prefix, Stratified, Survey
 from ldp_core.workloads.surveys import Group
-from tests.certificates import MIXED, blocks, columns, triples
+from tests.certificates import MIXED, blocks, columns
 
 FEW = Survey(
     (9, 70),
@@ -31,9 +31,7 @@ MAKE = {
     "by types": lambda: bounds.certificate(workloads.prefix(4), 1.0, None),
     "one question": lambda: bounds.certificate(workloads.custom([[3, 1, 0.5, 0]]), 1.0, None),
     "by classes": lambda: symmetric_certificate(workloads.parity(3, 2), 1.0),
-    "by triples": lambda: triples(workloads.parity(6, 3), 3.0),
     "by sets": lambda: closed_form_of_survey(workloads.survey([4, 3, 2], 2), 4.0),
-    "by sets and triples": lambda: triples(workloads.survey([2] * 7, 2), 3.0),
     "one column at a time": lambda: columns([3, 2, 4, 2], 2.0),
     "blocks": blocks,
     "merged": lambda: bounds.certificate(FEW, 1.0, None),

@@ -15,7 +15,7 @@ from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.general.merged import scaled
 from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads.quotient import quotient
-from tests.certificates import forged, matrix, triples
+from tests.certificates import forged, matrix
 
 SIZES = tuple(10.0**power for power in range(-3, 16, 2))
 
@@ -162,8 +162,3 @@ def test_nor_do_those_by_classes(weight):
     for place in range(len(inverse)):
         for size in (*SIZES, *(-one for one in SIZES)):
             assert forged(honest, inverse=inverse + size * np.eye(len(inverse))[place]).proven() <= most
-
-
-def test_proofs_by_triples_take_nothing_from_the_matrix_beside_them():
-    found = triples(workloads.parity(6, 3), 3.0)
-    assert forged(found, inverse=found.numbers["inverse"] * 1e9).proven() == found.proven()

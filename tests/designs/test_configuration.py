@@ -17,6 +17,7 @@ from ldp_core.designs import (
     SuppliedTable,
     UploadedData,
     WorkloadRecipe,
+    former,
     load_configuration,
     parse_epsilon,
 )
@@ -233,6 +234,19 @@ def test_what_is_no_configuration_is_told_in_one_sentence(content, reason):
 # --- workloads ----------------------------------------------------------------------------------------------------
 
 SEX = CategoricalAttribute(name="sex", values=("f", "m"))
+
+
+@pytest.mark.parametrize(("mechanism", "parameter", "value"), former.GONE)
+def test_a_file_that_names_what_has_gone_is_refused_by_its_name(mechanism, parameter, value):
+    one = {parameter: value} if parameter else {}
+    variant = f"{mechanism}({parameter}={value})" if parameter else mechanism
+    for change in ({"mechanism": {"name": mechanism, "parameters": one}}, {"compared": ["oue", variant]}):
+        with pytest.raises(ConfigurationError) as caught:
+            load_configuration(json.dumps({**document(), **change}))
+        assert mechanism in str(caught.value)
+        assert value in str(caught.value)
+        assert "does not have any more" in str(caught.value)
+        assert "\n" not in str(caught.value)
 
 
 def test_a_workload_of_parts_is_built_on_the_domain():

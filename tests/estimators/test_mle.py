@@ -121,47 +121,6 @@ def test_em_on_transforms_reaches_the_same_shares(case, lower):
     assert em.counts() / N == pytest.approx(newton.counts() / N, abs=2e-3)
 
 
-@pytest.mark.crossed
-@pytest.mark.parametrize("name", ["oue", "rappor"])
-@pytest.mark.parametrize("reconstruction", ["known_total", "standard", "optimal"])
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
-def test_bits_of_up_to_ten_types_have_a_likelihood(name, reconstruction, epsilon):
-    counts = COUNTS[:10]
-    mechanism = mechanisms.create(name, 10, epsilon, reconstruction=reconstruction)
-    reports = mechanism.simulate(counts, np.random.default_rng(4))
-    found = estimators.apply("mle", reports, mechanism, workloads.prefix(10))
-    shares, tally = found.counts() / counts.sum(), mechanism.tally(reports)
-    assert found.gap < 1e-6
-    assert shares == pytest.approx(oracle(mechanism.strategy, tally), abs=1e-6)
-    # No share can grow with profit, and those that are not 0 neither shrink nor grow.
-    slopes = mechanism.strategy.T @ (tally / (mechanism.strategy @ shares)) / counts.sum()
-    assert slopes.max() == pytest.approx(1, abs=1e-9)
-    assert slopes[shares > 1e-4] == pytest.approx(1, abs=1e-6)
-
-
-def efficient(mechanism, shares):
-    """N times the mean squared error, summed over the types, of an efficient estimator of these users' shares."""
-    Q = mechanism.strategy
-    return np.trace(np.linalg.inv(Q.T @ (Q / (Q @ shares)[:, None]))) - 1
-
-
-@pytest.mark.parametrize("name", ["oue", "rappor"])
-def test_with_many_users_the_likelihood_of_whole_reports_is_efficient(name):
-    mechanism, rng = mechanisms.create(name, 5, 2.0), np.random.default_rng(8)
-    shares, users = np.array([0.6, 0.2, 0.1, 0.06, 0.04]), 400_000
-    counts = (users * shares).astype(int)
-    errors = []
-    for _ in range(600):
-        reports = mechanism.simulate(counts, rng)
-        found = estimators.apply("mle", reports, mechanism, workloads.histogram(5)).counts()
-        errors.append(np.sum((found - counts) ** 2) / users)
-    best = efficient(mechanism, shares)
-    assert abs(np.mean(errors) - best) < 4 * np.std(errors) / np.sqrt(600)
-    linear = shares @ mechanism.variance_profile(workloads.histogram(5))
-    assert linear > 1.15 * best  # so that the difference would show
-    assert np.mean(errors) + 4 * np.std(errors) / np.sqrt(600) < linear
-
-
 @pytest.mark.parametrize("name", ["rappor", "subset_selection", "gaussian"])
 def test_sums_of_reports_have_no_likelihood_and_it_is_said(name):
     workload = workloads.prefix(11)

@@ -10,11 +10,9 @@ COUNTS = np.array([300, 0, 40, 0, 900, 10, 0, 50])
 WORKLOADS = [workloads.histogram(8), workloads.all_range(8), workloads.k_way_marginals(3, 1)]
 VARIANTS = {
     "hierarchical": [{}, {"reconstruction": "raw"}, {"reconstruction": "consistent", "oracle": "oue"}],
-    "hierarchical_2d": [
-        {"shape": (2, 4), "oracle": o, "reconstruction": r} for o, r in (("oue", "raw"), ("hrr", "consistent"))
-    ],
+    "hierarchical_2d": [{"shape": (2, 4), "oracle": oracle} for oracle in ("oue", "hrr")],
     "hrr": [{}, {"reconstruction": "transform"}],
-    "oue": [{}, {"reconstruction": "optimal"}],
+    "oue": [{}, {"reconstruction": "standard"}],
     "matrix_l1": [{"max_rounds": 2}],
     "optimized": [{"max_rounds": 2, "time_limit": None}],
     "optimized_gradient": [{"max_rounds": 2}],

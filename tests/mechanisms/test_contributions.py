@@ -8,7 +8,7 @@ from ldp_core import library, mechanisms, workloads
 
 WORKLOAD = workloads.all_range(12)
 CASES = [
-    *(("olh", {"reconstruction": r}) for r in ("known_total", "standard", "optimal")),
+    *(("olh", {"reconstruction": r}) for r in ("known_total", "standard")),
     ("rejection_gaussian", {}),
 ]
 """Mechanisms whose reports cannot be written out."""

@@ -9,14 +9,12 @@ from written_out import EveryReport, check_collected, check_errors, check_guaran
 
 from ldp_core import anova, workloads
 from ldp_core.mechanisms import Mechanism
-from ldp_core.mechanisms.surveys import sampled
 from ldp_core.mechanisms.surveys.sampled import ORACLES, SampledSets
 from ldp_core.people import Counted, Records
-from ldp_core.workloads import Group, Histogram, Survey, survey
+from ldp_core.workloads import Group, Histogram, Survey
 
 CASES = {
     **{oracle: lambda oracle=oracle: SampledSets(PAIRS, EPSILON, oracle) for oracle in ORACLES},
-    "covering": lambda: sampled.build(survey(SIZES, 2), 4.0, "randomized_response", sets="covering"),
     "scrambled": scrambled,
     **{f"tables: {which}": lambda which=which: split_survey(which) for which in TABLES},
 }

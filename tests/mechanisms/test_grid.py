@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from written_trees import fewest_nodes, level_matrices
+from written_trees import level_matrices
 
 from ldp_core import library, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
-from ldp_core.mechanisms import Reports
-from ldp_core.mechanisms.trees.grid import RECONSTRUCTIONS
 from ldp_core.mechanisms.trees.rectangles import told_shape
 from ldp_core.mechanisms.trees.tables import Grid, Tree
 from ldp_core.workloads import OnAttributes, PrefixPart, RangesPart, over_attributes
@@ -19,8 +17,8 @@ from ldp_core.workloads import OnAttributes, PrefixPart, RangesPart, over_attrib
 SMALL = [((4, 4), 4), ((4, 8), 4), ((8, 8), 4), ((3, 7), 2), ((2, 5), 4)]
 
 
-def built(shape, branching=4, oracle="oue", reconstruction="consistent", epsilon=1.0):
-    parameters = {"shape": shape, "branching": branching, "oracle": oracle, "reconstruction": reconstruction}
+def built(shape, branching=4, oracle="oue", epsilon=1.0):
+    parameters = {"shape": shape, "branching": branching, "oracle": oracle}
     return mechanisms.create("hierarchical_2d", math.prod(shape), epsilon, **parameters)
 
 
@@ -37,17 +35,6 @@ def tables_of(shape, branching):
     """(cells, n) of each table, that of the two roots left out."""
     one, other = (levels_of(size, branching) for size in shape)
     return [np.kron(a, b) for a in one for b in other][:-1]
-
-
-def ends(n):
-    return [(i, j) for i in range(n) for j in range(i, n)]
-
-
-def answered(shape, branching):
-    """(p, cells) and (p,): what all rectangles give the cells of all tables, and the number of users."""
-    one, other = ([fewest_nodes(levels_of(size, branching), *sides) for sides in ends(size)] for size in shape)
-    rows = np.array([np.concatenate([np.kron(x, y) for x in a for y in b]) for a in one for b in other])
-    return rows[:, :-1], rows[:, -1]
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -77,28 +64,14 @@ def test_consistency_is_least_squares_with_the_sum_fixed(rows, columns, branchin
     assert through == pytest.approx(some @ grid.consistent([cell[0] for cell in cells], 0.0))
 
 
-@pytest.mark.parametrize(("shape", "branching"), SMALL)
-def test_rectangles_decompose_into_the_nodes_of_either_side(shape, branching):
-    grid = Grid(Tree(shape[0], branching), Tree(shape[1], branching))
-    sides = [(one, other) for one in ends(shape[0]) for other in ends(shape[1])]
-    low, high = np.array(sides).transpose(2, 0, 1)
-    cells, whole = grid.weights(low, high)
-    expected, everybody = answered(shape, branching)
-    assert np.array_equal(np.hstack(cells), expected)
-    assert np.array_equal(whole[:, 0], everybody)
-    covered = np.hstack(cells) @ np.vstack(tables_of(shape, branching)) + whole
-    assert np.array_equal(covered, rectangles(shape).matrix)
-
-
 # --- estimates and their variances --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
 @pytest.mark.parametrize("oracle", ["oue", "hrr", "hadamard"])
-def test_structured_variances_are_those_of_the_matrix(oracle, reconstruction):
+def test_structured_variances_are_those_of_the_matrix(oracle):
     """Rectangles by Kronecker products, and the same queries as a plain matrix by products of matrices over the types."""
     shape = (6, 5)
-    mechanism = built(shape, 3, oracle, "consistent")
+    mechanism = built(shape, 3, oracle)
     line, cells = workloads.all_range(5), workloads.product([workloads.prefix(6), workloads.histogram(5)])
     parts = [
         rectangles(shape),
@@ -112,47 +85,9 @@ def test_structured_variances_are_those_of_the_matrix(oracle, reconstruction):
     ]
     workload = workloads.union(parts, [1.0, 2.0, 0.5, 3.0, 1.0, 0.1, 1.5, 0.7])
     plain, counts = workloads.custom(workload.matrix), np.arange(30)
-    if reconstruction == "consistent":
-        assert mechanism.variance_profile(workload) == pytest.approx(mechanism.variance_profile(plain))
-        exact = mechanism.query_variances(plain, counts)
-        assert mechanism.query_variances(workload, counts) == pytest.approx(exact, abs=1e-9 * exact.max())
-        return
-    raw = built(shape, 3, oracle, "raw")
-    each = raw.query_variances(workload, counts)
-    assert each.sum() == pytest.approx(counts @ raw.variance_profile(workload))
-    estimate = raw.estimate(raw.simulate(counts, np.random.default_rng(0)))
-    queries = np.random.default_rng(1).integers(workload.num_queries, size=40)
-    assert estimate.answers(workload)[queries] == pytest.approx(estimate.answers(workload, queries))
-    assert each[queries] == pytest.approx(raw.query_variances(workload, counts, queries))
-    # Parts one by one, without their weights.
-    for part, weight, start in zip(parts, workload.weights, workload.offsets, strict=False):
-        own = slice(start, start + part.num_queries)
-        assert estimate.answers(workload)[own] == pytest.approx(weight * estimate.answers(part))
-        assert each[own] == pytest.approx(weight**2 * raw.query_variances(part, counts))
-    # Other shapes than rectangles come from the finest table.
-    assert estimate.answers(plain) == pytest.approx(plain.answers(estimate.counts()))
-    assert raw.variance_profile(plain) @ counts == pytest.approx(raw.query_variances(plain, counts).sum())
-
-
-def test_raw_answers_become_consistent_counts():
-    shape, counts = (4, 8), np.arange(32) * 30
-    raw, tidy, workload = built(shape, 2, reconstruction="raw"), built(shape, 2), rectangles((4, 8))
-    reports = raw.simulate(counts, np.random.default_rng(2))
-    estimate = raw.estimate(reports)
-    assert estimate.total == counts.sum()
-    assert raw.consistent.digest == tidy.digest
-    same = tidy.estimate(Reports(tidy.digest, reports.users, reports.data))
-    assert estimate.consistent(reports.users).counts() == pytest.approx(same.counts())
-    W, answers = workload.matrix, estimate.answers(workload)
-    assert estimate.fitted(workload) == pytest.approx(np.linalg.lstsq(W, answers)[0])
-    assert estimate.squared_error(workload, counts) == pytest.approx(np.sum((answers - W @ counts) ** 2))
-    some = workloads.OnAttributes(shape, [0], workloads.all_range(4))  # has no single counts that fit
-    assert some.answers(estimate.fitted(some)) == pytest.approx(
-        some.matrix @ np.linalg.lstsq(some.matrix, estimate.answers(some))[0]
-    )
-    assert answers[workload.num_queries - 1] == pytest.approx(estimate.rectangles([[3, 7]], [[3, 7]])[0])
-    everybody = estimate.rectangles(np.zeros((1, 2), dtype=int), np.array([[3, 7]]))
-    assert everybody == pytest.approx([counts.sum()])
+    assert mechanism.variance_profile(workload) == pytest.approx(mechanism.variance_profile(plain))
+    exact = mechanism.query_variances(plain, counts)
+    assert mechanism.query_variances(workload, counts) == pytest.approx(exact, abs=1e-9 * exact.max())
 
 
 def test_domains_past_any_matrix_have_exact_variances_of_rectangles():
@@ -169,9 +104,8 @@ def test_domains_past_any_matrix_have_exact_variances_of_rectangles():
     assert estimate.squared_error(workload, counts) == pytest.approx(expected * workload.num_queries, rel=0.5)
     with pytest.raises(ValueError, match="at most 4,096 types"):
         mechanism.variance_profile(workloads.custom(np.ones((1, 256**2))))
-    for reconstruction in RECONSTRUCTIONS:
-        with pytest.raises(ValueError, match="at most 4,096 types"):
-            built((2, 2**19), reconstruction=reconstruction).variance_profile(rectangles((2, 2**19)))
+    with pytest.raises(ValueError, match="at most 4,096 types"):
+        built((2, 2**19)).variance_profile(rectangles((2, 2**19)))
 
 
 # --- which attributes -----------------------------------------------------------------------------------------------------
@@ -205,14 +139,13 @@ def asked(*attributes, parts=None):
 def test_the_questions_tell_the_shape(workload, shape):
     assert told_shape(workload) == shape
     assert library.spec("hierarchical_2d").unsuitable(workload.n, 1.0, workload) is None
-    for reconstruction in RECONSTRUCTIONS:
-        mechanism = mechanisms.create("hierarchical_2d", workload=workload, epsilon=1.0, reconstruction=reconstruction)
-        assert mechanism.parameters["shape"] == shape
-        counts = np.arange(workload.n) * 50
-        each = mechanism.query_variances(workload, counts)
-        assert each.sum() == pytest.approx(counts @ mechanism.variance_profile(workload))
-        answers = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(0))).answers(workload)
-        assert np.all(np.abs(answers - workload.answers(counts)) <= 5 * np.sqrt(np.maximum(each, 0)) + 1e-6)
+    mechanism = mechanisms.create("hierarchical_2d", workload=workload, epsilon=1.0)
+    assert mechanism.parameters["shape"] == shape
+    counts = np.arange(workload.n) * 50
+    each = mechanism.query_variances(workload, counts)
+    assert each.sum() == pytest.approx(counts @ mechanism.variance_profile(workload))
+    answers = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(0))).answers(workload)
+    assert np.all(np.abs(answers - workload.answers(counts)) <= 5 * np.sqrt(np.maximum(each, 0)) + 1e-6)
 
 
 NOT_TOLD = "It is for combinations of exactly two ordered attributes, and the questions do not tell what they are."
@@ -256,3 +189,8 @@ def test_a_plain_list_of_types_becomes_two_attributes_as_equal_as_can_be(n, shap
 def test_bad_shapes_are_refused(shape, words):
     with pytest.raises(ValueError, match=words):
         mechanisms.create("hierarchical_2d", 8, 1.0, shape=shape)
+
+
+def test_raw_cells_are_no_choice_any_more():
+    with pytest.raises(ValueError, match="reconstruction 'raw'"):
+        mechanisms.create("hierarchical_2d", 8, 1.0, reconstruction="raw")

@@ -35,7 +35,7 @@ def chances_agree(found, expected):
     agree(found, expected, np.sqrt(expected * (1 - expected)))
 
 
-SURVEYS = {"sampled_sets", "covering_sets", "duchi", "piecewise", "hybrid"}
+SURVEYS = {"sampled_sets", "duchi", "piecewise", "hybrid"}
 """These have pictures of their designs and columns, or answer one question only."""
 CASES = [(name, n) for name in ldp.mechanisms.names() if name not in SURVEYS for n in (8, 25)]
 

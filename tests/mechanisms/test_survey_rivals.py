@@ -62,16 +62,15 @@ def test_surveys_of_any_size():
     survey = workloads.survey(sizes, [(i, i + 1) for i in range(199)])
     rng = np.random.default_rng(0)
     people = Drawn([np.full(20, 100)] * 200, seed=1)
-    for name in ("sampled_sets", "covering_sets"):
-        mechanism = mechanisms.create(name, workload=survey, epsilon=1.0)
-        assert mechanism.n == 20**200
-        assert "1.61\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10²⁶⁰" in repr(mechanism)
-        assert len(mechanism.digest) == 64
-        assert mechanism.audit().epsilon <= 1.0
-        assert max(mechanism.audit().worst_pair) < mechanism.n
-        estimate = mechanism.estimate(mechanism.simulate(people, rng))
-        assert estimate.table((7, 6)).sum() == pytest.approx(2000)
-        assert mechanism.query_variances(survey, people, np.array([5])) > 0
+    mechanism = mechanisms.create("sampled_sets", workload=survey, epsilon=1.0)
+    assert mechanism.n == 20**200
+    assert "1.61\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10²⁶⁰" in repr(mechanism)
+    assert len(mechanism.digest) == 64
+    assert mechanism.audit().epsilon <= 1.0
+    assert max(mechanism.audit().worst_pair) < mechanism.n
+    estimate = mechanism.estimate(mechanism.simulate(people, rng))
+    assert estimate.table((7, 6)).sum() == pytest.approx(2000)
+    assert mechanism.query_variances(survey, people, np.array([5])) > 0
 
 
 def test_the_worst_type_of_ordered_questions_needs_no_full_vector():
@@ -119,13 +118,13 @@ OTHERS = [name for name, spec in library.REGISTRY.items() if not spec.surveys_on
 
 
 def test_they_are_for_surveys_only():
-    for name in ("sampled_sets", "covering_sets"):
-        assert library.spec(name).unsuitable(PAIRS.n, 1.0, PAIRS) is None
-        assert library.spec(name).unsuitable(8, 1.0) is None
-        assert "for surveys" in library.spec(name).unsuitable(8, 1.0, workloads.prefix(8))
-        with pytest.raises(ValueError, match="for surveys"):
-            mechanisms.create(name, workload=workloads.prefix(8), epsilon=1.0)
-        assert isinstance(mechanisms.create(name, workload=PAIRS, epsilon=1.0), Mechanism)
+    spec = library.spec("sampled_sets")
+    assert spec.unsuitable(PAIRS.n, 1.0, PAIRS) is None
+    assert spec.unsuitable(8, 1.0) is None
+    assert "for surveys" in spec.unsuitable(8, 1.0, workloads.prefix(8))
+    with pytest.raises(ValueError, match="for surveys"):
+        mechanisms.create("sampled_sets", workload=workloads.prefix(8), epsilon=1.0)
+    assert isinstance(mechanisms.create("sampled_sets", workload=PAIRS, epsilon=1.0), Mechanism)
     variant = mechanisms.create("sampled_sets(oracle=oue, shares=fitted)", workload=PAIRS, epsilon=1.0)
     assert variant.parameters == {"oracle": "oue", "shares": "fitted"}
 

@@ -19,18 +19,15 @@ def build(name, n, epsilon, reconstruction="known_total"):
 def test_reconstructions_have_the_designs_figures():
     w = workloads.prefix(32)
     worst = {r: build("oue", 32, 1.0, r).variance_profile(w).max() for r in RECONSTRUCTIONS}
-    assert worst == pytest.approx({"standard": 1976.5, "known_total": 638.1, "optimal": 633.8}, abs=0.05)
+    assert worst == pytest.approx({"standard": 1976.5, "known_total": 638.1}, abs=0.05)
 
 
 @pytest.mark.parametrize("name", ["oue", "rappor", "olh"])
 @pytest.mark.parametrize("n", [2, 9, 300])
-def test_known_total_never_loses_and_optimal_is_best_on_average(name, n):
+def test_known_total_never_loses(name, n):
     for w in (workloads.prefix(n), workloads.histogram(n)):
-        standard, known, optimal = (
-            build(name, n, 1.0, r).variance_profile(w) for r in ("standard", "known_total", "optimal")
-        )
+        standard, known = (build(name, n, 1.0, r).variance_profile(w) for r in RECONSTRUCTIONS[::-1])
         assert known.max() <= standard.max() * (1 + 1e-12)
-        assert optimal.mean() <= known.mean() * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("buckets", [2, 3, 4, 6])
@@ -63,25 +60,6 @@ def test_hashed_collections_have_the_exact_covariance(reconstruction):
         assert (np.abs(np.cov(found.T) - C) < 5 * spread).all()
 
 
-class BitSums(UnaryEncoding):
-    """Keeps sums of bits however few there are."""
-
-    pattern_types = 0
-
-
-@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
-@pytest.mark.parametrize("name", ["oue", "rappor"])
-def test_patterns_say_all_that_sums_say(name, reconstruction):
-    patterns, sums = UnaryEncoding(name, 6, 1.0, reconstruction), BitSums(name, 6, 1.0, reconstruction)
-    bits = patterns.privatize(np.repeat(np.arange(6), [90, 0, 400, 3, 50, 1]), np.random.default_rng(1))
-    one, other = patterns.aggregate(bits), sums.aggregate(bits)
-    assert (one.data.shape, one.data.sum()) == ((64,), 544)
-    assert other.data.size < 64
-    np.testing.assert_allclose(patterns.estimate(one).counts(), sums.estimate(other).counts(), rtol=1e-12)
-    merged = patterns.aggregate(bits[:200]) + patterns.aggregate(bits[200:])
-    np.testing.assert_array_equal(merged.data, one.data)
-
-
 def test_bad_reports_and_parameters_get_a_sentence():
     m, olh = build("oue", 5, 1.0), build("olh", 5, 1.0)
     with pytest.raises(ValueError, match="Unknown reconstruction"):
@@ -92,5 +70,3 @@ def test_bad_reports_and_parameters_get_a_sentence():
         olh.aggregate(np.zeros((3, 2)))
     with pytest.raises(ValueError, match="another mechanism"):
         m.estimate(build("oue", 5, 2.0).simulate(np.ones(5, dtype=int), np.random.default_rng(0)))
-    with pytest.raises(ValueError, match="at most 4,096"):
-        build("oue", 5000, 1.0, "optimal")

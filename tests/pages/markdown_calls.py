@@ -76,8 +76,7 @@ KNOWN = [
     (r"verdicts\.RULE", "a sentence of ours"),
     (r"shuffled\.(TRUST|delta_in_words\(.+\))", "sentences and numbers of ours"),
     (r"state\.setting\.titled\(.+\)", "the catalogue of mechanisms"),
-    (r"entry\.assumptions", "the catalogue of theorems"),
-    (r"(entry\.|best\.)?statement\.(title|words|latex|source)", "the catalogue of theorems"),
+    (r"(entry\.|best\.)?statement\.(title|words|latex|source|assumptions)", "the catalogue of theorems"),
     (r"questions\.so_far\(session\)", "made safe where it is written"),
     (r"needed\.(label|name)", "settings of the workloads of the papers"),
 ]

@@ -99,21 +99,6 @@ def test_theorems_over_epsilon_are_those_on_record():
     assert theorems.over_epsilon(workloads.all_marginals(3), 0.01, [1.0]).empty
 
 
-def test_assumptions_are_checked_where_they_can_be():
-    workload = workloads.all_range(64)
-    held = {}
-    for branching, oracle in [(4, "oue"), (16, "hrr")]:
-        tree = created("hierarchical", workload, branching=branching, oracle=oracle, reconstruction="raw")
-        entries = read(workload, tree)
-        names = ("raw_tree_average", "raw_tree_average_corrected")
-        held[oracle] = [[holds for _, holds in entries[name].assumptions] for name in names]
-    # Counts like V_F, a power of B, levels drawn evenly, all ranges; and many types for the average.
-    assert held["oue"] == [[True, True, True, True], [True, True, True, False]]
-    assert held["hrr"] == [[False, False, True, True], [False, False, True, False]]
-    pure = dict(read(HISTOGRAM, created("oue", HISTOGRAM))["large_sample_paper_frequency"].assumptions)
-    assert sorted(map(str, pure.values())) == ["False", "None", "True", "True"]
-
-
 def test_sampling_against_sums_over_queries():
     # Even: a prefix share q adds q (1 - q). Dirichlet(1) on two types: E P (1 - P) = 1/6.
     assert theorems.sampling(workloads.prefix(4)) == pytest.approx(3 / 16 + 4 / 16 + 3 / 16)

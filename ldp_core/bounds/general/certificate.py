@@ -16,10 +16,10 @@ from scipy import linalg
 from ldp_core.bounds import verify
 from ldp_core.bounds.closed_form import centred_svd
 from ldp_core.bounds.general import multipliers
-from ldp_core.bounds.general.dual import BARRIERS, FEW_TYPES, FROM_PAIRS, few_high, searched
+from ldp_core.bounds.general.dual import few_high, searched
 from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Multipliers, Numbers
-from ldp_core.bounds.general.singles import inward, of_pairs
+from ldp_core.bounds.general.singles import of_single_entries
 from ldp_core.bounds.proof import Certificate, below
 from ldp_core.limits import AT_ONCE_TYPES, UNASKED_TYPES
 from ldp_core.privacy import check_epsilon
@@ -44,7 +44,6 @@ def general_certificate(
     taken = None
     if near is not None and near.prior is not None and near.numbers["diagonal"].min() > 0:
         taken = of_dual(near), near.prior
-    barriers: tuple[float, ...] = BARRIERS[-2:]
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -53,15 +52,13 @@ def general_certificate(
         if workload.n <= AT_ONCE_TYPES:
             best = closed_form(workload, epsilon, prior)
         if few_high(workload.n, np.exp(epsilon)) and not stop():
-            pairs, objective = of_pairs(workload.gram_dense(), np.exp(epsilon), prior, stop, budget.check)
-            best = max(best, _written(pairs, workload, epsilon, prior, budget.check), key=lambda c: c.value)
+            made = of_single_entries(workload.gram_dense(), np.exp(epsilon), prior, budget.check)
+            best = max(best, _written(made, workload, epsilon, prior, budget.check), key=lambda c: c.value)
             budget.tell(bound=best.value)
-            if objective - best.trivial <= (1 + OPTIMAL) * (best.value - best.trivial):
+            if made.exactly - best.trivial <= (1 + OPTIMAL) * (best.value - best.trivial):
                 return best
-            if best.value > best.trivial and workload.n <= FEW_TYPES and np.min(pairs.multipliers.q) > 0:
-                taken, barriers = (inward(pairs.multipliers, prior), prior), FROM_PAIRS
         if workload.n > AT_ONCE_TYPES or not stop():
-            for found in searched(workload, epsilon, prior, stop, budget.check, taken, barriers):
+            for found in searched(workload, epsilon, prior, stop, budget.check, taken):
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
                     best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
                 budget.tell(bound=best.value)

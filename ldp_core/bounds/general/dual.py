@@ -26,7 +26,6 @@ from scipy import linalg
 from ldp_core.bounds.general.few_types import Cuts, violated
 from ldp_core.bounds.general.multipliers import Multipliers, definite, held, noise, plain
 from ldp_core.bounds.general.quasi_newton import minimised
-from ldp_core.bounds.general.singles import inward, of_pairs
 from ldp_core.definite import inverse_and_logarithm
 from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
@@ -43,8 +42,6 @@ BETWEEN = 0.6
 between them. Single types then gain a thousandth."""
 BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
-FROM_PAIRS = (0.5, 0.1, 0.01, 1e-3, 1e-4)
-"""The weights from multipliers of `ldp_core.bounds.general.singles`."""
 _MOST_EVALUATIONS = 100
 """For each barrier."""
 # Workload -> digest of the prior -> True if blocks suffice.
@@ -105,33 +102,28 @@ def searched(
     stop: Callable[[], bool] = lambda: False,
     check: Check = unchecked,
     near: tuple[Multipliers, np.ndarray] | None = None,
-    barriers: tuple[float, ...] = BARRIERS[-2:],
 ) -> Iterator[Multipliers]:
     """Better and better multipliers by types: from many types put together in blocks, then from single ones. Or at once from those of
-    single types that are ``near``, which were found for another prior (n,), with these ``barriers``."""
+    single types that are ``near``, which were found for another prior (n,)."""
     n, ratio, root = workload.n, float(np.exp(epsilon)), centred_root(workload, prior)
     if near is not None and len(near[0].sizes):
         dual = Dual.over_types(root, prior, ratio)
         x = dual.taken_over(*near)
-        for barrier in barriers:
+        for barrier in BARRIERS[-2:]:
             x = dual.improved(x, barrier / n, stop, check)
             yield dual.of_types(x, prior)
-        if barriers == FROM_PAIRS:
-            yield from _with_cuts(dual, x, prior, stop, check, FROM_PAIRS)
         return
     check()
     # Where few are high, the best multipliers are far from the closed form.
     first = (10.0, 2.0, 0.5) if few_high(n, ratio) else ()
-    if ratio > 2.5 * n and FEW_TYPES < n <= SINGLE_TYPES:
-        yield from _by_halves(root, prior, ratio, stop, check)
-        return
     if n > (FEW_TYPES if first else BLOCKS):
         blocks = Dual.over_blocks(root, prior, ratio, BLOCKS)
         x = blocks.start
         for barrier in first + BARRIERS:
             x = blocks.improved(x, barrier / blocks.m, stop, check)
         yield blocks.of_types(x, prior)
-        if n > SINGLE_TYPES or (n > FEW_TYPES and blocks.share_between >= BETWEEN):
+        enough = blocks.share_between >= BETWEEN and ratio <= 2.5 * n  # blocks say little where few entries are high
+        if n > SINGLE_TYPES or (n > FEW_TYPES and enough):
             return
         check()
     yield from _by_types(Dual.over_types(root, prior, ratio), prior, first, stop, check)
@@ -140,38 +132,6 @@ def searched(
 def few_high(n: int, ratio: float) -> bool:
     """True if the best rows, with a share 1 / (E + 1) of high entries or so, have one or a few."""
     return ratio > 4 * n
-
-
-def _by_halves(
-    root: np.ndarray, prior: np.ndarray, ratio: float, stop: Callable[[], bool], check: Check
-) -> Iterator[Multipliers]:
-    """Those of single types where few are high at a time: from blocks that count as one type each, then from halves of these, and so on.
-
-    A block of k types has an E - 1 of a k-th part, so that the moments of y and of y_i y_j are about the same before and after; only
-    those of y_i^2 = D y_i grow. Whatever the blocks, multipliers for single types prove what they prove."""
-    n, p, count, most = len(prior), held(prior), BLOCKS, 2 * _MOST_EVALUATIONS
-    block = alike(root, prior, count)
-    barriers: tuple[float, ...] = FROM_PAIRS
-    dual = Dual.over_means(root, p, block, ratio)
-    made, _ = of_pairs(dual.columns.T @ dual.columns, dual.D + 1, dual.shares, stop, check)
-    x = dual.taken_over(inward(made.multipliers, dual.shares), dual.shares)
-    while True:
-        for barrier in barriers:
-            x = dual.improved(x, barrier / dual.m, stop, check, most)
-            if dual.m == n:
-                yield dual.of_types(x, prior)
-                if stop():
-                    return
-        if dual.m == n:
-            break
-        count, coarse, before = 2 * count, dual, block
-        block = alike(root, prior, count) if count < n else np.arange(n)
-        dual, barriers = Dual.over_means(root, p, block, ratio), FROM_PAIRS[2:]
-        most = _MOST_EVALUATIONS + (50 if dual.m == n else 0)  # what single types tell comes late
-        _, one = np.unique(block, return_index=True)
-        x = dual.refined(coarse, x, before[one])
-        check()
-    yield from _with_cuts(dual, x, prior, stop, check, FROM_PAIRS)
 
 
 def _by_types(
@@ -194,17 +154,16 @@ def _with_cuts(
     prior: np.ndarray,
     stop: Callable[[], bool],
     check: Check,
-    barriers: tuple[float, ...] = BARRIERS,
 ) -> Iterator[Multipliers]:
     """Those from a point ``x`` on with cuts on few types, one after each round, until a round gains little of what L is above tr G."""
-    n, before, last = dual.m, -np.inf, barriers[-1] / dual.m
+    n, before, last = dual.m, -np.inf, BARRIERS[-1] / dual.m
     trivial = float(dual.shares @ np.square(dual.columns).sum(axis=0))
     for _ in range(12 if n <= 512 else 0):  # a look takes n^2 steps from many starts
         value = dual.value(x)
         least = 2e-4 * max(1 - trivial / max(np.exp(value), 1e-300), 2e-4)
         if value < before + least or stop() or (cut := dual.with_cuts(x, last)) is None:
             return
-        for barrier in barriers[-2:]:
+        for barrier in BARRIERS[-2:]:
             cut = dual.improved(cut, barrier / n, stop, check)
         x, before = cut, value
         yield dual.of_types(x, prior)
@@ -242,7 +201,10 @@ class Dual:
     def over_blocks(cls, root: np.ndarray, prior: np.ndarray, ratio: float, count: int) -> Dual:
         """About ``count`` blocks of types whose columns of W, ``root`` (r, n), are alike."""
         block, p = alike(root, prior, count), held(prior)
-        columns, shares = _means(root, p, block)
+        shares = np.bincount(block, p)
+        columns = np.zeros((len(root), len(shares)))
+        np.add.at(columns.T, block, (root * p).T)
+        columns /= shares
         inside = (root - columns[:, block]) * np.sqrt(p)
         within = np.array([np.linalg.svd(inside[:, block == b], compute_uv=False).sum() for b in range(len(shares))])
         dual = cls(_fewer_rows(columns), shares, ratio, within)
@@ -253,21 +215,6 @@ class Dual:
     def over_types(cls, root: np.ndarray, prior: np.ndarray, ratio: float) -> Dual:
         """Single types, from their columns of W, ``root`` (r, n)."""
         return cls(_fewer_rows(root), held(prior), ratio)
-
-    @classmethod
-    def over_means(cls, root: np.ndarray, shares: np.ndarray, block: np.ndarray, ratio: float) -> Dual:
-        """Each ``block`` (n,) of types as one type with the mean of their columns of W, ``root`` (r, n), and its part of E - 1."""
-        columns, of_blocks = _means(root, shares, block)
-        return cls(_fewer_rows(columns), of_blocks, 1 + (ratio - 1) * len(of_blocks) / len(shares))
-
-    def refined(self, coarse: Dual, x: np.ndarray, parents: np.ndarray) -> np.ndarray:
-        """The point for parts of the blocks of ``coarse``, ``parents`` (m,), as near to its point ``x`` as proves something."""
-        found, shares = coarse.multipliers(x), self.shares / coarse.shares[parents]
-        more = self.D / coarse.D
-        kappa = np.resize(found.size_multipliers, len(self.sizes)) * (more * (coarse.m / self.m) ** 2)
-        pairs = more * np.outer(shares, shares) * found.pairs[parents][:, parents]
-        none = Cuts.none(self.m), np.zeros(0)
-        return self.taken_over(Multipliers(shares * found.q[parents], pairs, self.sizes, kappa, *none), self.shares)
 
     def allow(self, cuts: Cuts) -> None:
         """Cuts that points have multipliers for from now on."""
@@ -407,11 +354,3 @@ def _fewer_rows(columns: np.ndarray) -> np.ndarray:
     """(r, m) with the same products of columns, r at most m."""
     r, m = columns.shape
     return columns if r <= m else linalg.qr(columns, mode="r", check_finite=False)[0][:m]
-
-
-def _means(root: np.ndarray, shares: np.ndarray, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean of the columns of ``root`` (r, n) over each ``block`` (n,) of types, weighted by the ``shares`` (n,), and their sums."""
-    of_blocks = np.bincount(block, shares)
-    columns = np.zeros((len(root), len(of_blocks)))
-    np.add.at(columns.T, block, (root * shares).T)
-    return columns / of_blocks, of_blocks

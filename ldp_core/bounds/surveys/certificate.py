@@ -11,8 +11,8 @@ As ``tr(P_A M^-1 P_A) >= dim_A^2 / tr(P_A M P_A)`` (the harmonic and the arithme
     L  >=  g_0 + (sum_A dim_A sqrt(g_A lambda_A))^2 / mu    where    sum_A lambda_A e_A(T) <= mu  for every T.
 
 As ``sum_A W_A = s - s^2`` over the sets A that are not empty, lambda = 1 has ``mu = sinh(epsilon / 2)^2``: the bound of
-`ldp_core.bounds.centred_svd` for surveys. `singles` and `ldp_core.bounds.triples` know more about W, and have better weights. Questions that follow
-an order or single out values are bounded in blocks (`ldp_core.bounds.verify`).
+`ldp_core.bounds.centred_svd` for surveys. `singles` knows more about W, and has better weights. Questions that follow an order or
+single out values are bounded in blocks (`ldp_core.bounds.verify`).
 """
 
 from __future__ import annotations

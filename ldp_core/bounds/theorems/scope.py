@@ -1,4 +1,4 @@
-"""What the statements of the papers are about and what they come to: their assumptions, refusals and numbers."""
+"""What the statements of the papers come to: their numbers, and a ValueError of one sentence where they say nothing."""
 
 from __future__ import annotations
 
@@ -20,24 +20,15 @@ FLAT = ("oue", "olh", "hrr")
 """Mechanisms whose counts have the variance V_F where few people are."""
 
 
-def named(setting: Setting, *names: str) -> bool | None:
-    """True if the mechanism has one of these names; None without a mechanism."""
-    return None if setting.mechanism is None else setting.mechanism.name in names
+def named(setting: Setting, *names: str) -> bool:
+    """True if there is a mechanism, of one of these names."""
+    return setting.mechanism is not None and setting.mechanism.name in names
 
 
-def told(setting: Setting, name: str, otherwise: Any = None) -> Any:
-    """A parameter of the mechanism, None without a mechanism."""
-    return None if setting.mechanism is None else setting.mechanism.parameters.get(name, otherwise)
-
-
-def is_pure(setting: Setting) -> bool:
-    """True if the mechanism, as far as it says, has no delta."""
-    return setting.mechanism is None or setting.mechanism.delta == 0
-
-
-def impure(setting: Setting) -> str:
-    """Why a theorem for pure privacy says nothing here."""
-    return "" if is_pure(setting) else "It is for pure epsilon, and this mechanism has a delta."
+def check_pure(setting: Setting) -> None:
+    """Refuses a mechanism with a delta, of which a theorem for pure privacy says nothing."""
+    if setting.mechanism is not None and setting.mechanism.delta > 0:
+        raise ValueError("It is for pure epsilon, and this mechanism has a delta.")
 
 
 # --- every unbiased mechanism (McKenna et al.) -------------------------------------------------------------------------
@@ -58,28 +49,28 @@ def certified(workload: Workload, epsilon: float) -> float:
     return certificate(workload, epsilon).value
 
 
-def too_many_types(setting: Setting) -> str:
-    """Why there is no certificate here."""
+def check_certified(setting: Setting) -> None:
+    """Refuses where there is no certificate."""
     workload = setting.workload
     known = workload.survey is not None or workload.symmetry_group.scheme is not None
     if workload.n > MOST_MATRIX_TYPES and not known:
-        return (
+        raise ValueError(
             f"Without a symmetry of the workload it needs an n x n matrix, formed for at most {MOST_MATRIX_TYPES:,} types; there are "
             f"{magnitude(workload.n)}. Use coarser bins."
         )
-    return impure(setting)
+    check_pure(setting)
 
 
-def no_average(setting: Setting) -> str:
-    """Why nothing follows from the average error here."""
+def check_average(setting: Setting) -> None:
+    """Refuses where no average error is known to follow from."""
     if setting.mechanism is None:
-        return "It is about a mechanism whose average error is known, and this one has yet to be fitted."
-    return impure(setting)
+        raise ValueError("It is about a mechanism whose average error is known, and this one has yet to be fitted.")
+    check_pure(setting)
 
 
 def worst_type(setting: Setting) -> float:
     """The limit of the worst type that follows from the average."""
-    assert setting.mechanism is not None, "see `no_average`"
+    assert setting.mechanism is not None, "see `check_average`"
     average = float(setting.mechanism.variance_profile(setting.workload).mean())
     return worst_from_average(average, setting.workload, setting.epsilon)
 
@@ -105,11 +96,6 @@ def histogram_of(workload: Workload) -> tuple[int, float] | None:
     return base.n, float(base.gram_diag[0])
 
 
-def is_histogram(workload: Workload) -> bool:
-    """True if the workload is a histogram of any weight, of all types or of one column."""
-    return histogram_of(workload) is not None
-
-
 def _histogram(setting: Setting) -> tuple[int, float]:
     if (histogram := histogram_of(setting.workload)) is None:
         raise ValueError(
@@ -119,19 +105,17 @@ def _histogram(setting: Setting) -> tuple[int, float]:
     return histogram
 
 
-def no_likelihood(setting: Setting) -> str:
-    """Why the theorems about a mechanism's likelihood say nothing here."""
-    try:
-        n, _ = _histogram(setting)
-    except ValueError as error:
-        return str(error)
+def check_likelihood(setting: Setting) -> None:
+    """Refuses where the theorems about a mechanism's likelihood say nothing."""
+    n, _ = _histogram(setting)
     if setting.mechanism is None:
-        return "It is about one mechanism; choose one."
+        raise ValueError("It is about one mechanism; choose one.")
     if n != setting.workload.n:
-        return (
+        raise ValueError(
             "It is about a histogram of all types, and this one is of one column; the bounds without a mechanism hold."
         )
-    return frequency.why_not(setting.mechanism, setting.concentration)
+    if reason := frequency.why_not(setting.mechanism, setting.concentration):
+        raise ValueError(reason)
 
 
 def protocol_free(setting: Setting, error: str, form: str) -> float:
@@ -142,7 +126,7 @@ def protocol_free(setting: Setting, error: str, form: str) -> float:
 
 def of_mechanism(setting: Setting, name: str) -> float:
     """A figure of the mechanism's likelihood, see `frequency.figures_of`."""
-    assert setting.mechanism is not None, "see `no_likelihood`"
+    assert setting.mechanism is not None, "see `check_likelihood`"
     return _histogram(setting)[1] * frequency.figures_of(setting.mechanism, setting.concentration)[name][0]
 
 
@@ -156,33 +140,16 @@ def ordered(workload: Workload) -> Workload:
     return workload.base if isinstance(workload, OnAttributes) else workload
 
 
-def is_power(n: int, base: int) -> bool:
-    """True if n is a power of ``base``."""
-    while n % base == 0:
-        n //= base
-    return n == 1
-
-
 def tree_branching(setting: Setting) -> int:
     """The branching factor of the mechanism's tree; the one that was chosen where it is no tree."""
-    return int(told(setting, "branching") or setting.branching)
+    own = None if setting.mechanism is None else setting.mechanism.parameters.get("branching")
+    return int(own or setting.branching)
 
 
-def counts_hold(setting: Setting) -> bool | None:
-    """True if single counts have the variance V_F."""
-    oracle = setting.mechanism and told(setting, "oracle", setting.mechanism.name)
-    return None if oracle is None else oracle in ("oue", "olh")
-
-
-def over_ranges(
-    formula: Callable[[int, float, int, np.ndarray], Any], about: Callable[[Setting], str] = lambda setting: ""
-) -> Callable[[Setting], float]:
-    """The sum over the ranges asked of what a ``formula`` of n, epsilon, B and their lengths (k,) says of each. ``about`` says why it is about
-    another mechanism, where it is about one."""
+def over_ranges(formula: Callable[[int, float, int, np.ndarray], Any]) -> Callable[[Setting], float]:
+    """The sum over the ranges asked of what a ``formula`` of n, epsilon, B and their lengths (k,) says of each."""
 
     def number(setting: Setting) -> float:
-        if reason := about(setting):
-            raise ValueError(reason)
         workload = ordered(setting.workload)
         longest = getattr(workload, "width", workload.n)
         if not isinstance(workload, (Prefix, AllRange, WidthRange)):
@@ -195,34 +162,25 @@ def over_ranges(
     return number
 
 
-def of_design(names: tuple[str, ...], what: str) -> Callable[[Setting], str]:
-    """Why a formula about ranges says nothing of the mechanism, where it is about those of these names."""
-
-    def reason(setting: Setting) -> str:
-        if not named(setting, *names):
-            return f"It is about {what}; this design has another mechanism."
-        if ordered(setting.workload).n != setting.workload.n:
-            return "It is about ranges of all types, and these are along one attribute."
-        return ""
-
-    return reason
+def check_design(setting: Setting, names: tuple[str, ...], what: str) -> None:
+    """Refuses other mechanisms than those of these ``names``, which a formula about ranges is about, and ranges along one attribute."""
+    if not named(setting, *names):
+        raise ValueError(f"It is about {what}; this design has another mechanism.")
+    if ordered(setting.workload).n != setting.workload.n:
+        raise ValueError("It is about ranges of all types, and these are along one attribute.")
 
 
-def of_tree(reconstruction: str) -> Callable[[Setting], str]:
-    """The same of trees with a ``reconstruction``."""
-    hierarchical = of_design(("hierarchical",), "the hierarchical mechanism")
-
-    def reason(setting: Setting) -> str:
-        if other := hierarchical(setting):
-            return other
-        if (own := told(setting, "reconstruction")) != reconstruction:
-            return f"It is about the reconstruction {reconstruction!r}; this design has {own!r}."
-        if (oracle := told(setting, "oracle")) not in FLAT:
-            return f"It is about trees whose nodes are reported by OUE, OLH or HRR; this one has {oracle!r}."
-        even = not told(setting, "shares")
-        return "" if even else "It is about trees whose levels are picked evenly; this one has other shares."
-
-    return reason
+def check_tree(setting: Setting, reconstruction: str) -> None:
+    """Refuses all but trees with a ``reconstruction``."""
+    check_design(setting, ("hierarchical",), "the hierarchical mechanism")
+    assert setting.mechanism is not None  # it is named
+    told = setting.mechanism.parameters
+    if (own := told.get("reconstruction")) != reconstruction:
+        raise ValueError(f"It is about the reconstruction {reconstruction!r}; this design has {own!r}.")
+    if (oracle := told.get("oracle")) not in FLAT:
+        raise ValueError(f"It is about trees whose nodes are reported by OUE, OLH or HRR; this one has {oracle!r}.")
+    if told.get("shares"):
+        raise ValueError("It is about trees whose levels are picked evenly; this one has other shares.")
 
 
 # --- few users (Bassily), where N times the square of an error of shares is on the scale of the others -----------------
@@ -257,14 +215,3 @@ def noise_of(setting: Setting, form: str) -> tuple[float, float | None]:
     delta = mechanism.delta if mechanism is not None and mechanism.delta > 0 else 1e-6
     own = getattr(mechanism, "noise", None) if named(setting, "gaussian") and form == "sharp" else None
     return delta, None if own is None else (own.scale / setting.workload.radius) ** 2
-
-
-def enough_for_adaptive(setting: Setting) -> bool:
-    """True if Theorem 5.2 says something of so many queries and users."""
-    d, N = setting.workload.num_queries, setting.users
-    return d >= 2 and 8 * d * math.log(N) <= N
-
-
-def enough_for_rejection(setting: Setting) -> bool:
-    """The same of Theorem 3.4."""
-    return setting.users >= few_users.LEAST_USERS and setting.epsilon <= few_users.LARGEST_EPSILON

@@ -1,4 +1,4 @@
-"""One theorem as a page shows it: in words, in mathematics, with what it assumes, whether it applies, and its number.
+"""One theorem as a page shows it: in words, in mathematics, with what it assumes in words, its number, or why it has none here.
 
 Numbers are all on one scale, the **total squared error per user**: the variance that one user adds
 to the answers, summed over the (weighted) queries, in squared users. A theorem about an error of
@@ -65,18 +65,10 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Assumption:
-    """An assumption of a statement, in a sentence (formulas between dollars). ``holds`` says whether it is met in a setting; None if the
-    setting cannot tell and the reader must bear it in mind."""
-
-    words: str
-    holds: Callable[[Setting], bool | None] = lambda setting: None
-
-
-@dataclass(frozen=True)
 class Statement:
-    """A bound or a prediction. ``latex`` is its formula, ``source`` where it is from; ``costly`` ones take seconds or minutes to
-    work out, and say in ``silent`` where they say nothing; others may refuse while computing. ``name`` never changes."""
+    """A bound or a prediction. ``latex`` is its formula, ``source`` where it is from, and ``assumptions`` are what it takes to be true, each in
+    a sentence (formulas between dollars). ``costly`` ones take seconds or minutes to work out. Where it says nothing, ``check`` or ``compute``
+    raises a ValueError of one sentence; of costly ones ``check`` does. ``name`` never changes."""
 
     name: str
     title: str
@@ -85,8 +77,8 @@ class Statement:
     latex: str
     source: str
     compute: Callable[[Setting], float]
-    assumptions: tuple[Assumption, ...]
-    silent: Callable[[Setting], str] = lambda setting: ""
+    assumptions: tuple[str, ...]
+    check: Callable[[Setting], None] = lambda setting: None
     costly: bool = False
     of_population: bool = False
     """True if its error is that of answers about the population that people are drawn from, not
@@ -94,24 +86,21 @@ class Statement:
     order_only: bool = False
     """True if its number lacks an unknown constant."""
 
-    def why_not(self, setting: Setting) -> str:
-        """Why this says nothing in a setting, in a sentence, as far as is known before it is worked out; empty where it may."""
+    def refuse(self, setting: Setting) -> None:
+        """ValueError, one sentence, where this says nothing in a setting, as far as is known before it is worked out."""
         if setting.workload.strata is not None and self.kind != "impossible":
-            return "It is about mechanisms that keep every column secret, and here the collector knows one."
-        return self.silent(setting)
+            raise ValueError("It is about mechanisms that keep every column secret, and here the collector knows one.")
+        self.check(setting)
 
     def number(self, setting: Setting) -> float:
         """Its total squared error per user (see the module). ValueError with a sentence where it says nothing."""
-        if reason := self.why_not(setting):
-            raise ValueError(reason)
+        self.refuse(setting)
         return self.compute(setting)
 
     def reason(self, setting: Setting) -> str:
         """Why this says nothing in a setting; empty where it does, as far as is known of a costly one."""
-        if self.costly:
-            return self.why_not(setting)
         try:
-            self.number(setting)
+            self.refuse(setting) if self.costly else self.number(setting)
         except ValueError as error:
             return str(error)
         return ""

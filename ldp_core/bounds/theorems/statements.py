@@ -6,9 +6,8 @@ from functools import partial
 
 from ldp_core.bounds.closed_form import centred_svd, svd
 from ldp_core.bounds.theorems import ranges, scope
-from ldp_core.bounds.theorems.scope import few, named, of_design, of_tree, ordered, over_ranges, told, variance
-from ldp_core.bounds.theorems.statement import KINDS, Assumption, Setting, Statement
-from ldp_core.workloads import AllRange
+from ldp_core.bounds.theorems.scope import few, over_ranges, variance
+from ldp_core.bounds.theorems.statement import KINDS, Setting, Statement
 
 MCKENNA = "McKenna et al. 2020"
 LOPUHAA = "Lopuhaä-Zwakenberg et al. 2020"
@@ -16,64 +15,40 @@ CORMODE = "Cormode, Kulkarni and Srivastava 2019"
 BASSILY = "Bassily 2019"
 DUCHI = "Table 1, after Duchi, Jordan and Wainwright 2013"
 
-PURE = Assumption("Privacy is pure: no delta.", scope.is_pure)
+PURE = "Privacy is pure: no delta."
 UNBIASED = (
     PURE,
-    Assumption(
-        "Answers are unbiased and linear in the counts of the reports, as from every mechanism here. Processing them afterwards "
-        "may add bias."
-    ),
-    Assumption(
-        "The error is the average over the people that the design is for; in the worst case, over those for whom the bound is largest."
-    ),
+    "Answers are unbiased and linear in the counts of the reports, as from every mechanism here. Processing them afterwards may add bias.",
+    "The error is the average over the people that the design is for; in the worst case, over those for whom the bound is largest.",
 )
 LARGE_SAMPLE = (
-    Assumption(
-        "The workload is the histogram of the types, or of one column of theirs.",
-        lambda setting: scope.is_histogram(setting.workload),
-    ),
-    Assumption(
-        "Users grow without limit: with any given number, estimators that lean on what is known beforehand may have smaller errors.",
-        lambda setting: False,
-    ),
-    Assumption(
-        "The population is drawn from a continuous prior; the even one stands for priors that gather around it."
-    ),
+    "The workload is the histogram of the types, or of one column of theirs.",
+    "Users grow without limit: with any given number, estimators that lean on what is known beforehand may have smaller errors.",
+    "The population is drawn from a continuous prior; the even one stands for priors that gather around it.",
 )
-COUNTS = Assumption(
-    r"Counts have the variance $V_F = 4 e^\varepsilon/(e^\varepsilon - 1)^2$ of types that few people have; HRR's is larger by 1.",
-    scope.counts_hold,
+COUNTS = (
+    r"Counts have the variance $V_F = 4 e^\varepsilon/(e^\varepsilon - 1)^2$ of types that few people have, as those of OUE and OLH do; "
+    "HRR's is larger by 1."
 )
-WHOLE = Assumption(
-    "The number of types is a power of the branching factor.",
-    lambda setting: scope.is_power(ordered(setting.workload).n, scope.tree_branching(setting)),
+WHOLE = "The number of types is a power of the branching factor."
+FEWEST_NODES = (
+    "The mechanism is a tree, every person picks a level evenly, and ranges are answered from the fewest nodes."
 )
-FEWEST_NODES = Assumption(
-    "The mechanism is a tree, every person picks a level evenly, and ranges are answered from the fewest nodes.",
-    lambda setting: told(setting, "reconstruction") == "raw" and not told(setting, "shares"),
-)
-ALL_RANGES = Assumption(
-    "The questions are all ranges. Other workloads are treated as the same number of ranges drawn at random.",
-    lambda setting: isinstance(ordered(setting.workload), AllRange),
-)
-POPULATION = Assumption("The error is that of the answers about the population people are drawn from.")
+ALL_RANGES = "The questions are all ranges. Other workloads are treated as the same number of ranges drawn at random."
+POPULATION = "The error is that of the answers about the population people are drawn from."
 GAUSSIAN = (
-    Assumption("The mechanism is Gaussian noise.", lambda setting: named(setting, "gaussian")),
-    Assumption("Privacy is (epsilon, delta), with delta 1e-6 where the design has none."),
+    "The mechanism is Gaussian noise.",
+    "Privacy is (epsilon, delta), with delta 1e-6 where the design has none.",
 )
-HADAMARD = Assumption(
-    "The mechanism is the projected Hadamard response.", lambda setting: named(setting, "projected_hadamard")
-)
+HADAMARD = "The mechanism is the projected Hadamard response."
 GROUPS = (
-    Assumption("Every query is asked of a group of its own.", lambda setting: named(setting, "adaptive")),
-    Assumption(
-        "The number shown is d times the square of the largest error; the entries of the queries are at most r."
-    ),
+    "Every query is asked of a group of its own.",
+    "The number shown is d times the square of the largest error; the entries of the queries are at most r.",
 )
 ORDER = (
     POPULATION,
-    Assumption("Only the order is known: the number is without its constant."),
-    Assumption("It is about the population that is hardest."),
+    "Only the order is known: the number is without its constant.",
+    "It is about the population that is hardest.",
 )
 
 
@@ -86,8 +61,8 @@ def _large_sample(
 ) -> tuple[Statement, ...]:
     """Limits of every estimator of a histogram once there are enough users, biased or not; what they say is ``about`` one of two errors."""
     row = partial(Statement, kind="large_sample", of_population=error == "distribution")
-    free = partial(row, assumptions=(PURE, *LARGE_SAMPLE), silent=scope.impure)
-    likely = partial(row, assumptions=LARGE_SAMPLE, silent=scope.no_likelihood, costly=True)
+    free = partial(row, assumptions=(PURE, *LARGE_SAMPLE), check=scope.check_pure)
+    likely = partial(row, assumptions=LARGE_SAMPLE, check=scope.check_likelihood, costly=True)
     return (
         free(
             f"large_sample_paper_{error}",
@@ -130,7 +105,7 @@ def _large_sample(
 ERROR, WORST = r"\mathbb E\lVert\mathrm{error}\rVert", r"\mathbb E\max_k \lvert\mathrm{error}_k\rvert"
 
 
-unbiased = partial(Statement, kind="impossible", assumptions=UNBIASED, silent=scope.impure)
+unbiased = partial(Statement, kind="impossible", assumptions=UNBIASED, check=scope.check_pure)
 predicted = partial(Statement, kind="prediction")
 crowd = partial(Statement, kind="few_users", of_population=True)
 order = partial(crowd, assumptions=ORDER, order_only=True)
@@ -168,7 +143,7 @@ STATEMENTS: dict[str, Statement] = {
             r"\ \text{ for all } v \in \{1, e^{\varepsilon}\}^n",
             source=f"this project, on the objective of {MCKENNA}",
             compute=variance(scope.certified),
-            silent=scope.too_many_types,
+            check=scope.check_certified,
             costly=True,
         ),
         *(
@@ -206,8 +181,8 @@ STATEMENTS: dict[str, Statement] = {
             r"\max_u t_u \le e^{\varepsilon} \Bigl(\tfrac1n \textstyle\sum_u t_u + \tfrac1n \lVert W \rVert_F^2\Bigr)",
             f"{MCKENNA}, Theorem 5.1",
             scope.worst_type,
-            (PURE, Assumption("Answers are unbiased.")),
-            scope.no_average,
+            (PURE, "Answers are unbiased."),
+            scope.check_average,
             costly=True,
         ),
         predicted(
@@ -217,11 +192,11 @@ STATEMENTS: dict[str, Statement] = {
             "average.",
             latex=r"V_r = r\, V_F, \qquad \overline{V} = \frac{n + 2}{3}\, V_F",
             source=f"{CORMODE}, Fact 1 and Lemma 4.2",
-            compute=over_ranges(
-                lambda n, epsilon, B, r: ranges.flat_error(epsilon, r),
-                of_design(scope.FLAT, "ranges summed from the counts of OUE, OLH or HRR"),
-            ),
+            compute=over_ranges(lambda n, epsilon, B, r: ranges.flat_error(epsilon, r)),
             assumptions=(COUNTS,),
+            check=partial(
+                scope.check_design, names=scope.FLAT, what="ranges summed from the counts of OUE, OLH or HRR"
+            ),
         ),
         predicted(
             "raw_tree_bound",
@@ -229,8 +204,9 @@ STATEMENTS: dict[str, Statement] = {
             words="A range is made up of at most 2 B - 1 nodes on each level it reaches. This bounds every range, short ones by far.",
             latex=r"V_r \le (2B - 1)\, V_F\, h\, (\lceil \log_B r \rceil + 1), \qquad h = \lceil \log_B n \rceil",
             source=f"{CORMODE}, Theorem 4.3, equation (1)",
-            compute=over_ranges(ranges.raw_bound, of_tree("raw")),
+            compute=over_ranges(ranges.raw_bound),
             assumptions=(COUNTS, FEWEST_NODES),
+            check=partial(scope.check_tree, reconstruction="raw"),
         ),
         predicted(
             "raw_tree_average",
@@ -251,15 +227,8 @@ STATEMENTS: dict[str, Statement] = {
             latex=r"\overline{V} \to 2 (B - 1)\, V_F \log_B n \; \frac{\ln n - 3/2}{\ln B}",
             source=f"{CORMODE}, Theorem 4.5, its average re-derived by this project",
             compute=over_ranges(lambda n, epsilon, B, r: ranges.range_error_averaged(n, epsilon, B)),
-            assumptions=(
-                COUNTS,
-                WHOLE,
-                ALL_RANGES,
-                Assumption(
-                    "There are many types, say 4,096.",  # where the mean of ln r is within 0.001 of its limit
-                    lambda setting: ordered(setting.workload).n >= 4096,
-                ),
-            ),
+            # From 4,096 types on the mean of ln r is within 0.001 of its limit.
+            assumptions=(COUNTS, WHOLE, ALL_RANGES, "There are many types, say 4,096."),
         ),
         predicted(
             "consistent_tree",
@@ -268,8 +237,9 @@ STATEMENTS: dict[str, Statement] = {
             "for single types.",
             latex=r"V_r \approx \frac{B + 1}{2}\, V_F \log_B r \, \log_B n",
             source=f"{CORMODE}, Lemma 4.6 and equation (2)",
-            compute=over_ranges(ranges.consistent_error, of_tree("consistent")),
+            compute=over_ranges(ranges.consistent_error),
             assumptions=(COUNTS, WHOLE),
+            check=partial(scope.check_tree, reconstruction="consistent"),
         ),
         predicted(
             "haar",
@@ -278,15 +248,9 @@ STATEMENTS: dict[str, Statement] = {
             "HRR does not fall as V_F does.",
             latex=r"V_r \le \tfrac12 (\log_2 n)^2\, V_F",
             source=f"{CORMODE}, Section 4.6, equation (3)",
-            compute=over_ranges(
-                lambda n, epsilon, B, r: ranges.haar_bound(n, epsilon), of_design(("haar",), "HaarHRR")
-            ),
-            assumptions=(
-                COUNTS,
-                Assumption(
-                    "The number of types is a power of two.", lambda setting: scope.is_power(setting.workload.n, 2)
-                ),
-            ),
+            compute=over_ranges(lambda n, epsilon, B, r: ranges.haar_bound(n, epsilon)),
+            assumptions=(COUNTS, "The number of types is a power of two."),
+            check=partial(scope.check_design, names=("haar",), what="HaarHRR"),
         ),
         crowd(
             "gaussian_projected",
@@ -299,9 +263,8 @@ STATEMENTS: dict[str, Statement] = {
             assumptions=(
                 POPULATION,
                 *GAUSSIAN,
-                Assumption(
-                    r"The noise has the printed scale, $s^2 = 2 r^2 \ln(2/\delta)/\varepsilon^2$, which does not deliver its delta where types lie more than r apart."
-                ),
+                r"The noise has the printed scale, $s^2 = 2 r^2 \ln(2/\delta)/\varepsilon^2$, which does not deliver its delta where types lie "
+                "more than r apart.",
             ),
         ),
         crowd(
@@ -316,9 +279,7 @@ STATEMENTS: dict[str, Statement] = {
             assumptions=(
                 POPULATION,
                 *GAUSSIAN,
-                Assumption(
-                    "The noise is the design's own where it is the Gaussian mechanism, else of the printed scale."
-                ),
+                "The noise is the design's own where it is the Gaussian mechanism, else of the printed scale.",
             ),
         ),
         crowd(
@@ -331,10 +292,8 @@ STATEMENTS: dict[str, Statement] = {
             compute=few("rejection"),
             assumptions=(
                 POPULATION,
-                Assumption("There are at least 120 users, and epsilon is at most 1.", scope.enough_for_rejection),
-                Assumption(
-                    "The mechanism is rejection sampling.", lambda setting: named(setting, "rejection_gaussian")
-                ),
+                "There are at least 120 users, and epsilon is at most 1.",
+                "The mechanism is rejection sampling.",
             ),
         ),
         crowd(
@@ -366,7 +325,7 @@ STATEMENTS: dict[str, Statement] = {
             compute=few("adaptive"),
             assumptions=(
                 POPULATION,
-                Assumption(r"There are at least 2 queries and $8 d \ln N$ users.", scope.enough_for_adaptive),
+                r"There are at least 2 queries and $8 d \ln N$ users.",
                 *GROUPS,
             ),
         ),

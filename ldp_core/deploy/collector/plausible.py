@@ -59,7 +59,7 @@ def _found(mechanism: Mechanism, reports: Reports) -> Iterator[str]:
     elif isinstance(mechanism, HierarchicalTree | SampledSets | SplitSurvey | ScrambledPatterns):
         yield from _parts(mechanism, reports)
     elif mechanism.bit_chances is not None:
-        sums = np.atleast_2d(reports.arrays[0])[:, :n].sum(axis=0)  # one row, or one for each number of ones
+        sums = reports.arrays[0]
         yield from _outside(sums, users, *_extremes(mechanism), what="one value is named in {} of the reports")
         if isinstance(mechanism, UnaryMechanism):
             p, q = mechanism.p, mechanism.q

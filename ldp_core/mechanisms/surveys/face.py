@@ -22,7 +22,6 @@ from ldp_core.workloads import Group, Histogram, Survey, Workload, in_chunks
 
 if TYPE_CHECKING:
     from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-    from ldp_core.mechanisms.surveys.sets import RandomSet
     from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 
 
@@ -74,10 +73,6 @@ class SurveyMechanism(Mechanism):
     @property
     def component_information(self) -> Mapping[Set, float] | None:
         """{A: m_A} for sets A of attributes, where reports have nothing but these: see `ldp_core.anova`."""
-        return None
-
-    def random_sets(self) -> list[RandomSet] | None:
-        """The random sets of cells that reports are about; None if reports are something else."""
         return None
 
     @property

@@ -9,8 +9,7 @@ components A inside B (`ldp_core.anova`); all reports together give
     m_B = 1 / (alpha n_B + beta),    m_A = sum over B that hold A of a_B m_B.
 
 In the best linear reconstruction, which knows the number of people, a report on B has the weight m_B / m_A in component A. Source: this project;
-subset selection is the best histogram mechanism there (Ye and Barg 2018). The sets are those asked about, or larger ones that cover them
-(`ldp_core.mechanisms.surveys.covering`).
+subset selection is the best histogram mechanism there (Ye and Barg 2018). The sets are those asked about.
 """
 
 from __future__ import annotations
@@ -29,10 +28,9 @@ from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check
 from ldp_core.mechanisms.parts import InParts, Parts, drawn
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys.covering import best_sets
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
-from ldp_core.mechanisms.surveys.sets import RandomSet, given_shares, maximal_sets, only_survey, shares_of_all
+from ldp_core.mechanisms.surveys.sets import given_shares, maximal_sets, only_survey, shares_of_all
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counted, Counts, People, Tables, people_of, records_of
 from ldp_core.wording import meant
@@ -50,8 +48,8 @@ SHARES = ("even", "fitted")
 
 
 class SampledSets(InParts, SurveyMechanism):
-    """``oracle`` reports the joint value of one of ``sets`` (None: those asked about), drawn with probabilities ``shares``: "even",
-    "fitted" to make the total variance least, or a number for each of them. Raises ValueError for anything else.
+    """``oracle`` reports the joint value of one of the sets asked about, drawn with probabilities ``shares``: "even", "fitted" to make the
+    total variance least, or a number for each of them. Raises ValueError for anything else.
     """
 
     def __init__(
@@ -60,21 +58,20 @@ class SampledSets(InParts, SurveyMechanism):
         epsilon: float,
         oracle: str = "subset_selection",
         shares: str | Sequence[float] | np.ndarray = "even",
-        sets: Sequence[Set] | None = None,
-        name: str = "sampled_sets",
     ):
         stated = shares if isinstance(shares, str) else [float(share) for share in shares]
         parameters = {"oracle": oracle, "shares": stated}
         for (word, chosen), known in zip(parameters.items(), (ORACLES, SHARES), strict=True):
             if isinstance(chosen, str) and chosen not in known:
                 raise ValueError(f"Unknown {word} {chosen!r}; {meant(chosen, known)}")
-        super().__init__(name, survey.shape, epsilon, parameters)
-        self.sets = maximal_sets(survey) if sets is None else tuple(sets)
+        super().__init__("sampled_sets", survey.shape, epsilon, parameters)
+        self.sets = maximal_sets(survey)
         self._cells = np.array([math.prod(self.sizes[i] for i in members) for members in self.sets])
         self._title, make = ORACLES[oracle]
         self.oracles = {cells: make(cells, self.epsilon) for cells in np.unique(self._cells).tolist()}
         self._moments = {cells: held_oracle.centred_moments() for cells, held_oracle in self.oracles.items()}
-        self.information_of_sets = np.array([self.information_on(cells) for cells in self._cells.tolist()])
+        alpha, beta = np.array([self._moments[cells] for cells in self._cells.tolist()]).T
+        self.information_of_sets = 1 / (alpha * self._cells + beta)
         """(K,) m_B of each of ``sets``."""
         if stated == "fitted":
             self.shares = shares_of_all(survey, self.sets, self.information_of_sets)
@@ -101,21 +98,6 @@ class SampledSets(InParts, SurveyMechanism):
     def oracle(self, k: int) -> Oracle:
         """The mechanism that reports on set ``k``."""
         return self.oracles[int(self._cells[k])]
-
-    def random_sets(self) -> list[RandomSet] | None:
-        sets_drawn = []
-        for k, (members, share) in enumerate(zip(self.sets, self.shares.tolist(), strict=True)):
-            oracle = self.oracle(k)
-            if not isinstance(oracle, RandomizedResponse | SubsetSelection):
-                return None
-            sets_drawn.append(RandomSet(share, members, oracle.size if isinstance(oracle, SubsetSelection) else 1))
-        return sets_drawn
-
-    def information_on(self, cells: int) -> float:
-        """m_B of a report on a table of so many ``cells``, whether a set has one or not."""
-        known = self._moments.get(cells)
-        alpha, beta = known or ORACLES[self.parameters["oracle"]][1](cells, self.epsilon).centred_moments()
-        return 1 / (alpha * cells + beta)
 
     @cached_property
     def component_information(self) -> dict[Set, float]:
@@ -290,12 +272,6 @@ class SampledSets(InParts, SurveyMechanism):
         )
 
 
-def build(
-    workload: Workload, epsilon: float, oracle: str = "subset_selection", shares: str = "even", sets: str = "asked"
-) -> SampledSets:
-    """The mechanism for a survey, with the ``sets`` "asked" about or larger ones, "covering" them. ValueError for anything else."""
-    survey = only_survey(workload)
-    if sets == "asked":
-        return SampledSets(survey, epsilon, oracle, shares)
-    asked = SampledSets(survey, epsilon, oracle)
-    return SampledSets(survey, epsilon, oracle, shares, best_sets(survey, asked.information_on), "covering_sets")
+def build(workload: Workload, epsilon: float, oracle: str = "subset_selection", shares: str = "even") -> SampledSets:
+    """The mechanism for a survey. ValueError for another workload."""
+    return SampledSets(only_survey(workload), epsilon, oracle, shares)

@@ -35,7 +35,6 @@ from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.moments import Moments
 from ldp_core.mechanisms.surveys.pattern import Pattern
-from ldp_core.mechanisms.surveys.sets import RandomSet
 from ldp_core.people import Counts, People, Tables, people_of, records_of, smallest_type
 from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_within
 
@@ -110,12 +109,6 @@ class ScrambledPatterns(SurveyMechanism):
             )
         written = [{"sizes": list(sizes), "cells": packed.hex()} for sizes, packed in tables]
         return {"epsilon": self.epsilon, "sizes": list(self.sizes), "tables": written, "patterns": patterns}
-
-    def random_sets(self) -> list[RandomSet]:
-        return [
-            RandomSet(share, pattern.attributes, int(np.count_nonzero(pattern.cells)), pattern.cells)
-            for pattern, share in zip(self.patterns, self.shares.tolist(), strict=True)
-        ]
 
     def _content(self) -> bytes:
         written = [

@@ -1,10 +1,8 @@
-"""Sets of attributes: which of them others hold, how often each is drawn, and reports that are random sets of cells."""
+"""Sets of attributes: which of them others hold, and how often each is drawn."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -40,16 +38,8 @@ def maximal_sets(survey: Survey) -> tuple[Set, ...]:
     asked = {tuple(i for i in group.attributes if survey.shape[i] > 1) for group in survey.groups} - {()}
     if not asked:
         raise ValueError("All attributes asked about have only one value: there is nothing to find out.")
-    return without_held(asked)
-
-
-def without_held(sets: Iterable[Set]) -> tuple[Set, ...]:
-    """``sets`` in order, without those that another one holds."""
-    different = set(sets)
-    held, longest = Holding(different), max(map(len, different))
-    return tuple(
-        sorted(members for members in different if len(members) == longest or held.every(members) == [members])
-    )
+    held, longest = Holding(asked), max(map(len, asked))
+    return tuple(sorted(members for members in asked if len(members) == longest or held.every(members) == [members]))
 
 
 def only_survey(workload: Workload) -> Survey:
@@ -89,31 +79,3 @@ def shares_of_all(survey: Survey, sets: Sequence[anova.Set], information: np.nda
         shares = shares * np.sqrt(gains)
         shares /= shares.sum()
     return in_steps(np.maximum(shares, 1e-6 / len(shares)))  # with less, reports would be given enormous weights
-
-
-@dataclass(frozen=True, eq=False)
-class RandomSet:
-    """Reports about the table of ``attributes``: with probability ``share``, a random set of ``inside`` of its cells, any such set
-    being equally likely, or an image of ``cells`` under permutations along every axis where these are given."""
-
-    share: float
-    attributes: tuple[int, ...]
-    inside: int
-    cells: np.ndarray | None = None
-
-    def draw(self, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        """One of the sets, as booleans of the table's shape. Simulation only."""
-        if self.cells is None:
-            cells = np.zeros(math.prod(sizes), dtype=bool)
-            cells[rng.choice(cells.size, self.inside, replace=False)] = True
-            return cells.reshape(sizes)
-        return self.cells[np.ix_(*[rng.permutation(size) for size in sizes])]
-
-    def most_in_slice(self, kept: Sequence[int], sizes: tuple[int, ...]) -> tuple[int, int]:
-        """The least and the most cells of a set among those with the same values of the attributes at the places ``kept``."""
-        if self.cells is None:
-            slice_size = math.prod(size for place, size in enumerate(sizes) if place not in kept)
-            return max(0, self.inside - (math.prod(sizes) - slice_size)), min(self.inside, slice_size)
-        others = tuple(place for place in range(len(sizes)) if place not in kept)
-        counts = np.count_nonzero(self.cells, axis=others) if others else self.cells.astype(int)
-        return int(np.min(counts)), int(np.max(counts))

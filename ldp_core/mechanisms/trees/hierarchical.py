@@ -9,7 +9,6 @@ Any mechanism of the library can be the oracle that reports the node. Three reco
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
@@ -97,44 +96,10 @@ class ConsistentTree(ConsistentNodes):
         return OrderedEstimate(self._counts(reports), unbiased=True, users=reports.users)
 
 
-class RawNodes(HierarchicalTree):
-    """Node estimates as they are: what raw answers have in common. Counts are those of the leaves."""
+class RawTree(HierarchicalTree):
+    """Node estimates as they are: ranges from the nodes that make them up; other workloads, and counts, from the leaves."""
 
     reconstruction = "raw"
-
-    @abstractmethod
-    def _of_nodes(self, workload: Workload) -> bool:
-        """True if all queries are made up of nodes; others are answered from the leaves."""
-
-    @abstractmethod
-    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed:
-        """Some queries, made up of nodes."""
-
-    def covariance(self, counts: np.ndarray) -> np.ndarray:
-        """(n, n) covariance of the leaf estimates when the users are ``counts``; ranges have variances of their own."""
-        check_dense(self.n, "The covariance of this tree")
-        return next(self._second_moments(counts)) - np.diag(np.asarray(counts, dtype=float))
-
-    def _answered(self, rows: np.ndarray) -> Weighed:
-        return Weighed(rows, [rows], np.zeros((len(rows), 1)))
-
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """The contribution of a report to the answers of ``queries`` (q,), made up of nodes where they can be."""
-        if not self._of_nodes(workload):
-            return super().query_contributions(workload, queries)
-        return self._node_contributions(self._asked(workload, np.asarray(queries)))
-
-    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        if not self._of_nodes(workload):
-            return super().query_variances(workload, counts, queries)
-        chosen, step = all_or(workload, queries), max(1, QUERIES_AT_ONCE // sum(self.tree.sizes))
-        parts = (self._asked(workload, chosen[start : start + step]) for start in range(0, chosen.size, step))
-        return np.concatenate([np.zeros(0), *(self._node_variances(few, dense(counts)) for few in parts)])
-
-
-class RawTree(RawNodes):
-    """Ranges from the nodes that make them up; other workloads, and counts, from the leaves."""
-
     tree: Tree
     reconstructed = "A range is answered by the fewest nodes that make it up."
 
@@ -155,20 +120,35 @@ class RawTree(RawNodes):
         """-G_uu: nothing comes from the root."""
         return -workload.gram_diag
 
-    def _of_nodes(self, workload: Workload) -> bool:
-        return isinstance(workload, Ranges)
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        """(n, n) covariance of the leaf estimates when the users are ``counts``; ranges have variances of their own."""
+        check_dense(self.n, "The covariance of this tree")
+        return next(self._second_moments(counts)) - np.diag(np.asarray(counts, dtype=float))
 
-    def _asked(self, workload: Workload, queries: np.ndarray) -> Weighed:
-        assert isinstance(workload, Ranges)  # what `_of_nodes` has said
+    def _answered(self, rows: np.ndarray) -> Weighed:
+        return Weighed(rows, [rows], np.zeros((len(rows), 1)))
+
+    def _ranges(self, workload: Ranges, queries: np.ndarray) -> Weighed:
+        """Some ranges, made up of nodes."""
         weights = self.tree.weights(*ends_of(workload, queries))
         return Weighed(workload.rows(queries), weights, np.zeros((len(queries), 1)))
+
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
+        """The contribution of a report to the answers of ``queries`` (q,), made up of nodes where they are ranges."""
+        if not isinstance(workload, Ranges):
+            return super().query_contributions(workload, queries)
+        return self._node_contributions(self._ranges(workload, np.asarray(queries)))
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to the given ones, when the users are
         ``counts`` (n,)."""
-        if queries is not None or not isinstance(workload, Ranges):
+        if not isinstance(workload, Ranges):
             return super().query_variances(workload, counts, queries)
         counts = dense(counts)
+        if queries is not None:
+            chosen, step = all_or(workload, queries), max(1, QUERIES_AT_ONCE // sum(self.tree.sizes))
+            parts = (self._ranges(workload, chosen[start : start + step]) for start in range(0, chosen.size, step))
+            return np.concatenate([np.zeros(0), *(self._node_variances(few, counts) for few in parts)])
         check_dense(self.n, "The exact variance of this tree")
         moments = [np.pad(C, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1) for C in self._second_moments(counts)]
         users = np.concatenate([[0.0], np.cumsum(counts)])

@@ -40,18 +40,11 @@ from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counts
 from ldp_core.workloads import Workload
 
-
-class _NodeEncoding(UnaryEncoding):
-    """The bits of a level are kept as sums: most levels have too many nodes for more."""
-
-    pattern_types = 0
-
-
 Oracle = ExchangeableMechanism | ExplicitMechanism
 """The mechanism that users report their nodes by: one that also gives the parts of a tree's variances."""
 NODE_ORACLES: dict[str, Callable[[int, float], Oracle]] = {
     "hadamard": hadamard.build,
-    "oue": partial(_NodeEncoding, "oue", reconstruction="standard"),
+    "oue": partial(UnaryEncoding, "oue", reconstruction="standard"),
     "hrr": hrr.HadamardRandomizedResponse,
     "randomized_response": RandomizedResponse,
     "subset_selection": SubsetSelection,

@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from ldp_core.mechanisms.trees.levels import Ranges, ends_of
+from ldp_core.mechanisms.trees.levels import Ranges
 from ldp_core.workloads import (
     AllMarginals,
     Axis,
@@ -33,28 +31,10 @@ class Rectangles:
     weight: float = 1.0
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """Queries along each attribute."""
-        return tuple(ranges.num_queries for _, ranges in self.along)
-
-    @property
-    def num_queries(self) -> int:
-        return int(np.prod(self.sizes, dtype=np.int64))
-
-    @property
     def sides(self) -> tuple[Ranges | None, Ranges | None]:
         """The ranges along the first attribute and along the second, None where it is taken whole."""
         along = dict(self.along)
         return along.get(0), along.get(1)
-
-    def ends(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q, 2) first and last value (both included, from 0) of each attribute."""
-        low = np.zeros((queries.size, 2), dtype=np.int64)
-        high = low + np.array(self.shape) - 1
-        places = np.unravel_index(queries, self.sizes) if self.along else ()
-        for (axis, ranges), own in zip(self.along, places, strict=True):
-            low[:, axis], high[:, axis] = ends_of(ranges, own)
-        return low, high
 
 
 def rectangles(workload: Workload, shape: Shape) -> list[Rectangles] | None:
@@ -88,19 +68,6 @@ def _tables(base: Workload, kept: Sequence[int], used: Sequence[int]) -> list[tu
     if len(ranges) != len(factors) or [factor.n for factor in ranges] != list(used):
         return None
     return [tuple(zip(kept, ranges, strict=True))]
-
-
-def located(pieces: Sequence[Rectangles], queries: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(q, 2) first and last values, and (q,) weights, of the given queries among those of all ``pieces``."""
-    offsets = np.concatenate([[0], np.cumsum([piece.num_queries for piece in pieces])])
-    if queries.size and (queries.min() < 0 or queries.max() >= offsets[-1]):
-        raise ValueError(f"Query indices run from 0 to {offsets[-1] - 1:,}.")
-    owner = np.searchsorted(offsets, queries, side="right") - 1
-    low, high = np.empty((2, queries.size, 2), dtype=np.int64)
-    for i in np.unique(owner):
-        own = owner == i
-        low[own], high[own] = pieces[i].ends(queries[own] - offsets[i])
-    return low, high, np.array([piece.weight for piece in pieces])[owner]
 
 
 # --- the attributes of a workload ---------------------------------------------------------------

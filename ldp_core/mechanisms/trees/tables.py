@@ -1,4 +1,4 @@
-"""Tables of two trees: sums, least squares, the cells that make up rectangles, and the quadratic forms that variances ask for."""
+"""Tables of two trees: sums, least squares, and the quadratic forms that variances ask for."""
 
 from __future__ import annotations
 
@@ -134,23 +134,6 @@ class Grid:
         )
         return np.kron(one / one.sum(), other / other.sum())
 
-    def weights(self, low: np.ndarray, high: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-        """(q, cells) for each table, 1 at the cells that make up a few rectangles from low to high (q, 2), and (q, 1) 1 for
-        those that hold everyone."""
-        sides = zip((self.first, self.second), low.T, high.T, strict=True)
-        one, other = ([*_weights(tree, a, b)] for tree, a, b in sides)
-        cells = [_flat(a[:, :, None] * b[:, None, :]) for a in one for b in other]
-        return cells[:-1], cells[-1]
-
-    def raw_forms(self, pieces: Sequence[Rectangles]) -> Iterator[TableForm]:
-        """The sum of w w' over the `weights` w of all queries, for each table."""
-        check_dense(max(self.shape), "The exact variance of this tree")
-        sides = [(_grams(self.first, piece.sides[0]), _grams(self.second, piece.sides[1])) for piece in pieces]
-        for level, cells in enumerate(self.sizes):
-            i, j = divmod(level, self.columns)
-            parts = [(piece.weight**2 * one[i], other[j]) for piece, (one, other) in zip(pieces, sides, strict=True)]
-            yield TableForm(parts, np.zeros(cells), np.zeros(cells), 0.0)
-
     def smoothed_forms(self, pieces: Sequence[Rectangles]) -> Iterator[TableForm]:
         """T'GT for each table, with T what its cells add to the counts of `consistent`, and G that of ``pieces``.
 
@@ -217,24 +200,6 @@ def _flat(table: np.ndarray) -> np.ndarray:
 def _with_root(tree: Tree, values: np.ndarray) -> list[np.ndarray]:
     levels = tree.aggregate(values)
     return [*levels, tree.up(levels[-1])]
-
-
-def _weights(tree: Tree, low: np.ndarray, high: np.ndarray) -> Iterator[np.ndarray]:
-    """`Tree.weights`, but with the root, which is what makes up the whole."""
-    whole = ((low == 0) & (high == tree.n - 1))[:, None]
-    for level in tree.weights(low, high):
-        yield np.where(whole, 0.0, level)
-    yield whole.astype(float)
-
-
-def _grams(tree: Tree, ranges: Ranges | None) -> list[np.ndarray]:
-    """`Tree.grams` with the root; ``ranges`` None is the whole alone."""
-    if ranges is None:
-        return [*(np.zeros((size, size)) for size in tree.sizes), np.ones((1, 1))]
-    levels = tree.grams(ranges)
-    # A range that holds the first and the last value is the whole.
-    whole = ranges.gram_column[-1] if ranges.n == tree.n else 0.0
-    return [*levels[:-1], levels[-1] - whole, np.full((1, 1), whole)]
 
 
 def _gram(n: int, ranges: Ranges | None) -> np.ndarray:

@@ -18,7 +18,6 @@ from ldp_core.optimize.columns.weights import (
     SinglePrecision,
     Singular,
     Update,
-    settled,
     update,
 )
 from ldp_core.optimize.strategy import of_strategy
@@ -45,9 +44,6 @@ LEAST_EXCHANGED = 0.1
 TYPES_TO_EXCHANGE = 16
 # Weight of randomized response, as a share of the average, when the rows held cannot balance their columns any more.
 RESTART_WEIGHT = 1e-2
-# Where E is more than the number of types, updates gain little: after so many rounds the weights are solved for, to a share SOLVED of what
-# L is above tr G. Rows start with, or stay for, a share BARELY of the average weight.
-UPDATED_ROUNDS, SOLVED, BARELY, _MOST_SOLVED = 20, 1e-4, 1e-3, 2500
 
 
 def rows_held(n: int) -> int:
@@ -128,7 +124,6 @@ class RowSearch:
         self._share, self._objective, self._gain = 0.01, np.inf, 0.0
         self._rough = True  # whether updates may be in single precision
         self._hessian: np.ndarray | None = None
-        self._updated_rounds, self._solvable = 0, True
         self._power = MONOTONE  # of the ratio by which weights change: bold where the last update did not raise L
         self._shifts = Shifts.of(workload)
         self.best = self._first(first_orbits(workload.gram_dense(), self._ratio, self._shifts))
@@ -196,9 +191,6 @@ class RowSearch:
         """New rows, exchanges of single entries while these pay, and updates of all weights; the best feasible mixture is kept."""
         if self.finished:
             return
-        if self._updated_rounds >= UPDATED_ROUNDS and self._can_solve:
-            return self._solve()
-        self._updated_rounds += 1
         before, objective = self._objective, self.best.objective
         self._price()
         try:
@@ -224,31 +216,6 @@ class RowSearch:
             # Rounding in single precision hides the directions that a workload of low rank needs.
             self._rough = False
             self._restart()
-
-    @property
-    def _can_solve(self) -> bool:
-        heavy = int(np.count_nonzero(self.best.weights > BARELY * self.best.weights.mean()))
-        return self._solvable and self._ratio > self._workload.n and not self._anchors and heavy <= _MOST_SOLVED
-
-    def _solve(self) -> None:
-        """Rows that pay at the multipliers of the last time, and the best weights of these and of the best rows."""
-        best, climbed = self.best, self._high[:0]
-        if self._updated_rounds > UPDATED_ROUNDS:
-            climbed = self._climbed(min(len(self._high), 256))
-        self._updated_rounds += 1
-        least = BARELY * best.weights.mean()
-        kept = best.weights > least
-        high = np.vstack([best.high[kept], climbed])
-        self._hold(high, np.concatenate([best.weights[kept], np.full(len(climbed), least)]))
-        loss = SOLVED * (best.objective - self._workload.trace)
-        try:
-            found = settled(self._blocks, self._masses(), self._weights, loss, self._check)
-        except ValueError:  # Singular, or a step that rounding does not allow: updates go on
-            self._solvable = False
-            return self._restart()
-        self._weights = self._previous = found.weights
-        self._multipliers, self._solved = found.multipliers, found.solved
-        self._measure(found.objective)
 
     def _exchange(self) -> bool:
         """Exchanges of single entries and an update; False, and all as it was, where the objective rose by more than the last round

@@ -171,8 +171,6 @@ class WorstCaseSearch(RowSearch):
             self._average.prepare()
             self._take_over(self._average)
 
-    _can_solve = False  # the prior moves from round to round
-
     def round(self) -> None:
         """New rows and updates as always, then a move of the prior that the weights follow."""
         if self._average is not None:

@@ -258,65 +258,6 @@ def _images(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return blas.dgemv(1.0, rows.T, vector, trans=1)
 
 
-def settled(blocks: Sequence[RowBlock], masses: np.ndarray, weights: np.ndarray, loss: float, check: Check) -> Update:
-    """The best weights of the rows of ``blocks`` (k, n), of which columns of the first sum to 1; from ``weights`` (k,) that are positive, to
-    a ``loss`` of this much in L, by a primal-dual interior-point method. Raises Singular where the rows cannot tell all types apart.
-
-    Updates gain by the ratios of values to prices of rows. Where epsilon is large L is little more than tr G, which nothing lessens; these ratios
-    are all near 1, and updates take for ever. Newton steps do not: with ``X = M^-1 G M^-1``, slopes of L by the weights are ``-v'Xv / d``, its second
-    derivatives ``2 (v'M^-1 u)(v'Xu) / (d_v d_u)``, and the column sums are linear.
-    """
-    V = blocks[0].rows
-    factors, solved, objective = _at(blocks, weights / masses, check)
-    mu = np.full(V.shape[1], objective / V.shape[1])
-    spare = np.zeros(0)
-    for _ in range(40):
-        check()
-        along = [block.rows @ part for block, part in zip(blocks, solved, strict=True)]
-        worth = sum(np.einsum("ij,ij->i", part, part) for part in along) / masses
-        if not len(spare):
-            spare = np.maximum(V @ mu - worth, 1e-2 * (V @ mu))
-        complementary, off = spare @ weights, V @ mu - worth - spare
-        if complementary < loss and np.abs(off).max() * weights.sum() < loss:
-            break
-        hessian = np.zeros((len(V), len(V)))
-        for block, factor, part in zip(blocks, factors, along, strict=True):
-            check()
-            half = linalg.solve_triangular(factor, block.rows.T, lower=True).T
-            hessian += (half @ half.T) * (part @ part.T)
-        hessian *= 2 / np.outer(masses, masses)
-        hessian[np.diag_indices(len(V))] += spare / weights
-        check()
-        aimed = 0.15 * complementary / len(V) / weights - spare
-        inverse = linalg.cho_factor(hessian, lower=True, overwrite_a=True)
-        images = linalg.cho_solve(inverse, np.column_stack([V, aimed - off]))
-        change = linalg.solve(V.T @ images[:, :-1], V.T @ images[:, -1] - (1 - V.T @ weights), assume_a="pos")
-        move = images[:, -1] - images[:, :-1] @ change
-        turn = aimed - spare / weights * move
-        length = min(_room(weights, move), _room(spare, turn))
-        weights, spare, mu = weights + length * move, spare + length * turn, mu + length * change
-        factors, solved, _ = _at(blocks, weights / masses, check)
-    left = 1 - V.T @ weights  # by rounding
-    weights = weights * (1 + V @ linalg.solve((V.T * weights) @ V, left, assume_a="pos"))
-    _, solved, objective = _at(blocks, weights / masses, check)
-    return Update(objective, weights, mu, solved, None)
-
-
-def _at(
-    blocks: Sequence[RowBlock], weights: np.ndarray, check: Check
-) -> tuple[list[np.ndarray], list[np.ndarray], float]:
-    """The factors of M and M^-1 root' for each block, and L."""
-    factors = [block.factor(weights, True, check) for block in blocks]
-    solved = [block.solved(factor) for block, factor in zip(blocks, factors, strict=True)]
-    return factors, solved, sum(block.objective(part) for block, part in zip(blocks, solved, strict=True))
-
-
-def _room(at: np.ndarray, move: np.ndarray) -> float:
-    """How much of a ``move`` keeps numbers positive."""
-    falling = move < 0
-    return min(1.0, 0.95 * float((-at[falling] / move[falling]).min())) if falling.any() else 1.0
-
-
 def fitted_shares(shares: np.ndarray, fourier_weights: np.ndarray, worth: np.ndarray, rounds: int) -> np.ndarray:
     """Shares (k,) that make ``sum_j worth_j / m_j`` small, ``m = shares @ Fourier weights`` (k, c): the updates above where M is
     diagonal and all columns alike, so that only the sum of the shares needs restoring. Row 0 is randomized response."""

@@ -14,12 +14,6 @@ from pages.ui.words import people, plain
 BINDING = 1.01
 """A bound that the mechanism comes so close to is called binding."""
 ATTAINED = 1e-6
-MARKS = {
-    True: ":green[:material/check: holds here]",
-    False: ":orange[:material/close: does not hold here]",
-    None: "",
-}
-"""True if an assumption holds; nothing where it is only to be borne in mind."""
 
 
 def group(state: Session, entries_of_group: Sequence[Entry], quantity: str) -> None:
@@ -43,7 +37,7 @@ def _entry(state: Session, entry: Entry, quantity: str) -> None:
         st.latex(statement.latex)
         if entry.variance is not None:
             st.markdown(_here(state, entry))
-        st.markdown("\n".join(f"- {words} {MARKS[holds]}" for words, holds in entry.assumptions))
+        st.markdown("\n".join(f"- {words}" for words in statement.assumptions))
         st.caption(f"Source: {statement.source}.")
 
 

@@ -142,7 +142,7 @@ def begin_averages(
 ) -> Task[dict[str, tuple[float, float]]] | None:
     """The averages over populations of a mechanism, begun where they are quick, whichever tab is open: the picture shows what comes
     of them. None where there are none."""
-    if mechanism is None or bounds.STATEMENTS["corollary_frequency"].why_not(about):
+    if mechanism is None or bounds.STATEMENTS["corollary_frequency"].reason(about):
         return None
     task = work.large_sample(state, mechanism, about.concentration)
     if about.workload.n <= AT_ONCE_TYPES and task.result is None and task.job is None:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import streamlit as st
 
 from ldp_core import analysis, wording
-from ldp_core.bounds.theorems.scope import is_histogram
+from ldp_core.bounds.theorems.scope import histogram_of
 from ldp_core.bounds.theorems.statements import KINDS, Setting
 from ldp_core.limits import MOST_CONCENTRATION, MOST_EXACT_TYPES
 from ldp_core.mechanisms import Mechanism
@@ -65,7 +65,7 @@ def controls(state: Session, there: Collection[str]) -> None:
             format_func=QUANTITIES.get,
             help="Of a typical query with the users you have, or the users that the target error takes.",
         )
-        if is_histogram(state.setting.workload):
+        if histogram_of(state.setting.workload) is not None:
             _prior(state)
         if theorems.predicts_ranges(state.setting.workload, state.setting.epsilon):
             pick(

@@ -29,7 +29,7 @@ GROUPS = {
     "marginals": ("fourier",),
     "means": ("duchi", "piecewise", "hybrid"),
     "noise": ("gaussian", "rejection_gaussian", "ball_sampling", "adaptive"),
-    "surveys": ("sampled_sets", "covering_sets"),
+    "surveys": ("sampled_sets",),
     "yours": (),
 }
 """Mechanisms are grouped by purpose. The last group has those from a file."""

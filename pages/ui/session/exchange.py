@@ -7,7 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.deploy.kit import package
-from ldp_core.designs import Configuration
+from ldp_core.designs import Configuration, certificate_file
 from ldp_core.designs.bundle import LACKS_STRATEGY
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.standalone import mechanism_of
@@ -116,7 +116,8 @@ def _proof(state: Session, files: Written) -> tuple[str, str]:
         )
     try:
         state.setting.adopt(files)
-        return "success", "The file holds a proof of what no mechanism can beat. It was checked here, and it holds."
+        held = "The file holds a proof of what no mechanism can beat. It was checked here, and it holds."
+        return "success", f"{held} {certificate_file.left_out(files)}".strip()
     except ValueError as error:
         return "warning", str(error)
 

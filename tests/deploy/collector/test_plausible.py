@@ -33,7 +33,8 @@ def test_reports_of_devices_are_never_named(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "reconstruction", "n"), [("oue", "standard", 4), ("rappor", "known_total", 300), ("olh", "optimal", 20)]
+    ("name", "reconstruction", "n"),
+    [("oue", "standard", 4), ("rappor", "known_total", 300), ("olh", "known_total", 20)],
 )
 def test_bits_are_judged_the_same_however_they_are_kept(name, reconstruction, n):
     """As sums, by pattern, or by the number of ones; of four types as of hundreds."""
