@@ -16,4 +16,3 @@ else:
 
     streamlit_fixes.install()  # another version of Streamlit is refused before anyone comes
     app = st.App(__file__, middleware=[Middleware(access.KnownHosts)])
-    access.announce()

@@ -102,8 +102,6 @@ MOST_PRIOR_BYTES = 2_000_000
 MOST_VALUES = 4 * 10**8
 # People that are drawn for a file to try things on.
 MOST_DRAWN_PEOPLE = 100_000
-# Concentration of a prior of one's own: beyond, all populations are even.
-MOST_CONCENTRATION = 1e6
 
 # --- Strategies, estimates and devices -------------------------------------------------------------
 
@@ -195,8 +193,6 @@ MOST_COLLECTION_BYTES = 2**29
 MOST_CELL_CHARACTERS = 2**24
 # A key that signs a kit.
 MOST_KEY_BYTES = 10**4
-# A design in a link: browsers and mail programs cut off much longer addresses.
-MOST_LINK_CHARACTERS = 8_000
 
 
 @dataclass(frozen=True)
@@ -219,7 +215,7 @@ READ_PARQUET = Limits(seconds=60, memory=6 * GB, cells=100_000_000, unpacked=2 *
 # A million cells take some ten seconds, and as objects several times the memory of their text.
 READ_EXCEL = Limits(seconds=120, memory=3 * GB, cells=2_000_000, unpacked=400 * MB)
 READ_QUERY = Limits(seconds=60, memory=2 * GB, cells=100_000_000, unpacked=GB)
-# One action on a file by its path, which may look at it several times; the memory is that of counts, and of DuckDB where it counts reports.
+# A file by its path, which may be looked at several times; the memory is that of counts, and of DuckDB where it counts reports.
 READ_LOCAL = Limits(seconds=600, memory=GB, cells=100_000_000, unpacked=GB)
 # A proof that somebody uploads is checked in a process of its own.
 READ_PROOF = Limits(seconds=60, memory=4 * GB, cells=0, unpacked=2**24)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
 
 import numpy as np
 
 JEFFREYS = 0.5
-Dirichlet = Literal["jeffreys", "even", "people", "histogram"]
 
 
 def check_prior(prior: np.ndarray | None, n: int) -> np.ndarray:
@@ -24,27 +22,34 @@ def check_prior(prior: np.ndarray | None, n: int) -> np.ndarray:
     return p
 
 
-def dirichlet(
-    kind: Dirichlet, n: int, counts: np.ndarray | None = None, people: float | None = None
-) -> float | np.ndarray:
-    """The parameters alpha of a Dirichlet prior over ``n`` types: one for all types, or (n,).
+def dirichlet(n: int, earlier: np.ndarray | None = None) -> float | np.ndarray:
+    """The parameters alpha of a Dirichlet prior over the shares of the types.
 
-    "jeffreys" is 1/2 for every type, "even" 1: all distributions are equally likely. "people" and "histogram" are what
-    Jeffreys' prior becomes once earlier ``counts`` (n,) are known, which count for as many ``people`` (None: their sum).
-    ValueError for another kind, and for counts that do not fit.
+    Parameters
+    ----------
+    n : int
+        How many types there are.
+    earlier : (n,) array, optional
+        Counts known beforehand, which add up with the parameters: the prior is conjugate.
+
+    Returns
+    -------
+    float or (n,) array
+        1/2 for every type (Jeffreys), with the earlier counts added.
+
+    Raises
+    ------
+    ValueError
+        The counts do not fit the types.
     """
-    if kind not in get_args(Dirichlet):
-        raise ValueError(f"Unknown prior {kind!r}: choose one of {', '.join(get_args(Dirichlet))}.")
-    if kind in ("jeffreys", "even"):
-        return JEFFREYS if kind == "jeffreys" else 1.0
-    known = np.asarray(counts if counts is not None else (), dtype=float)
+    if earlier is None:
+        return JEFFREYS
+    known = np.asarray(earlier, dtype=float)
     if known.shape != (n,) or not np.all(np.isfinite(known) & (known >= 0)) or known.sum() <= 0:
         raise ValueError(
             f"This prior needs earlier counts: a number of 0 or more for each of the {n:,} types, not all 0."
         )
-    if people is not None and not (math.isfinite(people) and people > 0):
-        raise ValueError(f"Earlier counts count for a number of people above 0; got {people}.")
-    return JEFFREYS + known * ((known.sum() if people is None else people) / known.sum())
+    return JEFFREYS + known
 
 
 def read_histogram(text: str, n: int) -> tuple[float, ...]:

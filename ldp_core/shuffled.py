@@ -1,4 +1,4 @@
-"""What mixing the reports would give: the central epsilon against whoever sees reports only after they were mixed.
+"""What mixing the reports would give: the central epsilon against anyone who sees reports only after they were mixed.
 
 The *privacy blanket* (Balle, Bell, Gascon, Nissim 2019, arXiv 1903.02837, Lemma 5.3): a report y is drawn without a look at the person
 with probability ``min_x Q_yx``, altogether gamma. Among N people, for every two types x and x',
@@ -21,7 +21,6 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import fft, optimize
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES, MOST_USERS
@@ -32,8 +31,6 @@ from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
-from ldp_core.privacy import MAX_EPSILON
-from ldp_core.run import Cancel, asked
 from ldp_core.wording import plural, rounded_up
 
 DELTA = 1e-6
@@ -85,11 +82,6 @@ class Blanket:
     def own(self) -> float:
         """The chance that one type is high in a report from the blanket: the same for all types, as their chances sum to 1."""
         return (1 / self.gamma - 1) / (self.ratio - 1)
-
-    def at(self, epsilon: float) -> Blanket:
-        """That of the same outputs, high for the same types, where a report has another ``epsilon``."""
-        ratio = math.exp(epsilon)
-        return Blanket(1 / (1 + (ratio - 1) * self.own), ratio, self.overlap)
 
     def atoms(self, c: float) -> tuple[np.ndarray, np.ndarray]:
         """The values of one person's L that are not 0, and their probabilities, at the central epsilon ``c``."""
@@ -250,13 +242,11 @@ def _mean_above(values: np.ndarray, chances: np.ndarray, users: int, tilt: float
     return math.exp(min(700.0, users * math.log1p(total))) * mean * (1 + _ROUNDING)
 
 
-def shuffled(
-    mechanism: Mechanism | Blanket, users: int, delta_allowed: float | None = None, rough: bool = False
-) -> float:
+def shuffled(mechanism: Mechanism | Blanket, users: int, delta_allowed: float | None = None) -> float:
     """The central epsilon of the reports of ``users`` people, mixed before anyone sees them: at most epsilon itself, and never too small.
 
-    ``delta_allowed`` is 10^-6, or 1/``users`` where that is less, unless given. ``rough`` is some percent more, in a fifth of the time.
-    It holds against whoever sees nothing but the mixed reports, if at least ``users`` took part. ValueError for a mechanism with a delta
+    ``delta_allowed`` is 10^-6, or 1/``users`` where that is less, unless given.
+    It holds against anyone who sees nothing but the mixed reports, if at least ``users`` took part. ValueError for a mechanism with a delta
     of its own or with noise, for fewer than one user, and for a delta that is not between 0 and 1/``users``.
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=2, epsilon=1.0)
@@ -275,7 +265,7 @@ def shuffled(
         return math.log(max(delta(of, int(users), epsilon, fineness), 1e-300) / allowed)
 
     least, most, found = 1e-6 * own, own * (1 - 1e-6), own
-    for fineness in (_ROUGH,) if rough else (_ROUGH, _FINE):
+    for fineness in (_ROUGH, _FINE):
         if excess(most, fineness) > 0:
             return found
         if excess(least, fineness) <= 0:
@@ -306,42 +296,9 @@ def blanket_of(mechanism: Mechanism | Blanket, reports: int = 1) -> Blanket:
     return blanket(drawn)
 
 
-def delta_in_words(users: int) -> str:
-    """`usual_delta`, rounded up."""
-    return rounded_up(usual_delta(users), 1)
-
-
 def usual_delta(users: int) -> float:
     """`DELTA`, or 1/``users`` where that is less."""
     return min(DELTA, 1 / max(users, 1))
-
-
-def report_epsilon(of: Mechanism | Blanket, users: int, central: float) -> float:
-    """The largest epsilon of a report, at most `MAX_EPSILON`, whose reports of ``users`` people have at most the ``central`` epsilon once
-    mixed, for the outputs ``of`` a design. It is at least ``central``: mixing never does harm."""
-
-    outputs = blanket_of(of)
-
-    def excess(epsilon: float) -> float:
-        return math.log(shuffled(outputs.at(epsilon), users, rough=True) / central)
-
-    if central >= MAX_EPSILON or excess(MAX_EPSILON) <= 0:
-        return MAX_EPSILON
-    found = float(optimize.brentq(excess, central, MAX_EPSILON, rtol=1e-3))
-    while found > central and excess(found) > 0:
-        found *= 1 - 1e-3
-    return max(found, central)
-
-
-def over_users(of: Blanket, users: int, cancel: Cancel | None = None) -> pd.DataFrame:
-    """Rows of ``epsilon`` (of a report), ``users`` and ``central`` epsilon: half, the same and twice the epsilon of a design, for the
-    same outputs, and from a tenth to a hundred times its ``users``."""
-    own = math.log(of.ratio)
-    people = np.unique(np.geomspace(max(1, users / 10), min(MOST_USERS, 100 * users), 10).astype(np.int64))
-    points = [(epsilon, many) for epsilon in (own / 2, own, 2 * own) for many in people.tolist()]
-    stopped = asked(cancel)
-    rows = [(*point, shuffled(of.at(point[0]), point[1], rough=True)) for point in points if not stopped()]
-    return pd.DataFrame(rows, columns=["epsilon", "users", "central"])
 
 
 TRUST = (
@@ -351,15 +308,9 @@ TRUST = (
 
 
 def promised(mechanism: Mechanism | Blanket, users: int, reports: int = 1) -> str:
-    """`in_words` with what it takes for granted, for a promise. ValueError as of `blanket_of`."""
-    return f"{in_words(blanket_of(mechanism, reports), users)} {TRUST}"
-
-
-def in_words(mechanism: Mechanism | Blanket, users: int) -> str:
-    """What mixing gives, in a sentence."""
-    of = blanket_of(mechanism)
-    central = shuffled(of, users)
-    among = f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them"
-    if central >= math.log(of.ratio) * (1 - _CLOSE):
-        return f"{among}, nothing better than the epsilon of a report is proved."
-    return f"{among}: central epsilon {rounded_up(central, 3)} at delta {delta_in_words(users)}."
+    """What mixing gives, in a sentence, and what it takes for granted. ValueError as of `blanket_of`."""
+    of = blanket_of(mechanism, reports)
+    central, given = shuffled(of, users), "nothing better than the epsilon of a report is proved"
+    if central < math.log(of.ratio) * (1 - _CLOSE):
+        given = f"central epsilon {rounded_up(central, 3)} at delta {rounded_up(usual_delta(users), 1)}"
+    return f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them: {given}. {TRUST}"

@@ -1,17 +1,12 @@
-"""Every bound and prediction of the papers for the design available, on one axis, each with what it says and whether it applies."""
-
-from functools import partial
+"""Every bound and prediction of the papers for the design available: one picture, and one list of what each says and whether it applies."""
 
 import streamlit as st
 
 from ldp_core import charts, frames, library, wording
-from ldp_core.bounds.theorems.statement import Kind
 from ldp_core.bounds.theorems.statements import KINDS
 from ldp_core.studies import theorems
 from pages.ui import layout
-from pages.ui.bounds import entries, panels
-from pages.ui.bounds import subject as page
-from pages.ui.bounds.subject import GROUPS
+from pages.ui.bounds import entries, proof, subject
 from pages.ui.tasks import work
 from pages.ui.words import case_meaning, people, plain, weighting
 
@@ -29,20 +24,18 @@ problem: ValueError | None = None
 try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.setting.priced(name) if spec.needs_workload else state.setting.mechanism(name)
     if mechanism is not None and work.priced(state, mechanism):
-        exact, own = page.variances(state, mechanism)
+        exact, own = subject.variances(state, mechanism)
 except ValueError as error:
     problem = error
 
-about = page.setting(state, mechanism)
-panels.begin_averages(state, mechanism, about)
-found = page.entries(state, about, mechanism, exact)
+about = subject.setting(state, mechanism)
+found = subject.entries(state, about, mechanism, exact)
 # Errors about a population, and orders without their constant, have no place on an axis with bounds that bind.
-drawn = [entry for entry in found if entry.alike]
-table, quantity = theorems.table(drawn), page.quantity(state)
+table = theorems.table([entry for entry in found if entry.alike])
 limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]
 best = max(limits, key=lambda entry: entry.variance or 0.0, default=None)
+whose = case_meaning(design.case)
 
-page.controls(state, {entry.statement.kind for entry in drawn if entry.variance})
 if problem is not None:
     layout.instead(problem, f"{title}:", "The bounds and predictions below do without its exact error.", mild=True)
 elif mechanism is None:
@@ -50,9 +43,6 @@ elif mechanism is None:
     st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/arrow_forward:")
 elif exact is None:
     st.info(f"The exact error of {title} is being worked out.")
-
-
-whose = case_meaning(design.case)
 
 
 def verdict() -> str:
@@ -68,59 +58,44 @@ def verdict() -> str:
 
 
 def sentence() -> str:
-    """The numbers of the picture, as the quantity on its axis."""
-    words, in_users = [f"{wording.capital(whose)}, with your {people(design.users)}"], quantity == "users_needed"
+    """The numbers of the picture."""
+    words = [f"{wording.capital(whose)}, with your {people(design.users)}"]
     if own is not None:
-        shown = page.on_axis(state, own)
-        error = plain(design.error_in_words(shown["standard_error"]))
-        words.append(f"**{title}**: {wording.users(shown['users_needed']) if in_users else error}, exactly")
+        words.append(f"**{title}**: {plain(design.error_in_words(theorems.share(own, about)))}, exactly")
     if best is not None and not (mechanism is not None and mechanism.delta):
-        error = plain(design.error_in_words(best.standard_error or 0.0))
-        least = wording.at_least(best.users_needed or 0.0) if in_users else error
+        least = plain(design.error_in_words(best.standard_error or 0.0))
         of = f"no unbiased mechanism with pure epsilon {c.epsilon}"
         words.append(f"{of} can have less than {least} ({best.statement.title})")
     return "; ".join(words) + "."
+
+
+def elsewhere() -> str:
+    """The people that predictions are about, where the design is for others; with the exact error of its mechanism there."""
+    if design.only_case or design.case == design.even_case:
+        return ""
+    known = "" if exact is None else f", for whom {title} has {design.error_in_words(theorems.share(exact, about))}"
+    return f"Predictions are averages over people spread evenly over the types{known}."
 
 
 with st.container(key="verdict"):
     st.markdown(plain(verdict()))
 layout.chart(
     lambda look: charts.on_one_axis(
-        table[table["kind"].isin(page.groups_shown(state))],
-        quantity,
-        {} if own is None else page.on_axis(state, own),
-        name,
-        look,
-        design.scale,
+        table, None if own is None else theorems.share(own, about), name, look, design.scale
     ),
     sentence(),
     "bounds",
     table,
-    title=f"{plain(page.QUANTITIES[quantity])}, {whose}",
+    title=f"Standard error, {whose}",
 )
-
-behind = [plain(panels.elsewhere(state, exact)), weighting(state.configuration)]
-if any(behind):
+if any(behind := [plain(elsewhere()), weighting(state.configuration)]):
     layout.details(" ".join(filter(None, behind)))
+if any(entry.statement.kind == "impossible" and not entry.reason for entry in found):
+    proof.controls(state)
 
-
-def group(kind: Kind) -> None:
-    """The statements of one kind, and what belongs to them."""
-    st.markdown(KINDS[kind])
-    own = [entry for entry in found if entry.statement.kind == kind]
-    if kind == "large_sample":
-        panels.populations(state, mechanism, about)
-    entries.group(state, own, quantity)
-    if kind == "impossible":
-        if not own[-1].reason:
-            panels.certificate(state)
-        panels.singular_values(state)
-    elif kind == "few_users":
-        panels.switches(about, state.setting.scale)
-        panels.corrected_lemma(about)
-
-
-layout.panes(state, "bounds-tabs", [GROUPS[kind] for kind in KINDS], [partial(group, kind) for kind in KINDS])
+for kind, words in KINDS.items():
+    entries.of_kind(state, words, [entry for entry in found if entry.statement.kind == kind])
+entries.silent(found)
 
 layout.how_computed(
     r"In the formulas $n$ is the number of types, $N$ of users, $d$ of queries, $W$ their matrix with singular values $\sigma$ and "

@@ -11,13 +11,12 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
-from pages.ui import compare_designs, layout, listing, patterns, proving
+from pages.ui import compare_designs, layout, listing, proving
 from pages.ui.compared import compared_control, offer_fits, use_control
 from pages.ui.comparing import listed, sweeps
 from pages.ui.comparing.supplied_tables import supplied_tables
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
-from pages.ui.planning import recommendation, solve_for
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Stopped
 from pages.ui.verdict_panel import explain, side_by_side
@@ -187,9 +186,6 @@ with st.container(key="results"):
     verdict(table)
     views: dict[str, Callable[[], None]] = {
         "Users needed": partial(users_needed, table),
-        "Recommendation": partial(recommendation.draw, state),
-        "Solve for": partial(solve_for.draw, state, case, names),
-        "Patterns": partial(patterns.side_by_side, state, ready),
         "Error of each query": partial(draw_query_errors, table["name"].iloc[0]),
         "Over epsilon": partial(sweeps.tab, state, "epsilon", case),
     }

@@ -6,7 +6,7 @@ import streamlit as st
 from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.designs import DataChoice, UploadedData
-from pages.ui import access, layout
+from pages.ui import layout
 from pages.ui.controls import button, control, number, pick, typed, whole_number
 from pages.ui.data import actions as data_actions
 from pages.ui.data import attribute_controls, background_read, results, source_controls
@@ -14,7 +14,7 @@ from pages.ui.formulas import DATA
 from pages.ui.sources import Source
 from pages.ui.words import plain
 
-SOURCES = {"sample": "Sample", "upload": "Upload", "local": "File on this machine", "declared": "Declare"}
+SOURCES = {"sample": "Sample", "upload": "Upload", "declared": "Declare"}
 SHAPES = {
     "uniform": "even: every type equally common",
     "zipf": "Zipf: few common, many rare",
@@ -28,19 +28,15 @@ state = layout.open_page("Data", "Load a table, or describe what you will collec
 
 def where_from() -> str:
     """The kind of source on screen."""
-    choice, shown = state.choice, state.source_shown
-    current: str = choice.source if choice is not None else "upload" if state.lacking else "sample"
-    if current == "upload" and shown is not None and shown.file.kind in ("local", "query"):
-        current = "local"
-    offered = [kind for kind in SOURCES if kind != "local" or access.may_read_local_files()]
+    current = state.choice.source if state.choice is not None else "sample"
     source = state.view.get("source") or current
     chosen = control(
         st.segmented_control,
         "Source",
         "data-source",
-        source if source in offered else current,
+        source,
         lambda kind: kind and state.view.update(source=kind),
-        options=offered,
+        options=list(SOURCES),
         format_func=SOURCES.get,
     )
     return chosen or source
@@ -194,14 +190,10 @@ def settings() -> str:
     if source == "declared":
         declared_controls()
         return source
-    {"sample": source_controls.samples, "upload": source_controls.upload, "local": source_controls.local}[source](state)
+    {"sample": source_controls.samples, "upload": source_controls.upload}[source](state)
     background_read.progress(state)
     choice, source_now = state.choice, state.source_shown
-    if (
-        choice is not None
-        and source_now is not None
-        and source_now.file.kind in (source, "query" if source == "local" else "")
-    ):
+    if choice is not None and source_now is not None and source_now.file.kind == source:
         table_controls(choice, source_now)
     return source
 
@@ -225,7 +217,7 @@ def counted() -> None:
 def people(source: str) -> None:
     """The results: what was chosen."""
     with st.container(key="reading-notes"):  # here as long as the table is used, not until the next action
-        for note in state.source_shown.said if state.source_shown is not None else ():
+        for note in state.source_shown.notes if state.source_shown is not None else ():
             st.info(plain(note))
         counted()
     if state.draft is not None:
@@ -241,12 +233,7 @@ def people(source: str) -> None:
             if source == "declared"
             else "Pick a sample above to see everything work, or bring your own table."
         )
-        if state.lacking:
-            if not state.notices:  # which have said so
-                st.info(plain(state.lacking))
-            layout.show_held(state)
-        else:
-            st.info(f"Nothing is chosen yet. {way}")
+        st.info(f"Nothing is chosen yet. {way}")
     else:
         if state.lacking:
             st.info(plain(state.lacking))

@@ -11,8 +11,7 @@ from ldp_core import library, wording
 from pages.ui import layout, privacy_accuracy, verdict_panel
 from pages.ui.controls import button, target_control, target_sources
 from pages.ui.data import actions as data_actions
-from pages.ui.design import details, detect, settings, trade_off
-from pages.ui.planning import solve_for
+from pages.ui.design import details, detect, settings, solve_for, trade_off
 from pages.ui.tasks import work
 from pages.ui.words import plain
 
@@ -122,5 +121,5 @@ with st.container(key="results"):
             tabs["Progress"] = progress
         tabs["Proof"] = partial(details.proof, state, mechanism, case)
     tabs["What a report tells"] = partial(privacy_accuracy.show, state, mechanism)
-    tabs["Solve for"] = partial(solve_for.draw, state, case, (state.chosen,))
+    tabs["Solve for"] = partial(solve_for.draw, state, case)
     layout.panes(state, "design-tabs", list(tabs), list(tabs.values()))

@@ -152,7 +152,7 @@ with results:
                 f"With {wording.magnitude(design.domain.size)} types the errors to expect are not computed exactly; Simulate shows them."
             )
         layout.heading("What you promise")
-        layout.guarantee(c, mechanism.audit(), privacy_accuracy.of_mixing(state, mechanism))
+        layout.guarantee(c, mechanism.audit())
         if costed and found is not None:
             with st.expander("What each answer is worth"):
                 show_answers(state, found)

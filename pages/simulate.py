@@ -114,7 +114,8 @@ with controls:
             "the chance of who takes part is in them, as in the errors of Lopuhaä-Zwakenberg et al. and of Bassily.",
         )
         if any(estimators.spec(name).credible for name in simulation.estimators):
-            prior_control(state, "prior", simulation.prior, lambda kind: update(prior=kind))
+            known = {True: "histogram", False: "jeffreys"}
+            prior_control(state, "prior", simulation.prior == "histogram", lambda on: update(prior=known[bool(on)]))
     asked = simulation.estimators
     if credible := any(estimators.spec(name).credible for name in asked):
         try:
@@ -176,6 +177,6 @@ with results:
                 "Every trial has new people: errors and intervals are for the population that they were drawn from."
             )
         if credible:
-            st.caption(in_words(c, simulation.prior))
+            st.caption(in_words(simulation.prior == "histogram"))
     if done is not None and running is None:
         layout.how_computed(SIMULATE)

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from ldp_core import beliefs, charts, frames, library, mechanisms, papers, shuffled, workloads
+from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workloads
 from ldp_core.bounds.theorems import frequency
 from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
@@ -85,7 +85,6 @@ def _inputs():
         "people by design": lambda look: charts.people_by_design(
             frames.people_by_design(split, frames.names_of(survey)), look
         ),
-        "fourier-weights": lambda look: charts.fourier_weights(frames.fourier_weights(sent, survey), look),
         "scrambled": lambda look: charts.scrambled(sent, frames.names_of(survey), look),
         "patterns": lambda look: charts.patterns(strategy, AGES, look, "hierarchical"),
         "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
@@ -138,7 +137,6 @@ def _costs():
         "over size": lambda look: charts.users_over_size(sizes, 24, look),
         "over size, few": lambda look: charts.users_over_size(sizes[sizes["name"].isin(["haar", "svd"])], 24, look),
         "error over users": lambda look: charts.error_over_users(over_users, 0.01, look),
-        "mixed": lambda look: charts.mixed(shuffled.over_users(shuffled.blanket_of(ages), 4_000), 4_000, look),
         "side by side": lambda look: charts.side_by_side(beside, look),
         "query errors": lambda look: charts.query_errors(errors, look, True),
         "beliefs": lambda look: charts.beliefs(allowed(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),
@@ -206,17 +204,10 @@ def _simulated():
 def _theory():
     histogram = workloads.histogram(N)
     mechanism = mechanisms.create("hadamard", n=N, epsilon=1.0)
-    setting = Setting(histogram, 1.0, 48_842, mechanism, 0.5)
-    known = {"certificate": (2.5, 0.0), **frequency.figures_of(mechanism, 0.5, 100)}
+    setting = Setting(histogram, 1.0, 48_842, mechanism)
+    known = {"certificate": 2.5, **theorems.weighted(histogram, frequency.figures_of(mechanism))}
     table = theorems.table([entry for entry in theorems.entries(setting, 0.01, 5.0, known) if entry.alike])
-    return {
-        "bounds, error": lambda look: charts.on_one_axis(
-            table, "standard_error", {"standard_error": 0.02}, "hadamard", look
-        ),
-        "bounds, users": lambda look: charts.on_one_axis(
-            table, "users_needed", {"users_needed": 41_000.0}, "hadamard", look
-        ),
-    }
+    return {"bounds": lambda look: charts.on_one_axis(table, 0.02, "hadamard", look)}
 
 
 @cache

@@ -17,8 +17,8 @@ VARIANCE = analysis.average_variance(MECHANISM, WORKLOAD)
 
 @pytest.fixture(scope="module")
 def table():
-    setting = Setting(WORKLOAD, 1.0, 3000, MECHANISM, 0.5)
-    known = {"certificate": (VARIANCE / 2, 0.0), **frequency.figures_of(MECHANISM, 0.5, 100)}
+    setting = Setting(WORKLOAD, 1.0, 3000, MECHANISM)
+    known = {"certificate": VARIANCE / 2, **theorems.weighted(WORKLOAD, frequency.figures_of(MECHANISM))}
     return theorems.table([entry for entry in theorems.entries(setting, 0.01, VARIANCE, known) if entry.alike])
 
 
@@ -36,11 +36,10 @@ def plain(text):
     return text.replace("<br>", " ").replace("\N{NO-BREAK SPACE}", " ")
 
 
-@pytest.mark.parametrize(("quantity", "scale"), [("standard_error", 100), ("users_needed", 1)])
-def test_every_number_is_drawn_once_in_its_row(table, quantity, scale):
-    fig = charts.on_one_axis(table, quantity, {quantity: 0.02}, "hadamard")
-    shown = table[np.isfinite(table[quantity])].set_index("title")[quantity]
-    assert points(fig) == pytest.approx((scale * shown).to_dict())
+def test_every_number_is_drawn_once_in_its_row(table):
+    fig = charts.on_one_axis(table, 0.02, "hadamard")
+    shown = table[np.isfinite(table["standard_error"])].set_index("title")["standard_error"]
+    assert points(fig) == pytest.approx((100 * shown).to_dict())
     assert fig.layout.xaxis.type == "log"
     rows = {plain(words.text): words.y for words in fig.layout.annotations if words.name == "row"}
     for trace in fig.data:
@@ -48,15 +47,15 @@ def test_every_number_is_drawn_once_in_its_row(table, quantity, scale):
             names = [f"{AUTHORS.sub('', words[0])}: {words[1]}" for words in trace.customdata]
             assert [rows[name] for name in names] == pytest.approx(np.array(trace.y) - BAR / 2)
     (own,) = [trace for trace in fig.data if trace.customdata is None]
-    assert list(own.x) == [scale * 0.02]
+    assert list(own.x) == [2.0]
     assert own.marker.color == colour("hadamard")
 
 
 def test_only_what_is_impossible_is_shaded_up_to_the_strongest(table):
-    fig = charts.on_one_axis(table, "standard_error", {}, "hadamard")
+    fig = charts.on_one_axis(table, None, "hadamard")
     (shaded,) = [shape for shape in fig.layout.shapes if shape.type == "rect"]
     impossible = table[table["kind"] == "impossible"]
     assert shaded.x1 == pytest.approx(100 * impossible["standard_error"].max())
     assert f"<b>Impossible</b>: {plain(IMPOSSIBLE)}" in [plain(words.text) for words in fig.layout.annotations]
-    without = charts.on_one_axis(table[table["kind"] != "impossible"], "standard_error", {}, "hadamard")
+    without = charts.on_one_axis(table[table["kind"] != "impossible"], None, "hadamard")
     assert not [shape for shape in without.layout.shapes if shape.type == "rect"]

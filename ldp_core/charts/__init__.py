@@ -7,7 +7,6 @@ from ldp_core.charts.compare import query_errors as query_errors
 from ldp_core.charts.compare import side_by_side as side_by_side
 from ldp_core.charts.compare import users_needed as users_needed
 from ldp_core.charts.curves import error_over_users as error_over_users
-from ldp_core.charts.curves import mixed as mixed
 from ldp_core.charts.curves import users_over_epsilon as users_over_epsilon
 from ldp_core.charts.curves import users_over_size as users_over_size
 from ldp_core.charts.design import closing_gap as closing_gap
@@ -27,7 +26,6 @@ from ldp_core.charts.reports import asked_together as asked_together
 from ldp_core.charts.reports import attribute_sets as attribute_sets
 from ldp_core.charts.reports import column_sets as column_sets
 from ldp_core.charts.reports import drawn_patterns as drawn_patterns
-from ldp_core.charts.reports import fourier_weights as fourier_weights
 from ldp_core.charts.reports import patterns as patterns
 from ldp_core.charts.reports import people_by_design as people_by_design
 from ldp_core.charts.reports import report_table as report_table

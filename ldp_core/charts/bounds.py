@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -29,46 +28,39 @@ TOP = theme.MODE_BAR + 40
 
 def on_one_axis(
     frame: pd.DataFrame,
-    quantity: str,
-    exact: Mapping[str, float],
+    exact: float | None,
     mechanism: str,
     look: Theme = LIGHT,
     scale: wording.Scale = wording.POINTS,
 ) -> go.Figure:
-    """Every bound and prediction that says something, a row each in groups, beside the exact error of the mechanism.
+    """Standard errors of every bound and prediction that says something, a row each in groups, beside the ``exact`` one of the mechanism.
 
-    ``frame`` as `ldp_core.studies.theorems.table` makes it; ``quantity`` "standard_error" (share) or "users_needed"; ``exact`` has
-    the mechanism's number by quantity, nothing where it is not known. Only what is impossible for any number of users is shaded.
+    ``frame`` as `ldp_core.studies.theorems.table` makes it, errors as shares. Only what is impossible for any number of users is shaded.
     """
-    in_users = quantity == "users_needed"
-    scale = wording.Scale(1.0) if in_users else scale
-    shown = frame[np.isfinite(frame[quantity]) & (frame[quantity] > 0)]
+    shown = frame[np.isfinite(frame["standard_error"]) & (frame["standard_error"] > 0)]
     names, places, row = [], {}, 0.0
-    if quantity in exact:
-        said = _in_words(exact[quantity], quantity, scale)
+    if exact is not None:
+        said = _in_words(exact, scale)
         names, row = [(-theme.BAR / 2, f"<b>{theme.title(mechanism)}, exact: {said}</b>")], 1.2
     for kind, part in shown.groupby("kind", sort=False):
         names.append((row, f"<b>{GROUPS[kind]}</b>{SHADED if kind == 'impossible' else ''}"))
         for place, bound in enumerate(part.itertuples(), start=1):
             places[bound.name] = row + place
-            said = _in_words(getattr(bound, quantity), quantity, scale, kind in BELOW)
+            said = _in_words(bound.standard_error, scale)
             names.append((row + place - theme.BAR / 2, f"{AUTHORS.sub('', bound.title)}: {said}"))
         row += len(part) + 1
-    words = "users needed (log scale)" if in_users else f"standard error ({theme.literal(scale.short)}, log scale)"
+    words = f"standard error ({theme.literal(scale.short)}, log scale)"
     fig = theme.figure(look, words, "", height=round(TOP + 24 + theme.ROW * max(row, 2)))
-    values = [
-        *(scale.times * shown[quantity]),
-        *(scale.times * exact[quantity] for _ in names[:1] if quantity in exact),
-    ]
-    if not values:
+    values = scale.times * np.append(shown["standard_error"], [] if exact is None else exact)
+    if not len(values):
         return fig
     if (shown["kind"] == "impossible").any():
-        bound = scale.times * shown[quantity][shown["kind"] == "impossible"].max()
+        bound = scale.times * shown["standard_error"][shown["kind"] == "impossible"].max()
         fig.add_vrect(x0=1e-12, x1=bound, fillcolor=look.faint, opacity=0.14, line_width=0, layer="below")
-    if quantity in exact:
-        _add_mechanism(fig, mechanism, exact[quantity], quantity, scale, look)
+    if exact is not None:
+        _add_mechanism(fig, mechanism, exact, scale, look)
     for _, part in shown.groupby("kind", sort=False):
-        _add_group(fig, part, quantity, scale, [places[name] for name in part["name"]], look)
+        _add_group(fig, part, scale, [places[name] for name in part["name"]], look)
     axis = theme.log_axis(min(values), max(values), 1.8, most=3)
     fig.update_xaxes(**axis, side="top", tickangle=0)  # in sight however many rows there are
     fig.update_layout(margin={"t": TOP})
@@ -77,7 +69,7 @@ def on_one_axis(
     return fig
 
 
-def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, scale: wording.Scale, look: Theme) -> None:
+def _add_mechanism(fig: go.Figure, name: str, value: float, scale: wording.Scale, look: Theme) -> None:
     fig.add_vline(x=scale.times * value, line={"color": theme.colour(name, look), "width": 1.5, "dash": "dot"})
     fig.add_scatter(
         x=[scale.times * value],
@@ -85,15 +77,13 @@ def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, scale
         name=theme.title(name),
         mode="markers",
         marker=theme.mark(name, look, 14),
-        hovertemplate=f"{theme.title(name)}, exact: {_in_words(value, quantity, scale)}<extra></extra>",
+        hovertemplate=f"{theme.title(name)}, exact: {_in_words(value, scale)}<extra></extra>",
     )
 
 
-def _add_group(
-    fig: go.Figure, part: pd.DataFrame, quantity: str, scale: wording.Scale, places: list[float], look: Theme
-) -> None:
-    kind, values = part["kind"].iloc[0], scale.times * part[quantity].to_numpy()
-    words = [_in_words(value, quantity, scale, kind in BELOW) for value in part[quantity]]
+def _add_group(fig: go.Figure, part: pd.DataFrame, scale: wording.Scale, places: list[float], look: Theme) -> None:
+    kind, values = part["kind"].iloc[0], scale.times * part["standard_error"].to_numpy()
+    words = [_in_words(value, scale) for value in part["standard_error"]]
     lines = kind in BELOW
     if lines:
         dash = "solid" if kind == "impossible" else "3px,3px"
@@ -101,7 +91,6 @@ def _add_group(
             strong = name == "certificate"
             line = {"color": look.text if strong else look.faint, "width": 3.5 if strong else 1.5, "dash": dash}
             fig.add_shape(type="line", x0=value, x1=value, y0=place - 0.18, y1=place + 0.3, line=line)
-    random = quantity == "standard_error" and bool((part["high"] > part["low"]).any())
     fig.add_scatter(
         x=values,
         y=places,
@@ -113,15 +102,6 @@ def _add_group(
             "color": look.text,
             "opacity": 0 if lines else 1,
         },
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": scale.times * part["high"].to_numpy() - values,
-            "arrayminus": values - scale.times * part["low"].to_numpy(),
-            "color": look.text,
-        }
-        if random
-        else None,
         customdata=np.column_stack([part["title"], words, part["ratio"].map(_ratio)]),
         hovertemplate="%{customdata[0]}: %{customdata[1]}%{customdata[2]}<extra></extra>",
     )
@@ -131,7 +111,5 @@ def _ratio(ratio: float) -> str:
     return f"<br>exact error, squared, over this: {wording.significant(ratio)}" if np.isfinite(ratio) else ""
 
 
-def _in_words(value: float, quantity: str, scale: wording.Scale, bound: bool = False) -> str:
-    if quantity == "standard_error":
-        return f"± {scale.text(value)} {theme.literal('pp' if scale == wording.POINTS else scale.unit)}"
-    return wording.minimum(value) if bound else wording.needed(value)
+def _in_words(value: float, scale: wording.Scale) -> str:
+    return f"± {scale.text(value)} {theme.literal('pp' if scale == wording.POINTS else scale.unit)}"

@@ -122,26 +122,6 @@ def error_over_users(
     return fig
 
 
-def mixed(frame: pd.DataFrame, users: int, look: Theme = LIGHT) -> go.Figure:
-    """The central epsilon of mixed reports over the number of people, a line for each epsilon of a report. ``frame``: epsilon, users,
-    central, as made by `ldp_core.shuffled.over_users`; ``users`` take part in the design."""
-    fig = theme.figure(look, "people (log scale)", "central epsilon (log scale)", height=360)
-    for style, (epsilon, rows) in zip(("dot", "solid", "dash"), frame.groupby("epsilon"), strict=True):
-        fig.add_scatter(
-            x=rows["users"],
-            y=rows["central"],
-            name=f"epsilon {epsilon:.3g} a report",
-            mode="lines",
-            line={"color": look.accent if style == "solid" else look.text, "width": 2.5, "dash": style},
-            hovertemplate=f"%{{x:,}} people: central epsilon %{{y:.3g}}<extra>epsilon {epsilon:.3g} a report</extra>",
-        )
-    fig.add_vline(x=users, line={"color": look.faint, "width": 1, "dash": "dot"})
-    theme.show_legend(fig)
-    fig.update_xaxes(**theme.log_axis(frame["users"].min(), frame["users"].max()))
-    fig.update_yaxes(**theme.log_axis(frame["central"].min(), frame["central"].max()))
-    return fig
-
-
 def _draw(
     fig: go.Figure, shown: pd.DataFrame, x: str, y: str, hover: str, look: Theme, points: Collection[str] = ()
 ) -> None:

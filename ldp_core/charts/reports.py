@@ -1,5 +1,5 @@
 """What reports say: the patterns of a strategy, tables of bits and numbers, and for a survey what is asked together, whom it
-asks about which columns, and where its information goes."""
+asks about which columns."""
 
 from __future__ import annotations
 
@@ -237,30 +237,6 @@ def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None)
         for row in frame.itertuples(index=False)
     ]
     return _by_set(frame["columns"], frame["share"], said, "share of people (%)", look, of)
-
-
-def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, of: str | None = None) -> go.Figure:
-    """The information of reports by set of columns, and the ideal split that the lower bound allows as marks beside it.
-    ``frame``: see `frames.fourier_weights`."""
-    said = [
-        f"{wording.share(row.fourier_weight)} of the information, ideally {wording.share(row.ideal)}"
-        for row in frame.itertuples(index=False)
-    ]
-    fig = _by_set(frame["columns"], frame["fourier_weight"], said, "information (%)", look, of)
-    fig.update_traces(name="this mechanism")
-    top, bars = frame.head(MOST_DRAWN_SETS), fig.data[0]
-    fig.add_scatter(
-        x=100 * top["ideal"],
-        y=bars.y,
-        mode="markers",
-        name="ideal, by the lower bound",
-        marker={"color": look.text, "symbol": "line-ns-open", "size": 14, "line": {"width": 2}},
-        hovertext=bars.hovertext,
-        hoverinfo="text",
-    )
-    fig.update_xaxes(range=[0, 120 * float(top[["fourier_weight", "ideal"]].max(axis=None)) if len(top) else 1.0])
-    theme.show_legend(fig)
-    return fig
 
 
 def _by_set(

@@ -21,8 +21,6 @@ from ldp_core.designs.configuration import parse_epsilon as parse_epsilon
 from ldp_core.designs.design import people_in as people_in
 from ldp_core.designs.design import questions as questions
 from ldp_core.designs.design import questions_key as questions_key
-from ldp_core.designs.link import from_link as from_link
-from ldp_core.designs.link import to_link as to_link
 from ldp_core.designs.privacy_note import DESIGN_ONLY as DESIGN_ONLY
 from ldp_core.designs.privacy_note import audited_in_words as audited_in_words
 from ldp_core.designs.privacy_note import factor_in_words as factor_in_words
@@ -31,13 +29,8 @@ from ldp_core.designs.privacy_note import in_the_clear as in_the_clear
 from ldp_core.designs.privacy_note import risk_in_words as risk_in_words
 from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.results import Results as Results
-from ldp_core.designs.reveals import given_by_hand as given_by_hand
-from ldp_core.designs.reveals import left_out as left_out
-from ldp_core.designs.reveals import left_out_in_words as left_out_in_words
 from ldp_core.designs.reveals import observed_attributes as observed_attributes
 from ldp_core.designs.reveals import observed_parts as observed_parts
-from ldp_core.designs.reveals import revealing as revealing
-from ldp_core.designs.reveals import shareable as shareable
 from ldp_core.designs.reveals import without_own as without_own
 from ldp_core.designs.setting import Fit as Fit
 from ldp_core.designs.setting import NotFitted as NotFitted

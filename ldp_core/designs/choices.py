@@ -18,7 +18,7 @@ from ldp_core.limits import (
     MOST_QUESTION_SECONDS,
 )
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
-from ldp_core.priors import Dirichlet, dirichlet
+from ldp_core.priors import dirichlet
 
 PROVED_UNASKED = 128
 GOOD_ENOUGH = 1e-3
@@ -94,13 +94,11 @@ def questions_too_expensive(price: workloads.Price) -> str | None:
     )
 
 
-def posterior_prior(configuration: Configuration, kind: Dirichlet, counts: np.ndarray | None) -> float | np.ndarray:
-    """The Dirichlet parameters that the posterior mean has by a choice of this ``kind``, with ``counts`` (n,) of the design's
-    people where these are known. ValueError where earlier counts are missing or do not fit the types."""
+def posterior_prior(configuration: Configuration, earlier: bool) -> float | np.ndarray:
+    """The Dirichlet parameters that the posterior mean has, with the histogram of the design as ``earlier`` counts. ValueError where these
+    are missing or do not fit the types."""
     n = configuration.domain.size if configuration.domain is not None else 0
-    earlier = counts if kind == "people" else configuration.optimizer.histogram
-    histogram = None if earlier is None else np.asarray(earlier, dtype=float)
-    return dirichlet(kind, n, histogram, configuration.simulation.prior_people)
+    return dirichlet(n, np.asarray(configuration.optimizer.histogram or ()) if earlier else None)
 
 
 # --- proofs -----------------------------------------------------------------------------------------------------

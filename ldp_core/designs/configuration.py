@@ -28,8 +28,7 @@ from ldp_core.designs import former, strict_json
 from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, SuppliedTable, check_names, check_together
 from ldp_core.library import USUAL, known
 from ldp_core.library.table_strategies import is_own
-from ldp_core.limits import MOST_ATTRIBUTES, MOST_LISTED_TYPES, MOST_PARTS, MOST_USERS
-from ldp_core.priors import Dirichlet
+from ldp_core.limits import MOST_ATTRIBUTES, MOST_LISTED_TYPES, MOST_PARTS
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.problems import ConfigurationError, in_words, join
 from ldp_core.studies.detection import LEVEL, POWER
@@ -37,7 +36,7 @@ from ldp_core.wording import NUMBER, check_parameters
 from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
-VERSION: Final = 9
+VERSION: Final = 10
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
 _MAX_EPSILON_LENGTH = 40
 
@@ -200,11 +199,6 @@ class WorkloadRecipe(_Inputs):
         """The questions in a few words: "Running totals along age", "3 groups of questions"."""
         return self.parts[0].summary if len(self.parts) == 1 else f"{len(self.parts)} groups of questions"
 
-    @property
-    def mentions(self) -> tuple[str, ...]:
-        """The attributes that the groups name, each once."""
-        return tuple(dict.fromkeys(name for part in self.parts for name in part.mentions))
-
     @classmethod
     def default(cls, domain: Domain) -> "WorkloadRecipe":
         """Default questions: running totals if there is an order, else counts of each value; all
@@ -237,15 +231,14 @@ class MechanismRecipe(_Inputs):
 
 class Simulation(_Inputs):
     """Trials to run. The seed makes simulations reproducible; a client that used it would have no privacy. `new_people` draws
-    people anew for each trial. `prior` is that of the posterior mean (see `ldp_core.priors.dirichlet`), with the people of the design or the
-    histogram of the optimizer as earlier counts, which count for `prior_people`."""
+    people anew for each trial. `prior` is that of the posterior mean (see `ldp_core.priors.dirichlet`), with the histogram of the optimizer as
+    earlier counts."""
 
     seed: Seed = 0
     trials: Whole = Field(default=200, ge=1, le=10_000)
     estimators: Names = ("unbiased", "wnnls")
     new_people: bool = False
-    prior: Dirichlet = "jeffreys"
-    prior_people: Annotated[float, Field(gt=0, le=MOST_USERS)] | None = None
+    prior: Literal["jeffreys", "histogram"] = "jeffreys"
 
 
 class DifferenceToDetect(_Inputs):
@@ -284,7 +277,7 @@ class Configuration(_Inputs):
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[9] = VERSION
+    version: Literal[10] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")

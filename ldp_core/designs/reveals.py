@@ -1,67 +1,15 @@
-"""What a design reveals of somebody's data, or holds that was typed or uploaded by hand: one list of parts, each with what it tells, how
-it is taken out and how it is added again. Links, files, kits and reports all read it."""
+"""What a design reveals of somebody's data, and how its own matrices are taken out again. Files, kits and reports all read it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from ldp_core import library
 from ldp_core.data.domain import Attribute, CategoricalAttribute
 from ldp_core.data.tables import AttributeRecipe, DateRecipe, NumericRecipe
-from ldp_core.designs.configuration import Configuration, UploadedData, WorkloadRecipe
+from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.privacy_note import quoted
 from ldp_core.library import USUAL
-
-
-@dataclass(frozen=True)
-class Part:
-    """``again``: what it is, and how it is added again; ``taken``: whether a design has it; ``without``: the fields of the design where it is
-    left out; ``by_hand``: what it tells where it was not read off the data."""
-
-    again: str
-    taken: Callable[[Configuration], bool]
-    without: Callable[[Configuration], dict[str, object]]
-    by_hand: str = ""
-
-
-def revealing(configuration: Configuration) -> list[str]:
-    """Facts that a link to this design would reveal because they were taken from somebody's data or
-    given by hand, one sentence each.
-
-    Samples are made up, so they tell nothing about anybody.
-    """
-    return [*([] if _sample(configuration) else observed_parts(configuration)), *given_by_hand(configuration)]
-
-
-def given_by_hand(configuration: Configuration) -> list[str]:
-    """Texts typed or uploaded besides the choices of a design, which may hold anything, one sentence each."""
-    return [part.by_hand for part in PARTS.values() if part.by_hand and part.taken(configuration)]
-
-
-def shareable(configuration: Configuration) -> Configuration:
-    """The design without anything that `revealing` lists.
-
-    Groups of queries that tell something are left out; where attributes were taken from the data, so is the whole domain.
-    """
-    gone = [part for part in PARTS.values() if part.taken(configuration)]
-    for part in gone:
-        configuration = configuration.with_(**part.without(configuration))
-    return configuration
-
-
-def left_out(configuration: Configuration) -> tuple[str, ...]:
-    """The parts of a design that `shareable` leaves out: keys of `PARTS`. They reveal only that something was there."""
-    gone = [name for name, part in PARTS.items() if part.taken(configuration)]
-    return tuple(name for name in gone if name != "people" or "attributes" not in gone)
-
-
-def left_out_in_words(names: Iterable[str]) -> str:
-    """The parts that a link leaves out, in a sentence; unknown names are ignored, and an empty list
-    gives an empty text."""
-    words = [PARTS[name].again for name in PARTS if name in set(names)]
-    return f"The link leaves out {'; '.join(words)}." if words else ""
 
 
 def without_own(configuration: Configuration, *gone: str) -> dict[str, object]:
@@ -73,76 +21,6 @@ def without_own(configuration: Configuration, *gone: str) -> dict[str, object]:
     if configuration.mechanism.name in lost:
         changes["mechanism"] = Configuration().mechanism
     return changes | {"compared": tuple(name for name in configuration.compared if name not in lost) or USUAL}
-
-
-def _sample(configuration: Configuration) -> bool:
-    return configuration.data is not None and configuration.data.source == "sample"
-
-
-def _names_values_of_the_data(configuration: Configuration) -> bool:
-    attributes = configuration.domain.attributes if configuration.domain is not None else ()
-    recipes = configuration.data.recipes if configuration.data is not None else ()
-    origins = [getattr(part, "origin", "declared") for part in (*attributes, *recipes)]
-    return not _sample(configuration) and "data" in origins
-
-
-def _asks(configuration: Configuration, kind: str) -> bool:
-    return any(kind in (part.kind, part.question.kind) for part in configuration.parts)
-
-
-def _without_queries(configuration: Configuration, kind: str) -> dict[str, object]:
-    left = tuple(part for part in configuration.parts if kind not in (part.kind, part.question.kind))
-    return {"workload": WorkloadRecipe(parts=left) if left else None}
-
-
-PARTS = {
-    "attributes": Part(
-        "the values that people can have (choose their table, or declare them, on the Data page)",
-        _names_values_of_the_data,
-        lambda c: {"data": None, "domain": None},
-    ),
-    "people": Part(
-        "how many people there are (choose the table again on the Data page)",
-        lambda c: not _sample(c) and c.population != Configuration().population and bool(observed_parts(c)),
-        lambda c: {"population": Configuration().population},
-    ),
-    "query": Part(
-        "the SQL query (run it again on the Data page)",
-        lambda c: isinstance(c.data, UploadedData) and c.data.query is not None,
-        lambda c: {"data": c.data and c.data.model_copy(update={"query": None})},
-        "The SQL query was typed by hand and may name people.",
-    ),
-    "matrix": Part(
-        "an uploaded matrix of queries (upload it again on the Workload page)",
-        lambda c: _asks(c, "matrix"),
-        lambda c: _without_queries(c, "matrix"),
-        "The uploaded matrix of queries was given by hand.",
-    ),
-    "conditions": Part(
-        "conditions (add them again on the Workload page)",
-        lambda c: _asks(c, "predicates") and _names_values_of_the_data(c),
-        lambda c: _without_queries(c, "predicates"),
-        "The conditions were typed by hand and may name values taken from the data.",
-    ),
-    "differences": Part(
-        "differences of groups (add them again on the Workload page)",
-        lambda c: _asks(c, "difference") and _names_values_of_the_data(c),
-        lambda c: _without_queries(c, "difference"),
-        "Differences of groups may name values taken from the data.",
-    ),
-    "histogram": Part(
-        "the histogram to optimise for (give it again on the Design page)",
-        lambda c: c.optimizer.histogram is not None,
-        lambda c: {"optimizer": c.optimizer.model_copy(update={"histogram": None})},
-        "The histogram to optimise for was given by hand.",
-    ),
-    "own": Part(
-        "strategy matrices of somebody's own (upload them again on the Compare page)",
-        lambda c: bool(c.own),
-        without_own,
-        "Strategy matrices were uploaded, with names for them.",
-    ),
-}
 
 
 def observed_parts(configuration: Configuration, figures: bool = False) -> list[str]:

@@ -28,7 +28,6 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_DEVICE_ENTRIES, MOST_FITTED_TYPE
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.optimize.base import too_large
 from ldp_core.optimize.columns.generation import rows_held
-from ldp_core.people import dense
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
 from ldp_core.studies import outcomes
 from ldp_core.workloads.axes import axes_of
@@ -67,7 +66,7 @@ class Setting(Proved):
         asked = self.configuration.simulation
         if not any(estimators.spec(name).credible for name in asked.estimators):
             return None
-        return choices.posterior_prior(self.configuration, asked.prior, dense(self.counts))
+        return choices.posterior_prior(self.configuration, asked.prior == "histogram")
 
     def simulated(self, ready: Mapping[str, Mechanism], **followed: Any) -> outcomes.Outcomes:
         """Trials of mechanisms by name on the people of the design, as the configuration says: see `studies.outcomes.compare`, which

@@ -89,7 +89,7 @@ def estimate(
     """Posterior mean of the counts over ``draws`` rounds, after ``burn_in`` rounds that are left out; the same for the same
     ``seed``. The chain begins at the most likely shares.
 
-    ``prior`` holds the Dirichlet parameters alpha, one for all types or (n,): 1/2 is Jeffreys' choice, 1 is even (see
+    ``prior`` holds the Dirichlet parameters alpha, one for all types or (n,): 1/2 is Jeffreys' choice (see
     `ldp_core.priors.dirichlet`). With ``of_distribution`` it is the mean of the distribution that people are drawn from, as counts of
     the N users. ValueError for parameters that are not positive, or too few draws.
     """

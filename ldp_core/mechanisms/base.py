@@ -162,7 +162,9 @@ class Contributions:
 
     def among(self, places: np.ndarray) -> Contributions:
         """The same at the True ``places`` (q,) of more answers, to which reports add nothing elsewhere."""
-        placed = {name: np.zeros((len(places), *own.shape[1:])) for name, own in vars(self).items() if name != "parts"}
+        placed: dict[str, Any] = {
+            name: np.zeros((len(places), *own.shape[1:])) for name, own in vars(self).items() if name != "parts"
+        }
         for name, whole in placed.items():
             whole[places] = getattr(self, name)
         return replace(self, **placed)

@@ -220,7 +220,7 @@ class StratifiedMechanism(InParts):
 
     def contributions_within(self, rows: np.ndarray) -> list[Contributions]:
         """(K,) what a report of each stratum adds to ``rows`` (q, n) times the estimated counts."""
-        asked = [(made, few, few.any(axis=1)) for made, _, few in self._in_strata(rows)]
+        asked = [(made, few, np.asarray(few.any(axis=1))) for made, _, few in self._in_strata(rows)]
         return [made.contributions(few[about]).among(about) for made, few, about in asked]
 
     def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,12 +14,9 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from ldp_core import analysis, bounds
-from ldp_core.bounds.theorems import few_users
-from ldp_core.bounds.theorems.scope import histogram_of, noise_of
+from ldp_core.bounds.theorems.scope import histogram_of
 from ldp_core.bounds.theorems.statements import STATEMENTS, WORST_FROM_AVERAGE, Setting, Statement
 from ldp_core.limits import MOST_THEOREM_USERS
-from ldp_core.mechanisms.noise.additive import AdditiveMechanism
-from ldp_core.mechanisms.noise.rejection import RejectionMechanism
 from ldp_core.workloads import Workload
 
 
@@ -30,7 +27,6 @@ class Entry:
     Attributes:
         reason: why it says nothing here, in a sentence; empty where it does.
         variance: its total squared error per user; None where it says nothing, or is costly and has not been computed.
-        deviation: the standard error of ``variance``, where it comes from random populations.
         exact: that of the design's mechanism, about the same people or population; None where it is not known.
         users_needed: for the target error, by this statement; inf where it never allows it.
     """
@@ -39,7 +35,6 @@ class Entry:
     setting: Setting
     reason: str = ""
     variance: float | None = None
-    deviation: float = 0.0
     exact: float | None = None
     users_needed: float | None = None
 
@@ -56,18 +51,6 @@ class Entry:
         return None if self.variance is None else share(self.variance, self.setting)
 
     @property
-    def low(self) -> float | None:
-        """The standard error with a variance two of its own standard errors smaller."""
-        return self._shifted(-2)
-
-    @property
-    def high(self) -> float | None:
-        """The standard error with a variance two of its own standard errors larger."""
-        return self._shifted(2)
-
-    def _shifted(self, times: float) -> float | None:
-        return None if self.variance is None else share(max(0.0, self.variance + times * self.deviation), self.setting)
-
     @property
     def alike(self) -> bool:
         """True if it is about the same error as the exact one: of answers about the people, with no unknown constant."""
@@ -83,7 +66,7 @@ def entries(
     setting: Setting,
     alpha: float,
     exact: float | None,
-    known: Mapping[str, tuple[float, float]],
+    known: Mapping[str, float],
     worst: float | None = None,
     case: tuple[float | None, Mapping[str, float]] | None = None,
 ) -> list[Entry]:
@@ -91,18 +74,18 @@ def entries(
     ``alpha`` of a share.
 
     ``exact`` is the average variance per user of the setting's mechanism and ``worst`` that of its worst type, None where it is
-    not known; ``known`` holds costly numbers that have been computed, with their standard errors, by the names of statements.
+    not known; ``known`` holds costly numbers that have been computed, by the names of statements.
     ``case`` is about the people that the design is for: the variance per user of the mechanism, and what no mechanism goes below, by the
     names of statements. Without it, all are for people spread evenly.
     """
-    drawn = None if exact is None else exact + sampling(setting.workload, setting.concentration)
+    drawn = None if exact is None else exact + sampling(setting.workload)
     if exact is not None:
         limit = bounds.worst_from_average(exact, setting.workload, setting.epsilon)
-        known = {WORST_FROM_AVERAGE.name: (limit, 0.0), **known}
+        known = {WORST_FROM_AVERAGE.name: limit, **known}
     made = []
     for name, statement in STATEMENTS.items():
         about = worst if statement is WORST_FROM_AVERAGE else drawn if statement.of_population else exact
-        number, deviation, reason = None, 0.0, ""
+        number, reason = None, ""
         try:
             statement.refuse(setting)
             if case is not None and statement.kind == "impossible":
@@ -110,35 +93,27 @@ def entries(
                 if number is None and not statement.costly:
                     raise ValueError("It is about people spread evenly over the types; this design is for others.")
             elif statement.costly:
-                number, deviation = known.get(name, (None, 0.0))
+                number = known.get(name)
             else:
                 number = statement.compute(setting)
         except ValueError as error:
             reason = str(error)
         needed = None if number is None else _users_needed(statement, setting, number, alpha)
-        made.append(Entry(statement, setting, reason, number, deviation, about, needed))
+        made.append(Entry(statement, setting, reason, number, about, needed))
     return made
 
 
-def weighted(workload: Workload, figures: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+def weighted(workload: Workload, figures: Mapping[str, tuple[float, float]]) -> dict[str, float]:
     """Figures of a mechanism on the histogram (see `ldp_core.bounds.frequency.figures_of`) for a histogram of any weight; none for
     other questions."""
     histogram = histogram_of(workload)
-    return (
-        {}
-        if histogram is None
-        else {name: (histogram[1] * value, histogram[1] * error) for name, (value, error) in figures.items()}
-    )
+    return {} if histogram is None else {name: histogram[1] * value for name, (value, _) in figures.items()}
 
 
-def sampling(workload: Workload, concentration: float | None = None) -> float:
+def sampling(workload: Workload) -> float:
     """The contribution of sampling to a total squared error per user, if the answers are about the
-    population P that people are drawn from: sum_u P_u G_uu - P'GP, P even or from the Dirichlet
-    prior of this ``concentration``."""
-    n, mean, even = workload.n, workload.trace / workload.n, workload.even_square
-    if concentration is None:
-        return mean - even
-    return mean - (mean * (concentration + 1) + (n * even - mean) * concentration) / (n * concentration + 1)
+    even population P that people are drawn from: sum_u P_u G_uu - P'GP."""
+    return workload.trace / workload.n - workload.even_square
 
 
 def _users_needed(statement: Statement, setting: Setting, number: float, alpha: float) -> float:
@@ -166,9 +141,9 @@ def _users_needed(statement: Statement, setting: Setting, number: float, alpha: 
 
 
 def table(entries_given: Sequence[Entry]) -> pd.DataFrame:
-    """kind, name, title, standard_error (share), low, high (two standard errors of it where it is random), users_needed,
-    variance, ratio, source, reason: an entry a row, in their order; numbers are nan where there are none."""
-    numbers = ("standard_error", "low", "high", "users_needed", "variance", "ratio")
+    """kind, name, title, standard_error (share), users_needed, variance, ratio, source, reason: an entry a row, in their order; numbers are
+    nan where there are none."""
+    numbers = ("standard_error", "users_needed", "variance", "ratio")
     words = {name: [getattr(entry.statement, name) for entry in entries_given] for name in ("kind", "name", "title")}
     figures = {name: [getattr(entry, name) for entry in entries_given] for name in numbers}
     origin = {
@@ -176,50 +151,6 @@ def table(entries_given: Sequence[Entry]) -> pd.DataFrame:
         "reason": [entry.reason for entry in entries_given],
     }
     return pd.DataFrame(words | figures | origin).astype(dict.fromkeys(numbers, float))
-
-
-@dataclass(frozen=True)
-class Switch:
-    """The point where an algorithm for few users starts to pay: ``bound`` is on the length of the
-    error vector, in shares. Projecting is favoured below ``below``, to be compared with
-    ``reports``: all users or, for rejection sampling, those who send something."""
-
-    algorithm: str
-    bound: few_users.ErrorBound
-    below: float
-    reports: float
-    own: bool
-    """True if the noise is that of the design's mechanism, not the printed one."""
-
-    @property
-    def projects(self) -> bool:
-        return self.reports < self.below
-
-
-def switches(setting: Setting) -> list[Switch]:
-    """Those of the algorithms of Bassily 2019 that are about a workload like this."""
-    workload, users = setting.workload, setting.users
-    n, epsilon, r = workload.n, setting.epsilon, workload.radius
-    delta, drawn = noise_of(setting, "paper")[0], getattr(setting.mechanism, "drawn", None)
-    own: dict[str, float] = {}
-    if isinstance(drawn, AdditiveMechanism) and drawn.name == "gaussian":
-        own["gaussian"] = drawn.noise.variance / r**2
-    if isinstance(drawn, RejectionMechanism):
-        own["rejection"] = drawn.acceptance.variance
-    rows = []
-    for algorithm in ("gaussian", "rejection", "histogram"):
-        if algorithm == "rejection" and (users < few_users.LEAST_USERS or epsilon > few_users.LARGEST_EPSILON):
-            continue
-        if algorithm == "histogram" and histogram_of(workload) != (n, 1.0):
-            continue
-        noise, form = own.get(algorithm), "paper" if algorithm not in own or algorithm == "rejection" else "sharp"
-        d = n if algorithm == "histogram" else workload.num_queries
-        given = noise if algorithm == "gaussian" else None  # the theorem about rejection sampling has its own
-        bound = few_users.bound(algorithm, d, n, users, epsilon, r, form, delta, given)
-        below = few_users.project_below(d, n, noise or few_users.noise_of(algorithm, users, epsilon, delta))
-        kept = users / 2 if algorithm == "rejection" and noise is None else users
-        rows.append(Switch(algorithm, bound, below, kept, noise is not None))
-    return rows
 
 
 OVER_EPSILON = ("raw_tree_average", "large_sample_paper_frequency")
@@ -250,8 +181,3 @@ def over_epsilon(
         limit = bounds.worst_from_average(average, workload, epsilon)
         rows.append((WORST_FROM_AVERAGE.title, epsilon, analysis.users_for(limit, workload.squared_weights, alpha)))
     return pd.DataFrame(rows, columns=["title", "epsilon", "users_needed"])
-
-
-def predicts_ranges(workload: Workload, epsilon: float) -> bool:
-    """True if Theorem 4.5 of Cormode et al. says something of these questions: ranges along an order, of one column or all types."""
-    return not STATEMENTS["raw_tree_average"].reason(Setting(workload, epsilon, 1))

@@ -4,7 +4,6 @@ them the design's."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -77,22 +76,16 @@ def _variant_controls(state: Session, key: str, shown: Sequence[str], add: Calla
     button(f"{title} is there already" if there else f"Add {title}", f"add-{key}", "add", add, variant, disabled=there)
 
 
-def offer_fits(
-    state: Session,
-    names: Sequence[str],
-    key: str,
-    start: Callable[[], None] | None = None,
-    about: str = "Fits each to your workload in the background; it takes part when it is ready.",
-    first: bool = False,
-) -> None:
-    """Fits those mechanisms that need it, in the same words on every page, and says what went wrong. ``start`` does something else
-    than to fit them at the epsilon of the design; ``first`` is whether nothing is pressed before it there."""
+def offer_fits(state: Session, names: Sequence[str], key: str, first: bool = False) -> None:
+    """Fits those mechanisms that need it, in the same words on every page, and says what went wrong. ``first`` is whether nothing is
+    pressed before it there."""
     fits, titles = [work.fit(state, name) for name in names], [library.spec(name).title for name in names]
-    running = start is None and any(fit.running is not None for fit in fits)
+    running = any(fit.running is not None for fit in fits)
     what = " and ".join(titles) if len(titles) <= 2 else f"{len(titles)} mechanisms"
+    about = "Fits each to your workload in the background; it takes part when it is ready."
     looks = {"type": "primary" if first else "secondary", "disabled": running, "help": about}
-    label, action = "Fitting" if running else f"Fit and include {what}", start or partial(work.start_fit, state, *names)
-    button(label, key, "play_arrow", action, **looks)
+    label = "Fitting" if running else f"Fit and include {what}"
+    button(label, key, "play_arrow", work.start_fit, state, *names, **looks)
     for fit in fits:
         if fit.error:
             st.error(plain(fit.error))

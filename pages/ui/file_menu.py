@@ -1,10 +1,10 @@
-"""The File menu: sample data, designs opened and saved, the named designs of the session, a link, and forgetting everything."""
+"""The File menu: sample data, designs opened and saved, the named designs of the session, and forgetting everything."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from ldp_core import designs, library
+from ldp_core import library
 from ldp_core.limits import MOST_DESIGN_NAME, MOST_DESIGNS
 from pages.ui import layout, promises
 from pages.ui.controls import button, control
@@ -14,7 +14,7 @@ from pages.ui.session.browser import session_store
 from pages.ui.session.history import History
 from pages.ui.session.state import Session, session
 from pages.ui.sources import catalogue
-from pages.ui.streamlit_fixes import run_context, tab_storage
+from pages.ui.streamlit_fixes import tab_storage
 from pages.ui.tasks.jobs import jobs
 from pages.ui.words import plain
 
@@ -38,10 +38,6 @@ def draw(state: Session) -> None:
             key, act = f"sample-{sample['file']}", data_actions.load_sample
             button(sample["title"], key, "", act, state, sample["file"], help=sample["sentence"], width="stretch")
     _saved_designs(state)
-    link = layout.fold("Share a link", "share-link", ":material/link:")
-    if link is not None:
-        with link:
-            _link(state)
     _forgetting(state)
 
 
@@ -55,24 +51,6 @@ def opening(state: Session, place: str) -> None:
         if exchange.open_file(state, uploaded.getvalue()):
             st.switch_page("pages/design.py")  # where it is looked at
         st.rerun()
-
-
-def _link(state: Session) -> None:
-    """The address that opens this design elsewhere; it includes the data only on request."""
-    revealed = designs.revealing(state.configuration)
-    everything = bool(revealed) and st.checkbox("Include what was taken from the data or given by hand", key="link-all")
-    try:
-        address = exchange.address(state, run_context.address() or st.context.url or "", everything)
-    except ValueError as error:
-        st.info(plain(str(error)))
-        return
-    st.code(address, language=None, wrap_lines=True, height=120)
-    if everything:
-        st.caption(f"Opens this design on this server, without the rows. It shows: {plain(' '.join(revealed))}")
-    elif revealed:
-        st.caption("Opens this design on this server, without the data and what was taken from it or given by hand.")
-    else:
-        st.caption("Opens this design on this server, with every choice but not the data.")
 
 
 def _saved_designs(state: Session) -> None:

@@ -167,8 +167,8 @@ $$
 
 **Norm-Sub**: the closest $x \ge 0$ that sums to the number of users (Wang et al. 2020).
 
-**Posterior mean**: shares $p$ have a Dirichlet prior of parameters $\alpha$: $1/2$ for every type (Jeffreys), $1$ (even), or $1/2$ plus
-earlier counts. With $F$ the posterior mean of the shares of these $N$ people, by Gibbs sampling, that of the distribution is
+**Posterior mean**: shares $p$ have a Dirichlet prior of parameters $\alpha$: $1/2$ for every type (Jeffreys), plus earlier
+counts where there are any. With $F$ the posterior mean of the shares of these $N$ people, by Gibbs sampling, that of the distribution is
 $(\alpha + N F) / (\sum \alpha + N)$ (Lopuhaä-Zwakenberg et al. 2020).
 
 **New people each trial**: $N$ people are drawn from shares $P$, and a query $w$ has the further variance

@@ -13,11 +13,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, designs, frames, library, mechanisms, wording
+from ldp_core import charts, designs, frames, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
 from ldp_core.run import Cancel, Progress
-from pages.ui import listing
 from pages.ui.controls import button
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
@@ -48,7 +47,6 @@ CHART_TITLES = {
     "designs": "Users needed by saved design",
     "asked": "Answers so far, with the truth",
     "workload": "What the questions count",
-    "fourier-weights": "How well the mechanism suits the questions",
     "simulated-errors": "Error of each estimate",
     "simulated-groups": "Error by question",
     "simulated-distribution": "Estimated distribution, with the truth",
@@ -58,12 +56,10 @@ CHART_TITLES = {
     "simulated-predicted": "Observed and predicted errors",
     "scrambled": "Patterns of the reports",
     "singular-values": "Singular values of the questions",
-    "bounds-singular-values": "Singular values that the bounds add up",
-    "column-sets": "Queries by set of columns",
+    "column-sets": "Who is asked about which columns",
     "attribute-sets": "Queries by set of attributes",
     "collected": "Answers from the reports, with intervals",
-    "mixed": "What mixing the reports would give",
-    "trade-off": "Error over the number of users",
+    "error-over-users": "Error over the number of users",
 }
 """The titles of charts by name, for those that always show the same."""
 _CHART_OPTIONS = {
@@ -81,7 +77,7 @@ def open_page(title: str, purpose: str) -> Session:
     state = session()
     _head(title, purpose)
     if title != state.page:
-        if state.page:  # what a link had to say is for the first page; what went without being asked, for all until something is begun
+        if state.page:  # what was said before the first page is for that; what went without being asked, for all until something is begun
             state.notices = [notice for notice in state.notices if notice[1] in WENT]
         state.page = title
         jobs().forgive(state.id)
@@ -177,15 +173,8 @@ def need(value: T | None, sentence: str, page: str, label: str) -> T:
 
 
 def need_domain(state: Session, sentence: str) -> Setting:
-    """The current design with its domain; otherwise the page says that it needs one, and shows what else the design holds."""
-    design_known = state.design()
-    if design_known is None and state.lacking:
-        if not state.notices:  # which have said so
-            st.info(plain(state.lacking))
-        st.page_link("pages/data.py", label="Choose or declare data", icon=":material/arrow_forward:")
-        show_held(state)
-        end()
-    return need(design_known, sentence, "pages/data.py", "Choose or declare data")
+    """The current design with its domain; otherwise the page says that it needs one."""
+    return need(state.design(), sentence, "pages/data.py", "Choose or declare data")
 
 
 def need_design(state: Session) -> Setting:
@@ -385,10 +374,10 @@ def download(label: str, data: bytes | Callable[[], bytes], file: str, mime: str
     st.download_button(label, data=marked, file_name=file, mime=mime, key=key, on_click="ignore", **style)
 
 
-def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit, further: str = "") -> None:
-    """The line for a privacy review, with a ``further`` sentence, or why this mechanism must not be deployed."""
+def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> None:
+    """The line for a privacy review, or why this mechanism must not be deployed."""
     try:
-        st.code(f"{designs.guarantee(configuration, audit)} {further}".strip(), language=None, wrap_lines=True)
+        st.code(designs.guarantee(configuration, audit), language=None, wrap_lines=True)
     except ValueError as error:
         st.error(plain(str(error)))
 
@@ -422,20 +411,3 @@ def fold(title: str, key: str, icon: str | None = None) -> DeltaGenerator | None
     """A folded section to draw into, with this title; None while it is folded."""
     folded = st.expander(title, key=key, icon=icon, on_change="rerun")
     return folded if folded.open else None
-
-
-def show_held(state: Session) -> None:
-    """Its choices in a table: there is nothing yet that they could be computed for."""
-    c = state.configuration
-    questions = [part.summary for part in c.parts]
-    choices = [
-        *(("Questions" if i == 0 else "", summary) for i, summary in enumerate(questions)),
-        ("Epsilon of a report", c.epsilon),
-        ("Reports per person", f"{c.reports_per_user:,}"),
-        ("Mechanism", library.spec(c.mechanism.name).title),
-        (
-            "Target error",
-            "automatic" if c.difference is not None else wording.error(c.target_alpha**0.5),
-        ),
-    ]
-    listing.show_table(pd.DataFrame(choices, columns=["Choice", "In this design"]), "What else the design holds.")

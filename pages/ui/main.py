@@ -1,13 +1,11 @@
 """What every run draws: page configuration, navigation and the sidebar, and then the page."""
 
-from collections.abc import Callable
-
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from pages.ui import layout, sidebar, streamlit_fixes
 from pages.ui.data import background_read
-from pages.ui.session import browser, cleanup, exchange
+from pages.ui.session import browser, cleanup
 from pages.ui.session.state import session
 
 PAGES = {
@@ -18,11 +16,6 @@ PAGES = {
     "More": {"Collect": "inbox", "Papers": "article", "Guide": "menu_book"},
 }
 """The title and the icon of each page, in their order."""
-MOVED = {
-    "Plan": ("pages/compare.py", {"compare-tabs": "Solve for"}),
-    "Ask": ("pages/simulate.py", {"simulate": "ask"}),
-}
-"""What was a page of its own, by where it went."""
 
 
 @st.cache_resource
@@ -37,15 +30,6 @@ def draw() -> None:
     one_thread_per_job()
     cleanup.watch()
 
-    def moved(page: str, **view: str) -> Callable[[], None]:
-        """What stands at the address of a page that is part of another now."""
-
-        def lead_on() -> None:
-            session().view.update(view)
-            st.switch_page(page)
-
-        return lead_on
-
     pages = {
         part: [
             st.Page(f"pages/{title.lower()}.py", title=title, icon=f":material/{icon}:", default=title == "Start")
@@ -53,18 +37,8 @@ def draw() -> None:
         ]
         for part, titles in PAGES.items()
     }
-    pages[""] += [
-        st.Page(moved(page, **view), title=title, url_path=title.lower(), visibility="hidden")
-        for title, (page, view) in MOVED.items()
-    ]
     page = st.navigation(pages, position="top")
     layout.came_through_app()
-    if exchange.LINK in st.query_params:
-        opened = exchange.open_link(
-            session(), st.query_params.pop(exchange.LINK), st.query_params.pop(exchange.WITHOUT, "")
-        )
-        if opened:
-            st.switch_page("pages/design.py")
     background_read.settle(session())
     streamlit_fixes.begin_page(browser.remembered(session()))
     follow = sidebar.draw(session())  # before the page: a page that lacks something ends early

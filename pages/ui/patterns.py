@@ -1,9 +1,9 @@
-"""Strategies side by side: which types share a report."""
+"""Strategies as pictures: which types share a report, and for a survey who is asked about what."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, frames, library, limits, wording
+from ldp_core import charts, frames, limits, wording
 from ldp_core.data.domain import Domain
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism, ScrambledPatterns, SplitSurvey
@@ -34,12 +34,12 @@ def table_of(setting: Setting, mechanism: Mechanism) -> ReportTable:
     return setting.results.cached(key, mechanism.report_table, lambda table: table.entries.nbytes)
 
 
-def picture(setting: Setting, mechanism: Mechanism, look: charts.Theme, compact: bool = False) -> go.Figure:
+def picture(setting: Setting, mechanism: Mechanism, look: charts.Theme) -> go.Figure:
     """The picture of that table. Finding the order of its rows takes a tenth of a second."""
     key, prior = _about(setting, mechanism)
     table = table_of(setting, mechanism)
-    draw = lambda: charts.report_table(table, setting.labels, look, mechanism.name, prior, compact)  # noqa: E731
-    return setting.results.cached(("patterns", *key, look, compact), draw, lambda figure: PICTURE_BYTES)
+    draw = lambda: charts.report_table(table, setting.labels, look, mechanism.name, prior)  # noqa: E731
+    return setting.results.cached(("patterns", *key, look), draw, lambda figure: PICTURE_BYTES)
 
 
 def reports(setting: Setting, mechanism: Mechanism) -> pd.DataFrame:
@@ -73,32 +73,6 @@ def meaning(table: ReportTable, mechanism: Mechanism) -> str:
     return f"{words}{some if table.sampled else ''} {table.note}".strip()
 
 
-def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
-    """The patterns of each mechanism, or why it has none that can be drawn."""
-    sides, drawn, missing = st.columns(2), 0, dict[str, str]()
-    for name, mechanism in ready.items():
-        with sides[drawn % 2]:
-            try:
-                _draw(state, name, mechanism)
-            except ValueError as error:
-                missing[name] = f"{error} {explained(state, mechanism)}"
-                continue
-        drawn += 1
-        if drawn % 2 == 0:  # a row of its own for each pair: where there is room for one column, they keep their order
-            sides = st.columns(2)
-    for name in missing:
-        st.caption(plain(f"{library.spec(name).title}: {missing[name]}"))
-    if drawn and state.setting.workload.survey is not None:
-        return
-    st.markdown(
-        "Of possible reports, each is a band, taller the more common it is; the types in colour send it more often than "
-        "the others. What a mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or "
-        "the two sides of a yes-or-no question."
-        if drawn
-        else "None of the chosen mechanisms has a table of what it sends for each type."
-    )
-
-
 def explained(state: Session, mechanism: Mechanism) -> str:
     """How a report is made, in words."""
     return mechanism.explain_with([attribute.name for attribute in state.setting.domain.attributes])
@@ -116,7 +90,11 @@ def of_survey(state: Session, mechanism: Mechanism) -> None:
         part = 1.0 if sent.split is None else float(sent.split.shares[-1])
         _of_patterns(state, sent.scrambled, survey, part)
     if sent.component_information is not None:
-        draw_fourier_weights(state, sent, survey, "fourier-weights")
+        spent = frames.fourier_weights(sent, survey)
+        off = float((spent["fourier_weight"] - spent["ideal"]).abs().sum()) / 2
+        st.markdown(
+            f"{wording.share(off)} of the information in the reports would have to be about other columns for the lower bound to be met."
+        )
 
 
 def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
@@ -132,13 +110,11 @@ def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
     )
 
 
-def _of_tables(
-    state: Session, mechanism: SurveyMechanism, survey: Survey, most: int = DRAWN_STRATEGIES, abreast: int = 2
-) -> None:
-    """The reports about the tables of single sets of columns, the commonest first: ``most`` of them, some ``abreast``."""
+def _of_tables(state: Session, mechanism: SurveyMechanism, survey: Survey) -> None:
+    """The reports about the tables of single sets of columns, the commonest first, two abreast."""
     names, domain = frames.names_of(survey), state.setting.domain
-    reports, drawn, sides = mechanism.table_reports, 0, [st.container()]
-    for k in sorted(range(len(reports)), key=lambda k: -reports[k][1])[:most]:
+    reports, drawn = mechanism.table_reports, 0
+    for k in sorted(range(len(reports)), key=lambda k: -reports[k][1])[:DRAWN_STRATEGIES]:
         attributes, share, mechanism_of_table = reports[k]
         labels = Domain(attributes=tuple(domain.attributes[i] for i in attributes)).type_labels
         try:
@@ -146,9 +122,9 @@ def _of_tables(
         except ValueError as error:
             st.caption(plain(str(error)))
             continue
-        if abreast > 1 and drawn % abreast == 0:
-            sides = st.columns(abreast)
-        with sides[drawn % abreast]:
+        if drawn % 2 == 0:
+            sides = st.columns(2)
+        with sides[drawn % 2]:
             st.markdown(f"**{plain(' x '.join(names[i] for i in attributes))}**")
             layout.chart(
                 _kept(
@@ -190,19 +166,6 @@ def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, p
     )
 
 
-def draw_fourier_weights(state: Session, mechanism: Mechanism, survey: Survey, key: str) -> None:
-    """The columns that the information of reports is about, beside the ideal."""
-    spent = frames.fourier_weights(mechanism, survey)
-    off = float((spent["fourier_weight"] - spent["ideal"]).abs().sum()) / 2
-    layout.chart(
-        _kept(state, "fourier-weights", mechanism, lambda look: charts.fourier_weights(spent, look, mechanism.name)),
-        f"What reports tell, by the columns that it is about: bars are this mechanism, marks the split with which the lower bound would be met. "
-        f"{wording.share(off)} of the information would have to move. {_most(len(spent))}",
-        key,
-        spent,
-    )
-
-
 def _kept(
     state: Session, what: str, mechanism: Mechanism, draw: Callable[[charts.Theme], go.Figure]
 ) -> Callable[[charts.Theme], go.Figure]:
@@ -216,29 +179,4 @@ def _most(sets: int) -> str:
         f"The {limits.MOST_DRAWN_SETS:,} largest are drawn; the download has all. "
         if sets > limits.MOST_DRAWN_SETS
         else ""
-    )
-
-
-def _draw(state: Session, name: str, mechanism: Mechanism) -> None:
-    """A small picture of what a mechanism sends. ValueError, one sentence, where it has none."""
-    setting, survey = state.setting, state.setting.workload.survey
-    if survey is not None and mechanism.survey is not None and mechanism.survey.component_information is not None:
-        st.markdown(f"**{library.spec(name).title}**")
-        draw_fourier_weights(state, mechanism, survey, f"fourier-weights-{name}")
-        st.caption(plain(explained(state, mechanism)))
-        return
-    if mechanism.survey is not None and survey is not None:
-        st.markdown(f"**{library.spec(name).title}**")
-        _of_tables(state, mechanism.survey, survey, most=1, abreast=1)
-        st.caption(plain(explained(state, mechanism)))
-        return
-    table = table_of(setting, mechanism)
-    st.markdown(f"**{library.spec(name).title}**")
-    layout.chart(
-        partial(picture, setting, mechanism, compact=True),
-        plain(meaning(table, mechanism)),
-        f"patterns-{name}",
-        partial(reports, setting, mechanism)
-        if table.kind == "reports"
-        else partial(pd.DataFrame, table.entries, columns=list(setting.labels)),
     )

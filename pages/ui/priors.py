@@ -6,76 +6,31 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from ldp_core import wording
-from ldp_core.designs import Configuration
-from ldp_core.limits import MOST_PRIOR_BYTES, MOST_USERS
-from ldp_core.priors import Dirichlet, read_histogram
-from pages.ui.controls import control, pick, take_file
+from ldp_core.limits import MOST_PRIOR_BYTES
+from ldp_core.priors import read_histogram
+from pages.ui.controls import control, take_file
 from pages.ui.session.state import Session
 
-PRIORS: dict[Dirichlet, str] = {
-    "jeffreys": "Jeffreys (½ for every type)",
-    "even": "Even (1 for every type)",
-    "people": "The people of this design",
-    "histogram": "Your histogram, such as last year's",
-}
+JEFFREYS = "Jeffreys (½ for every type)"
 
 
-def prior_control(
-    state: Session,
-    key: str,
-    now: Dirichlet,
-    commit: Callable[[Dirichlet], None],
-    offered: tuple[Dirichlet, ...] = tuple(PRIORS),
-    editable: bool = True,
-) -> None:
-    """The choice of the prior of the posterior mean, with the histogram where that is the user's own. The earlier counts of a
-    kit are not ``editable``."""
-    pick(
-        "Prior of the posterior mean",
+def prior_control(state: Session, key: str, now: bool, commit: Callable[[bool], None], editable: bool = True) -> None:
+    """Whether the posterior mean starts from earlier counts, and what these are. Those of a kit are not ``editable``."""
+    control(
+        st.toggle,
+        "Start the posterior mean from earlier counts",
         key,
         now,
         commit,
-        {kind: PRIORS[kind] for kind in offered},
-        help="The parameters of a Dirichlet distribution over the types, before any report. Earlier counts add to "
-        "Jeffreys' prior, as that many people more.",
+        help=f"Its prior is Dirichlet: {JEFFREYS}, and earlier counts add to that as so many people more.",
     )
-    if not editable:
-        return
-    if now == "histogram":
+    if now and editable:
         histogram_box(state, f"{key}-histogram")
-    if now in ("people", "histogram"):
-        people = state.configuration.simulation.prior_people
-        control(
-            st.text_input,
-            "Earlier counts count for (people)",
-            f"{key}-people",
-            "" if people is None else f"{people:.12g}",
-            lambda text: _count_for(state, text),
-            placeholder="as many as they are",
-            help="Fewer than they are where things may have changed since. Left empty, every person counts as one.",
-        )
 
 
-def _count_for(state: Session, text: str) -> None:
-    people = None
-    if text.strip():
-        try:
-            people = float(text.replace(",", ""))
-        except ValueError:
-            raise ValueError("Earlier counts count for a number of people, such as 1000.") from None
-        if not 0 < people <= MOST_USERS:
-            raise ValueError(f"Earlier counts count for a number of people above 0 and up to {MOST_USERS:,}.")
-    state.change(simulation=state.configuration.simulation.model_copy(update={"prior_people": people}))
-
-
-def in_words(configuration: Configuration, kind: Dirichlet) -> str:
+def in_words(earlier: bool) -> str:
     """The prior that the posterior mean has, as a sentence."""
-    people = configuration.simulation.prior_people
-    some = (
-        f", counting for {wording.significant(people, 6)} people" if people and kind in ("people", "histogram") else ""
-    )
-    return f"Prior of the posterior mean: {PRIORS[kind]}{some}."
+    return f"Prior of the posterior mean: {JEFFREYS}{', and your earlier counts' if earlier else ''}."
 
 
 def histogram_box(state: Session, key: str) -> None:

@@ -116,52 +116,28 @@ def draw_beliefs(
 
 
 def _mixed(state: Session, mechanism: Mechanism) -> None:
-    """The central epsilon of these people's reports, and over their number."""
-    users = state.setting.users
-    if (of := _blanket(state, mechanism)) is None:
+    """What mixing the reports of these people gives, and whether the report for a privacy review says so."""
+    users, reports = state.setting.users, state.configuration.reports_per_user
+    key, title = ("mixed", mechanism.digest, users, reports), "working out what mixing gives"
+    promise = lambda cancel: shuffled.promised(mechanism, users, reports)  # noqa: E731
+    waiting = "What mixing gives is being worked out."
+    said = layout.once_known(state, key, title, False, promise, waiting, small=True)
+    if said is None:
         return
-    mix = lambda cancel: (shuffled.in_words(of, users), shuffled.over_users(of, users, cancel))  # noqa: E731
-    key, waiting = ("mixed", mechanism.digest, users), "What mixing gives is being worked out."
-    found = layout.once_known(state, key, "working out what mixing gives", False, mix, waiting, small=True)
-    if found is not None:
-        said, central = found
-        layout.chart(
-            lambda look: charts.mixed(central, users, look), plain(f"{said} {shuffled.TRUST}"), "mixed", central
-        )
-
-
-def _blanket(state: Session, mechanism: Mechanism) -> shuffled.Blanket | None:
-    """What mixing rests on; None, and a sentence, where nothing is known of it."""
-    try:
-        return shuffled.blanket_of(mechanism, state.configuration.reports_per_user)
-    except ValueError as error:
-        st.caption(plain(str(error)))
-        return None
+    st.markdown(plain(said))
+    control(
+        st.toggle,
+        "Say so in the report for a privacy review",
+        "mixing",
+        bool(state.view.get("mixing")),
+        lambda on: state.view.update(mixing=on),
+        help="Only where a shuffler or an anonymising proxy stands before you.",
+    )
 
 
 def tells_mixing(state: Session) -> bool:
-    """True if the promise and the report for a privacy review say what mixing gives, where it is worked out."""
+    """True if the report for a privacy review says what mixing gives, where it is worked out."""
     return bool(state.view.get("mixing")) and state.configuration.reports_per_user == 1
-
-
-def of_mixing(state: Session, mechanism: Mechanism) -> str:
-    """What mixing gives, as a sentence to add to a promise where somebody asks for it; else empty."""
-    told = bool(state.view.get("mixing"))
-    control(
-        st.toggle,
-        "Say what mixing the reports would give",
-        "mixing",
-        told,
-        lambda on: state.view.update(mixing=on),
-        help=f"Only where a shuffler or an anonymising proxy stands before you. {shuffled.TRUST}",
-    )
-    if not told:
-        return ""
-    users = state.setting.users
-    if (of := _blanket(state, mechanism)) is None:
-        return ""
-    key, promise = ("mixing", mechanism.digest, users), lambda cancel: shuffled.promised(of, users)
-    return layout.once_known(state, key, "working out what mixing gives", False, promise, small=True) or ""
 
 
 def _releases(state: Session, design: Setting, mechanism: Mechanism) -> None:

@@ -49,12 +49,9 @@ def _line(page: str, mark: str, text: str, detail: str) -> None:
 
 def _data(state: Session, design: Setting | None) -> None:
     if design is None:
-        if state.lacking:
-            _line("pages/data.py", STALE, "Data: not in what was loaded", "Choose the table, or declare the values")
-        else:
-            _line("pages/data.py", UNSET, "Data: not chosen", "Upload, pick a sample, or declare")
+        _line("pages/data.py", UNSET, "Data: not chosen", "Upload, pick a sample, or declare")
         return
-    missing = bool(state.lacking) or (state.configuration.population.shape == "data" and not design.on_data)
+    missing = state.configuration.population.shape == "data" and not design.on_data
     names = ", ".join(attribute.name for attribute in design.domain.attributes)
     detail = f"{people(design.users)}, {wording.magnitude(design.domain.size)} types"
     _line(

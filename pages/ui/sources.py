@@ -1,11 +1,11 @@
-"""The sources of rows: a sample, an uploaded file, a local file or a database. Rows never leave the
-process."""
+"""The sources of rows: a sample or an uploaded file. Rows never leave the process."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import streamlit as st
 from ldp_core.data import tables
 from ldp_core.data.columns import Column, parse
 from ldp_core.data.tables import ReadOptions
-from ldp_core.limits import MOST_UPLOAD_BYTES
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 QUICK_BYTES = 2**21
@@ -27,14 +26,13 @@ QUICK_ROWS = 50_000
 class File:
     """A file that was given, and how it is to be read: all that is kept of one that could not be read.
 
-    Attributes: kind: "sample", "upload" with its content, "local" with its path, or "query" with that of a database.
+    Attributes: kind: "sample", or "upload" with its content; query: the SELECT that reads a database.
     """
 
     kind: str
     name: str
     options: ReadOptions = field(default_factory=ReadOptions)
     content: bytes = b""
-    path: str = ""
     query: str | None = None
 
     @property
@@ -42,55 +40,43 @@ class File:
         return Path(self.name).suffix.lower()
 
     @property
+    def is_database(self) -> bool:
+        return tables.is_database(self.content)
+
+    @property
     def has_options(self) -> bool:
         """True if it may be read in another way."""
-        there = bool(self.content) if self.kind == "upload" else Path(self.path.strip()).expanduser().is_file()
-        return there and self.ending in tables.TEXT_ENDINGS | tables.EXCEL_ENDINGS
+        there = self.is_database or self.ending in tables.TEXT_ENDINGS | tables.EXCEL_ENDINGS
+        return there and bool(self.content)
 
     @property
     def slow(self) -> bool:
         """True if reading it may take longer than a page should wait."""
-        return self.kind in ("local", "query") or self.large
+        return self.is_database or self.large
 
     @property
     def large(self) -> bool:
         """Other files than text need a process of their own, and up to ten times as long for a byte."""
         return len(self.content) > (QUICK_BYTES if self.ending in tables.TEXT_ENDINGS else QUICK_BYTES // 10)
 
+    @cached_property
+    def digest(self) -> str:
+        """Equal for equal content."""
+        return hashlib.sha256(self.content).hexdigest()
+
     def read(self) -> Source:
-        """ValueError with a sentence when it is no table. Of a large local file only counts ever stay in memory; a workbook is read
-        like an upload."""
+        """ValueError with a sentence when it is no table."""
         if self.kind == "sample":
             return Source(sample_table(self.name), f"sample:{self.name}", self)
-        if self.kind == "query":
-            return self._queried()
-        path, content = None, self.content
-        if self.kind == "local":
-            path = tables.checked_path(self.path)
-            if self.ending not in tables.EXCEL_ENDINGS:
-                return self._counted(path)
-            with path.open("rb") as opened:
-                content = opened.read(MOST_UPLOAD_BYTES + 1)
-        loaded = tables.load(content, self.name if path is None else path.name, self.options)
-        return self._loaded(loaded, "upload", hashlib.sha256(content).hexdigest())
+        if self.is_database:
+            loaded = tables.query(self.content, self.query or "", self.options)
+            rows = pd.util.hash_pandas_object(loaded.table.astype(str), index=False).to_numpy()
+            return self._loaded(loaded, f"query:{hashlib.sha256(rows).hexdigest()}")
+        return self._loaded(tables.load(self.content, self.name, self.options), f"upload:{self.digest}")
 
-    def _counted(self, path: Path) -> Source:
-        table = tables.LocalTable(self.path, self.options)
-        state = path.stat()
-        return Source(table, self._id("local", [str(path), state.st_size, state.st_mtime_ns]), self, table.options)
-
-    def _queried(self) -> Source:
-        loaded = tables.query(self.path, self.query or "", self.options)
-        rows = pd.util.hash_pandas_object(loaded.table.astype(str), index=False).to_numpy()
-        return self._loaded(loaded, "query", [self.path, self.query, hashlib.sha256(rows).hexdigest()])
-
-    def _loaded(self, loaded: tables.Loaded, kind: str, identity: Any) -> Source:
-        return Source(loaded.table, self._id(kind, identity), self, loaded.options, loaded.notes, loaded.sheets)
-
-    def _id(self, kind: str, identity: Any) -> str:
-        parts = (identity, self.options.model_dump())
-        file, read = (hashlib.sha256(json.dumps(part).encode()).hexdigest() for part in parts)
-        return f"{kind}:{file}#{read}"
+    def _loaded(self, loaded: tables.Loaded, people: str) -> Source:
+        how = hashlib.sha256(self.options.model_dump_json().encode()).hexdigest()
+        return Source(loaded.table, f"{people}#{how}", self, loaded.options, loaded.notes, loaded.sheets)
 
 
 @dataclass(eq=False)
@@ -103,7 +89,7 @@ class Source:
         sheets: of an Excel workbook.
     """
 
-    table: pd.DataFrame | tables.LocalTable
+    table: pd.DataFrame
     id: str
     file: File
     options: ReadOptions = field(default_factory=ReadOptions)
@@ -120,21 +106,14 @@ class Source:
         return [str(name) for name in self.table.columns]
 
     @property
-    def said(self) -> tuple[str, ...]:
-        """All notes on reading; of a local file, some are known only when it has been counted."""
-        return tuple(self.table.notes) if isinstance(self.table, tables.LocalTable) else self.notes
-
-    @property
     def slow(self) -> bool:
         """True if a look at all its rows may take longer than a page should wait."""
-        return isinstance(self.table, tables.LocalTable) or len(self.table) > QUICK_ROWS or self.file.large
+        return len(self.table) > QUICK_ROWS or self.file.large
 
     @property
     def size(self) -> int:
         """Bytes it holds, roughly; samples are shared."""
-        if self.file.kind == "sample" or isinstance(self.table, tables.LocalTable):
-            return 0
-        return len(self.file.content) + int(self.table.memory_usage().sum())
+        return 0 if self.file.kind == "sample" else len(self.file.content) + int(self.table.memory_usage().sum())
 
     def forget(self) -> None:
         """Drop the rows for good, even if other objects still hold this source."""
@@ -142,10 +121,6 @@ class Source:
 
     def column(self, name: str, counts: str | None = None) -> Column:
         """A column, with the people that each of its rows stands for."""
-        if isinstance(self.table, tables.LocalTable):
-            needed = [name] if counts in (None, name) else [name, counts]
-            frame, rows = self.table.counts(needed)
-            return parse(frame[name], rows * tables.checked_weights(frame, counts))
         return parse(self.table[name], None if counts is None else tables.checked_weights(self.table, counts))
 
 

@@ -93,7 +93,7 @@ def _epsilon_needed(state: Session) -> str | None:
     """The epsilon that “Solve for” finds for the mechanism of the design; None while that is not known. What has to be fitted for it
     is left to “Solve for”."""
     design, name = state.setting, state.chosen
-    task = work.plan(state, work.Question(None, float(design.users), design.alpha, design.case, (name,)))
+    task = work.plan(state, None, float(design.users), design.alpha, design.case, name)
     found = task.result
     if found is None and not library.spec(name).fitted:
         with suppress(ValueError):

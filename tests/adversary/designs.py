@@ -174,7 +174,7 @@ def _document(rng: random.Random) -> dict[str, Any]:
     shapes = {0: ["data", "uniform", "zipf", "bell"], 1: ["cauchy"], 2: ["dirichlet"]}[len(told)]
     return {
         "format": "ldp-design",
-        "version": 9,
+        "version": 10,
         "data": data(rng),
         "domain": rng.choice([None, *[{"attributes": [attribute(rng, called) for called in names]}] * 5]),
         "population": {

@@ -3,7 +3,7 @@ accepted; they write, call and reach nothing.
 
 Every input is made from its kind and its seed alone. A failure names the seed, and that one input runs again with
 
-    FUZZ_SEED=1234 pytest tests/adversary/test_fuzz_links.py -k links
+    FUZZ_SEED=1234 pytest tests/adversary/test_fuzz_bundles.py -k bundles
 
 The default run takes the first seeds; `-m slow` takes twenty times as many others.
 """

@@ -162,23 +162,23 @@ def test_long_cells_of_sqlite_are_refused(tmp_path, cell):
         connection.execute(
             "CREATE TABLE t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n"
         )
-    path = str(tmp_path / "x.db")
+    content = (tmp_path / "x.db").read_bytes()
     with pytest.raises(UnreadableTable, match=REFUSED):
-        query(path, f"SELECT 1 AS a, {cell} AS x")
+        query(content, f"SELECT 1 AS a, {cell} AS x")
     with pytest.raises(UnreadableTable, match=REFUSED):
-        query(path, "SELECT hex(zeroblob(60000)) AS x FROM t")
+        query(content, "SELECT hex(zeroblob(60000)) AS x FROM t")
     for function in ("fts3_tokenizer", "FTS3_TOKENIZER", "load_extension"):
         with pytest.raises(UnreadableTable, match="A query here is one SELECT"):
-            query(path, f"SELECT hex({function}('simple'))")
+            query(content, f"SELECT hex({function}('simple'))")
 
 
 @pytest.mark.parametrize("cell", ["repeat('x', 200000)", "repeat('x', 200000)::BLOB", "[repeat('x', 70000), repeat('y', 70000)]", "{'a': repeat('x', 200000)}", "range(100000)", "map(['k'], [repeat('x', 200000)])"])  # fmt: skip
 def test_long_cells_of_duckdb_are_refused(tmp_path, cell):
     duckdb.connect(str(tmp_path / "x.duckdb")).close()
-    path = str(tmp_path / "x.duckdb")
+    content = (tmp_path / "x.duckdb").read_bytes()
     with pytest.raises(UnreadableTable, match=REFUSED):
-        query(path, f"SELECT 1 AS a, {cell} AS x")
-    nested = query(path, "SELECT [1, 2] AS l, {'a': i} AS s FROM range(3) t(i)").table
+        query(content, f"SELECT 1 AS a, {cell} AS x")
+    nested = query(content, "SELECT [1, 2] AS l, {'a': i} AS s FROM range(3) t(i)").table
     assert nested["l"].tolist() == ["[1, 2]"] * 3
     assert nested["s"].tolist() == [f"{{'a': {i}}}" for i in range(3)]
 
@@ -186,7 +186,7 @@ def test_long_cells_of_duckdb_are_refused(tmp_path, cell):
 def test_many_cells_of_duckdb_are_refused(tmp_path):
     duckdb.connect(str(tmp_path / "x.duckdb")).close()
     with pytest.raises(UnreadableTable, match=REFUSED):
-        query(str(tmp_path / "x.duckdb"), "SELECT repeat('x', 120000) AS x FROM range(5000)")
+        query((tmp_path / "x.duckdb").read_bytes(), "SELECT repeat('x', 120000) AS x FROM range(5000)")
 
 
 def test_nested_cells_are_texts_alike_by_upload_and_by_path(tmp_path):

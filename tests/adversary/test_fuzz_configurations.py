@@ -5,7 +5,7 @@ import hostile
 from fuzzing import fuzz, tried
 
 from ldp_core.data.tables import build_domain
-from ldp_core.designs import left_out, load_configuration, revealing, shareable
+from ldp_core.designs import load_configuration
 
 SMALL = 300
 """The questions of an accepted design are built up to this number of types."""
@@ -25,7 +25,6 @@ def test_configurations(rng):
     assert again == configuration
     assert again.digest() == configuration.digest()
     _build(configuration)
-    _share(configuration)
     return True
 
 
@@ -38,19 +37,3 @@ def _build(configuration):
     if configuration.domain is not None and configuration.workload is not None and configuration.domain.size <= SMALL:
         workload = tried(configuration.workload.build, configuration.domain)
         assert workload is None or workload.n == configuration.domain.size
-
-
-def _share(configuration):
-    """What a link carries by default: nothing that was taken from data or given by hand, and all other choices."""
-    shared = shareable(configuration)
-    assert revealing(shared) == []
-    assert shareable(shared) == shared
-    assert bool(left_out(configuration)) == (shared != configuration)
-    kept = {
-        "epsilon",
-        "target_alpha",
-        "reports_per_user",
-        "simulation",
-        *(() if configuration.own else ("mechanism", "compared")),
-    }
-    assert shared.digest(of=kept) == configuration.digest(of=kept)

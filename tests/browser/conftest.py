@@ -67,17 +67,16 @@ def address(server):
 
 
 @contextmanager
-def serve(log, options=(), environment=None, port=None, path=""):
-    """A server of the app on a free port, or a given one, under a path: its address and its process."""
+def serve(log, options=(), environment=None, port=None):
+    """A server of the app on a free port, or a given one: its address and its process."""
     if port is None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), *options]
-    command += ["--server.baseUrlPath", path] if path else []
     with log.open("wb") as said:
         server = subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT, env=environment)
-        url = f"http://127.0.0.1:{port}/{path}".rstrip("/")
+        url = f"http://127.0.0.1:{port}"
         try:
             _wait_for(f"{url}/_stcore/health", server)
             yield url, server

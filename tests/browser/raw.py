@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import connect
 
 PATIENCE = 600
@@ -16,11 +17,11 @@ BOUNDARY = "----a-form"
 class RawVisitor:
     """One session on a page of the app."""
 
-    def __init__(self, address, query="", cookies=""):
-        self.host, self.page, self.query = urlsplit(address).netloc, "", query
+    def __init__(self, address, cookies=""):
+        self.host, self.page = urlsplit(address).netloc, ""
         self.scripts, self.lines = [], []  # of pages that were sent, and the lines of the sidebar
         self.alerts, self.errors = [], []  # what pages say in a box, and what they failed with
-        self.session, self.uploaders, self.helps, self._widgets = "", {}, {}, []
+        self.session, self.keyed, self.uploaders, self.helps, self._widgets = "", {}, {}, {}, []
         self._http = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         self._http.request("GET", "/_stcore/health")
         answer = self._http.getresponse()
@@ -38,7 +39,19 @@ class RawVisitor:
             )
         )
         self.run()
-        self.query = ""
+
+    def press(self, key):
+        """Press a button of the page."""
+        self._set(key, trigger_value=True)
+        self._widgets = []
+
+    def type(self, key, text):
+        """Type into a text area of the page."""
+        self._set(key, string_value=text)
+
+    def _set(self, key, **value):
+        self._widgets = [WidgetState(id=self.keyed[key], **value)]
+        self.run()
 
     def go(self, page):
         self.page, self._widgets = page, []
@@ -48,7 +61,6 @@ class RawVisitor:
         """Run the script until it has ended."""
         message = BackMsg()
         message.rerun_script.page_name = self.page
-        message.rerun_script.query_string = self.query
         message.rerun_script.widget_states.widgets.extend(self._widgets)
         self._socket.send(message.SerializeToString())
         while True:
@@ -59,6 +71,9 @@ class RawVisitor:
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "file_uploader":
                 found = told.delta.new_element.file_uploader
                 self.uploaders[found.label], self.helps[found.label] = found.id, found.help
+            elif kind == "delta" and (type := told.delta.new_element.WhichOneof("type")) in ("button", "text_area"):
+                found = getattr(told.delta.new_element, type).id  # ends in its key
+                self.keyed[found.split("-", 2)[2]] = found
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "html":
                 self.scripts.append(told.delta.new_element.html.body)
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "alert":

@@ -3,25 +3,25 @@ server's open files and objects."""
 
 import json
 import os
+import sqlite3
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
+import duckdb
 import pytest
 from playwright.sync_api import expect
 
-from pages.ui.data import actions as data_actions
-from pages.ui.session import exchange
-from pages.ui.session.state import Session
 from tests.browser import words
-from tests.browser.conftest import Visitor, begin, beside, hand, serve
+from tests.browser.conftest import Visitor, begin, beside, serve
 from tests.browser.raw import RawVisitor
 
 MEGABYTE = 10**6
-INSTALLED, COMPILED = tuple(map(os.path.realpath, (sys.prefix, sys.base_prefix))), (".py", ".pyc")
+INSTALLED, COMPILED = tuple(map(os.path.realpath, (sys.prefix, sys.base_prefix, "/usr/lib"))), (".py", ".pyc")
 """What is read while something is imported."""
+SHARED = Path("/dev/shm")
 PATIENCE = 1200  # seconds until what is bound to happen has happened
 
 
@@ -36,34 +36,32 @@ def counted(tmp_path_factory):
         yield address, process, place
 
 
-def upload_design():
-    """A link to a design whose table is to be uploaded: its Data page offers that at once."""
-    state = Session("one")
-    data_actions.upload(state, b"age,place\n1,a\n2,b\n3,c\n", "people.csv")
-    return "design=" + exchange.address(state, "http://here/", everything=True).split("design=")[1]
-
-
 def at_uploader(address, cookies=""):
-    visitor = RawVisitor(address, upload_design(), cookies)
+    visitor = RawVisitor(address, cookies)
+    visitor.press("own-data")
     visitor.go("data")
     return visitor
 
 
-def files_on_disk(process):
+def files_on_disk(pid):
     """(target, bytes) of the regular files a process has open, deleted ones included. Shared memory is none."""
     found = {}
-    for link in Path(f"/proc/{process.pid}/fd").iterdir():
-        try:
+    for link in Path(f"/proc/{pid}/fd").glob("*"):
+        with suppress(OSError):  # closed meanwhile
             target, size = os.readlink(link), link.stat().st_size
-        except OSError:  # closed meanwhile
-            continue
-        if target.startswith("/") and not target.startswith(("/dev/", "/proc/", "/memfd:")):
-            found[target] = size
+            if target.startswith("/") and not target.startswith(("/dev/", "/proc/", "/memfd:")):
+                found[target] = size
     return found
 
 
+def children(process):
+    """The processes that a process has started, by any of its threads, and that still run."""
+    threads = Path(f"/proc/{process.pid}/task").glob("*/children")
+    return [pid for listed in threads for pid in listed.read_text().split()]
+
+
 def rows(megabytes):
-    line = b"17,Zanzibar,2026-01-01\n"
+    line = b"17,Zanzibar,2026-01-01\n18,Quito,2026-01-02\n"
     yield b"age,place,day\n"
     for _ in range(megabytes):
         yield line * (MEGABYTE // len(line))
@@ -88,13 +86,11 @@ def counts(place, wanted, **settings):
 def test_what_is_held_can_be_forgotten_at_once(counted, browser):
     """By one who has an open tab with a table, another with a sample, and has closed a third with a table."""
     address, _, place = counted
-    visitor = Visitor(browser, f"{address}/?{upload_design()}")
+    visitor = Visitor(browser, address)
     with closing(visitor.context):
         page, other = visitor.page, beside(visitor.page)
-        visitor.go("Data")
-        box = page.get_by_test_id("stMain").locator("input[type=file]")
         table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"age,place\n1,a\n2,b\n3,c\n2,c\n"}
-        hand(page, box, table, page.get_by_text(words.READ.format("a.csv")))
+        visitor.upload(table, page.get_by_text(words.READ.format("a.csv")))
         third = at_uploader(address, "; ".join(f"{one['name']}={one['value']}" for one in visitor.context.cookies()))
         third.upload("CSV", "a.csv", [table["buffer"]])
         other.goto(address)
@@ -119,39 +115,59 @@ def test_what_is_held_can_be_forgotten_at_once(counted, browser):
         assert (found["frames"], found["designs"], found["tabs"]) == (0, 0, 2)
 
 
+def databases(folder):
+    """An SQLite and a DuckDB file of some megabytes, by name."""
+    names = ("people.db", "people.duckdb")
+    with closing(sqlite3.connect(folder / names[0])) as small, duckdb.connect(str(folder / names[1])) as large:
+        small.execute("CREATE TABLE people (age INTEGER, place TEXT)")
+        small.executemany("INSERT INTO people VALUES (?, ?)", ((i % 90, f"Zanzibar {i}") for i in range(300_000)))
+        small.commit()
+        large.execute("CREATE TABLE people AS SELECT i % 90 AS age, 'Zanzibar ' || i AS place FROM range(300000) t(i)")
+    return {name: (folder / name).read_bytes() for name in names}
+
+
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are read from /proc")
-def test_an_upload_stands_in_no_file_as_is_said(counted):
+@pytest.mark.parametrize("name", ["people.csv", "people.db", "people.duckdb"])
+def test_an_upload_stands_in_no_file_as_is_said(counted, tmp_path, name):
+    """Neither in one of the server nor of a process that it starts to read it."""
     address, process, _ = counted
     visitor = at_uploader(address)
-    before, seen = files_on_disk(process), {}
+    content = rows(12) if name.endswith(".csv") else [databases(tmp_path)[name]]
+    before, shared, seen, stop = files_on_disk(process.pid), set(SHARED.iterdir()), {}, threading.Event()
 
     def pieces():
-        for piece in rows(12):
+        for piece in content:
             yield piece
             time.sleep(0.02)
-            seen.update(files_on_disk(process))  # while the upload is under way: most of it has been sent and read
-
-    stop = threading.Event()
 
     def look():
         while not stop.is_set():
-            seen.update(files_on_disk(process))
+            for pid in [process.pid, *children(process)]:
+                seen.update(files_on_disk(pid))
             time.sleep(0.005)
 
     looking = threading.Thread(target=look)
     looking.start()
     try:
-        visitor.upload("CSV", "people.csv", pieces())
+        visitor.upload("CSV", name, pieces())
+        if not name.endswith(".csv"):
+            visitor.type("given-query", "SELECT age, place FROM people ORDER BY place")
+            visitor.press("given-run")
+        deadline = time.monotonic() + PATIENCE
+        while not any("age" in line for line in visitor.lines):  # it has been read, in the background
+            assert time.monotonic() < deadline
+            visitor.go("data")
     finally:
         stop.set()
         looking.join()
-        visitor.leave()
-    read = {name for name in seen if name in before or name.startswith(INSTALLED) or name.endswith(COMPILED)}
-    new = {name: size for name, size in seen.items() if name not in read}
-    found = {name: size for name, size in new.items() if size > 100_000 or "deleted" in name}
-    (said,) = [words for shown, words in visitor.helps.items() if shown.startswith("CSV")]
+    read = {path for path in seen if path in before or path.startswith(INSTALLED) or path.endswith(COMPILED)}
+    new = {path: size for path, size in seen.items() if path not in read}
+    found = {path: size for path, size in new.items() if size > 100_000 or "deleted" in path}
+    (said,) = {words for shown, words in visitor.helps.items() if shown.startswith("CSV")}
+    visitor.leave()
     assert "not written to disk" in said
     assert not found
+    assert not {path for path in set(SHARED.iterdir()) - shared if path.name.startswith("ldp-database")}
 
 
 @pytest.mark.parametrize("visits", [2, pytest.param(20, marks=pytest.mark.slow)])

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Error, expect
 
 from pages.ui.data import actions as data_actions
-from pages.ui.session import exchange
 from pages.ui.session.state import RESTARTED, Session
 from tests.browser import words
 from tests.browser.conftest import Visitor, begin, beside, design, still
@@ -44,13 +43,6 @@ def long_search():
     state.set_data(state.choice.model_copy(update={"recipes": (bins,)}), state.source)
     state.change(epsilon="0.7", optimizer=state.configuration.optimizer.model_copy(update={"time_limit": 3000.0}))
     return {"name": "configuration.json", "mimeType": "application/json", "buffer": state.configuration.to_json()}
-
-
-def a_link():
-    """A design that somebody has begun."""
-    state = Session("one")
-    state.change(epsilon="0.7")
-    return exchange.address(state, "http://here/").split("design=")[1]
 
 
 def test_a_lost_connection_loses_nothing(analyst):
@@ -203,7 +195,8 @@ def told_of_a_restart(visitor):
 
 def test_who_had_begun_something_before_a_restart_is_told_that_it_is_gone(address):
     """A browser keeps a number of this run of the server once something was begun in it. A later run has another number."""
-    idle, busy = RawVisitor(address), RawVisitor(address, "design=" + a_link())
+    idle, busy = RawVisitor(address), RawVisitor(address)
+    busy.press("begin")
     idle.go("guide")
     busy.go("guide")
     name, run = said(idle)["name"], said(busy)["work"]

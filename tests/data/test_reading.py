@@ -72,7 +72,7 @@ def many_columns(count: int) -> bytes:
         (b'a,b\n1,"2\n3,4\n', "x.csv", "quotation mark in this file is opened and never closed"),
         (b"a,b,a,b\n1,2,3,4\n", "x.csv", r'"a" occurs 2 times \(columns 1, 3\), "b" occurs 2 times \(columns 2, 4\)'),
         (many_columns(501), "x.csv", "501 columns and at most 500"),
-        (b"a\n1", "x.doc", 'ending in ".doc" are not read: use a CSV'),
+        (b"a\n1", "x.doc", 'ending in ".doc" are not read: use CSV'),
         (b"a\n1", "table", "without an ending are not read"),
         (b"x" * 300_000 + b"\ny", "x.csv", "first line of this file is too long"),
     ],

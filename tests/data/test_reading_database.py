@@ -1,5 +1,6 @@
-"""Queries over local database files: read that file, and nothing else; and local tables counted by Arrow."""
+"""Queries over databases: they read that file, and nothing else; and local tables counted by Arrow."""
 
+import io
 import os
 import sqlite3
 from contextlib import suppress
@@ -21,6 +22,8 @@ from ldp_core.data.reading import (
     UnreadableTable,
     database,
     database_tables,
+    duck,
+    is_database,
     query,
     reader,
     watched,
@@ -34,7 +37,7 @@ def sqlite_file(tmp_path):
         connection.execute("CREATE TABLE people (age INTEGER, sex TEXT, n INTEGER)")
         connection.executemany("INSERT INTO people VALUES (?, ?, ?)", [(31, "f", 5), (40, "m", 2), (None, "f😂", 1)])
     connection.close()
-    return str(path)
+    return path.read_bytes()
 
 
 @pytest.fixture
@@ -47,7 +50,7 @@ def duckdb_file(tmp_path):
             "CREATE TABLE people AS SELECT * FROM (VALUES (31, 'f', 5), (40, 'm', 2), (NULL, 'f😂', 1)) t(age, sex, n)"
         )
         connection.execute(f"CREATE VIEW leak AS SELECT * FROM read_csv('{secret}')")
-    return str(path)
+    return path.read_bytes()
 
 
 @pytest.fixture(params=["sqlite_file", "duckdb_file"])
@@ -56,9 +59,11 @@ def people(request):
 
 
 def test_one_select_gives_a_table(people):
+    assert is_database(people)
     assert "people" in database_tables(people)
     loaded = query(people, "SELECT age, sex, n FROM people WHERE age > 0 ORDER BY age;")
     assert loaded.table.to_numpy().tolist() == [[31, "f", 5], [40, "m", 2]]
+    assert not loaded.notes
     renamed = query(people, "SELECT age, age FROM people", tables.ReadOptions(names=("a", "b"))).table
     assert list(renamed.columns) == ["a", "b"]
     domain = tables.build_domain(tables.CategoricalRecipe(column="sex"), query(people, "SELECT * FROM people").table)
@@ -79,11 +84,9 @@ def test_one_select_gives_a_table(people):
     ],
 )
 def test_other_queries_get_one_sentence(people, sql, sentence):
-    before = Path(people).read_bytes()
     with pytest.raises(UnreadableTable, match=sentence) as caught:
         query(people, sql)
     assert "\n" not in str(caught.value)
-    assert Path(people).read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -108,11 +111,20 @@ def test_other_queries_get_one_sentence(people, sql, sentence):
     ],
 )
 def test_duckdb_reads_no_other_file(duckdb_file, tmp_path, sql, monkeypatch):
-    monkeypatch.setattr(database, "swordfish", pd.DataFrame({"word": ["a variable of the program"]}), raising=False)
+    """By its own locks, without those of the process that it runs in."""
+    monkeypatch.setattr(duck, "swordfish", pd.DataFrame({"word": ["a variable of the program"]}), raising=False)
+    (tmp_path / "read").write_bytes(duckdb_file)
     before = sorted(tmp_path.iterdir())
+    task = {"path": str(tmp_path / "read"), "sql": sql.format(secret=tmp_path / "secret.csv", folder=tmp_path)}
     with pytest.raises(UnreadableTable):
-        query(duckdb_file, sql.format(secret=tmp_path / "secret.csv", folder=tmp_path))
-    assert sorted(tmp_path.iterdir()) == before
+        duck.work(b"", task, limits.READ_QUERY, io.BytesIO())
+    assert sorted([*tmp_path.iterdir(), tmp_path / "read"]) == before
+
+
+def test_neither_does_its_process(duckdb_file, tmp_path):
+    for sql in ("SELECT * FROM leak", f"SELECT * FROM read_text('{tmp_path}/secret.csv')", "LOAD httpfs"):
+        with pytest.raises(UnreadableTable):
+            query(duckdb_file, sql)
 
 
 def test_sqlite_loads_no_extension_and_attaches_no_file(sqlite_file, tmp_path):
@@ -133,22 +145,19 @@ def test_results_are_bounded(people, monkeypatch):
 
 
 @pytest.mark.parametrize("path", ["", "/dev/zero", "\0", "x" * 5000])
-@pytest.mark.parametrize("use", [lambda path: query(path, "SELECT 1"), LocalTable])
-def test_paths_that_are_no_files(path, use):
+def test_paths_that_are_no_files(path):
     with pytest.raises(UnreadableTable, match=r"There is no file|cannot be opened"):
-        use(path)
+        LocalTable(path)
 
 
 def test_other_files_are_refused(tmp_path):
-    (tmp_path / "x.db").write_bytes(b"hello")
     with pytest.raises(UnreadableTable, match="neither an SQLite nor a DuckDB"):
-        query(str(tmp_path / "x.db"), "SELECT 1")
-    (tmp_path / "y.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+        query(b"hello", "SELECT 1")
     with pytest.raises(UnreadableTable, match=r"not a database|malformed"):
-        query(str(tmp_path / "y.db"), "SELECT * FROM t")
-    (tmp_path / "z.duckdb").write_bytes(b"x" * 8 + b"DUCK" + b"x" * 9000)
+        query(b"SQLite format 3\0" + b"x" * 5000, "SELECT * FROM t")
     with pytest.raises(UnreadableTable, match="refuses this query"):
-        query(str(tmp_path / "z.duckdb"), "SELECT 1")
+        query(b"x" * 8 + b"DUCK" + b"x" * 9000, "SELECT 1")
+    (tmp_path / "x.db").write_bytes(b"hello")
     with pytest.raises(UnreadableTable, match="read as CSV"):
         LocalTable(str(tmp_path / "x.db"))
 
@@ -205,8 +214,11 @@ def test_a_query_ends_in_time_and_when_cancelled(people, monkeypatch):
     assert children() <= before
 
 
+SHARED = Path("/dev/shm")
+
+
 def test_nothing_is_written_while_a_query_sorts(tmp_path, monkeypatch):
-    """The process of a query cannot write to any file at all."""
+    """The process of a query cannot write to any file at all, and what it opens has no name any more."""
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     recursive = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r LIMIT 300000)"
@@ -214,53 +226,59 @@ def test_nothing_is_written_while_a_query_sorts(tmp_path, monkeypatch):
         ("x.db", sqlite3.connect, recursive),
         ("x.duckdb", duckdb.connect, "WITH r AS (FROM range(300000) t(i))"),
     ):
-        path = tmp_path / name
-        connection = connect(str(path))
+        connection = connect(str(tmp_path / name))
         connection.execute("CREATE TABLE t (x TEXT)")
         connection.close()
-        before = everything(tmp_path)
+        before, shared = everything(tmp_path), set(SHARED.iterdir())
         sql = f"{many} SELECT i, i || 'a text of some length' AS word FROM r ORDER BY i * 7919 % 300007"
-        seen, asked, others = set(), [], children()
+        seen, others = [set()], children()
 
-        def look(seen=seen, asked=asked, others=others) -> bool:
-            asked.append(None)
+        def look(seen=seen, others=others) -> bool:
+            seen.append(set())
             for pid in children() - others:
                 for entry in Path(f"/proc/{pid}/fd").glob("*"):
                     with suppress(OSError):
-                        seen.add(os.readlink(entry))
+                        seen[-1].add(os.readlink(entry))
             return False
 
         with watched(look):
-            assert len(query(str(path), sql).table) == 300_000
-        assert asked
-        assert not {place for place in seen if place.startswith("/") and "deleted" in place}
+            assert len(query((tmp_path / name).read_bytes(), sql).table) == 300_000
+        opened = {place for places in seen for place in places if place.startswith("/") and "deleted" in place}
+        assert {Path(place).parent for place in opened} == ({SHARED} if connect is duckdb.connect else set())
         assert everything(tmp_path) == before
+        assert not {path for path in set(SHARED.iterdir()) - shared if path.name.startswith("ldp-database")}
+
+
+def test_duckdb_files_are_refused_where_there_is_no_shared_memory(duckdb_file, sqlite_file, tmp_path, monkeypatch):
+    """Nothing falls back to the disk."""
+    before = everything(tmp_path)
+    for place in ("/nowhere/at/all", "/dev/full"):
+        monkeypatch.setattr(database, "SHARED", Path(place))
+        with pytest.raises(UnreadableTable, match=f"shared memory, and {place} is missing or too small"):
+            query(duckdb_file, "SELECT * FROM people")
+    assert everything(tmp_path) == before
+    assert len(query(sqlite_file, "SELECT * FROM people").table) == 3
 
 
 def everything(folder):
     return {str(path.relative_to(folder)): path.stat().st_size for path in folder.rglob("*")}
 
 
-def test_a_wal_database_is_read_without_a_trace(tmp_path):
+def test_a_database_with_a_log_says_that_rows_may_be_missing(tmp_path):
     path = tmp_path / "x.db"
     writer = sqlite3.connect(path)
     writer.execute("PRAGMA journal_mode = WAL")
     writer.execute("CREATE TABLE people (age INTEGER)")
     writer.executemany("INSERT INTO people VALUES (?)", [(i,) for i in range(1000)])
     writer.commit()
-    assert "-wal" in "".join(everything(tmp_path))
-    before = everything(tmp_path)
-    with pytest.raises(UnreadableTable, match=r"latest rows of this database are still in x\.db-wal beside it"):
-        query(str(path), "SELECT * FROM people")
-    assert everything(tmp_path) == before
     writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    before = everything(tmp_path)
-    assert len(query(str(path), "SELECT * FROM people ORDER BY age % 7").table) == 1000
-    assert everything(tmp_path) == before
+    writer.execute("INSERT INTO people VALUES (1000)")
+    writer.commit()
+    loaded = query(path.read_bytes(), "SELECT * FROM people ORDER BY age % 7")
+    assert len(loaded.table) == 1000
+    assert "may still be in its log, a file ending in -wal" in loaded.notes[0]
     writer.close()
-    assert everything(tmp_path).keys() == {"x.db"}
-    assert len(query(str(path), "SELECT * FROM people").table) == 1000
-    assert everything(tmp_path).keys() == {"x.db"}
+    assert len(query(path.read_bytes(), "SELECT * FROM people").table) == 1001
 
 
 # Local tables

@@ -103,7 +103,6 @@ def test_by_path_a_comma_far_down_is_a_decimal_sign(options, tmp_path):
     path.write_text("\n".join(["place;n", *rows, "late;2,5"]))
     assert path.stat().st_size > 2**17
     table = tables.LocalTable(str(path), ReadOptions(**options))
-    table.first(5)
     assert tables.tally(table, tables.build_domain(tables.NumericRecipe(column="n", bins=5), table)).users == 20_001
     frame, users = table.counts(["n"])
     assert dict(zip(frame["n"], users, strict=True))["2.5"] == 1

@@ -33,14 +33,14 @@ def in_sqlite(table, folder):
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * table.num_columns)})", rows)
     connection.close()
-    return tables.query(str(folder / "x.sqlite"), "SELECT * FROM t").table
+    return tables.query((folder / "x.sqlite").read_bytes(), "SELECT * FROM t").table
 
 
 def in_duckdb(table, folder):
     with duckdb.connect(str(folder / "x.duckdb")) as connection:
         connection.register("given", table)
         connection.execute("CREATE TABLE t AS SELECT * FROM given")
-    return tables.query(str(folder / "x.duckdb"), "SELECT * FROM t").table
+    return tables.query((folder / "x.duckdb").read_bytes(), "SELECT * FROM t").table
 
 
 WAYS = [uploaded, by_path, in_sqlite, in_duckdb]
@@ -72,7 +72,9 @@ def test_large_and_mixed_values_of_sqlite_keep_their_digits(tmp_path):
     table = pa.table({"code": pa.array([LARGE + 1, LARGE + 2, None])})
     in_sqlite(table, tmp_path)
     sql = "SELECT code FROM t UNION ALL SELECT 0.5 UNION ALL SELECT 'x'"
-    found = counted(tables.query(str(tmp_path / "x.sqlite"), sql).table, tables.CategoricalRecipe(column="code"))
+    found = counted(
+        tables.query((tmp_path / "x.sqlite").read_bytes(), sql).table, tables.CategoricalRecipe(column="code")
+    )
     assert set(found) == {"0.5", "x", f"{LARGE + 1}", f"{LARGE + 2}"}
 
 

@@ -8,7 +8,7 @@ import pytest
 from ldp_core import mechanisms
 from ldp_core.data import tables
 from ldp_core.data.columns import parse, plain
-from ldp_core.data.tables import CategoricalRecipe, DateRecipe, LocalTable, NumericRecipe
+from ldp_core.data.tables import CategoricalRecipe, DateRecipe, NumericRecipe
 from ldp_core.deploy.kit import client, devices
 from tests.declared import categories
 
@@ -229,13 +229,10 @@ def test_cells_of_several_values_are_said(cells, said):
     assert bool(found) == bool(said)
 
 
-def test_a_number_of_people_beside_an_id_is_an_answer(tmp_path):
+def test_a_number_of_people_beside_an_id_is_an_answer():
     households = pd.DataFrame({"id": [1, 2, 3], "city": ["a", "b", "a"], "people": [2, 3, 4]})
     assert tables.counts_column(households) is None
     assert tables.counts_column(households.drop(columns="id").assign(city=["a", "b", "c"])) == "people"
-    path = tmp_path / "x.csv"
-    path.write_text("city,people\na,2\nb,3\n")
-    assert tables.counts_column(LocalTable(str(path))) == "people"
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def made(configuration, rows=None, proved=True):
 
 
 def files(found, figures=False):
-    """Every file and link of a design, by name."""
+    """Every file of a design, by name."""
     c, mechanism, proof = found.configuration, found.chosen_mechanism, package.certificate_of(found)
     shown = disclosure.released(found, figures)
     errors = frames.query_errors([mechanism], shown.workload, shown.counts, shown.labels)
@@ -68,8 +68,6 @@ def files(found, figures=False):
     leaving = {
         "design": package.design(c, outcome, mechanism, certificate=proof),
         "queries": frames.as_csv(errors).encode(),
-        "link": designs.to_link(c).encode(),
-        "shareable link": designs.to_link(designs.shareable(c)).encode(),
     }
     if c.mechanism.name != "gaussian":  # it has no kit
         leaving["kit"] = package.kit(found, proof, figures)

@@ -129,8 +129,8 @@ class App:
         return self.check()
 
     def solve_for(self, solved):
-        """What two of epsilon, users and error come to, on the Compare page."""
-        self.go("compare").open("compare-tabs", "Solve for")
+        """What two of epsilon, users and error come to, on the Design page."""
+        self.go("design").open("design-tabs", "Solve for")
         return self.enter("segmented_control", "solved", solved).finish()
 
     def to_ask(self):

@@ -202,19 +202,6 @@ def test_files_with_ids_and_without_are_counted_together_once_a_box_is_ticked(co
     assert not [box for box in collect.at.checkbox if box.key.startswith("apart")]
 
 
-def test_a_local_file_is_read_where_it_is_only_on_a_server_of_this_machine(collect, tmp_path, monkeypatch):
-    content, _ = reports(collect)
-    path = tmp_path / "monday.csv"
-    path.write_bytes(content)
-    collect.enter("segmented_control", "collect-from", "local")
-    collect.enter("text_area", "collect-paths", f"{path}\n").press("count").finish()
-    assert f"Reports counted {USERS:,}" in collect.words
-    monkeypatch.setattr("pages.ui.collect.incoming.may_read_local_files", lambda: False)
-    collect.go("collect")
-    assert "Files on this machine" not in collect.at.segmented_control(key="collect-from").options
-    assert not collect.has("text_area", "collect-paths")
-
-
 def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect):
     count(collect, ("monday.csv", reports(collect)[0]))
     about = subject(collect)

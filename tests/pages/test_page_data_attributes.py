@@ -1,11 +1,11 @@
-"""Several attributes, tables of counts, and files of this machine."""
+"""Several attributes, tables of counts, and databases."""
 
 import sqlite3
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
 
 from pages.ui.data import background_read
 
@@ -76,76 +76,49 @@ def test_a_table_opens_with_a_column_that_says_something_about_people(app):
     assert app.configuration.data.recipes[0].column == "score"
 
 
-def local(app, path):
-    app.go("data").enter("segmented_control", "data-source", "local")
-    return app.enter("text_input", "local-path", str(path))
+@pytest.fixture(params=["people.db", "people.duckdb"])
+def database(request, tmp_path):
+    """The name and the bytes of a database with a table of people."""
+    path = tmp_path / request.param
+    if path.suffix == ".db":
+        with sqlite3.connect(path) as connection:
+            PEOPLE.to_sql("people", connection, index=False)
+        connection.close()
+    else:
+        with duckdb.connect(str(path)) as connection:
+            connection.register("given", PEOPLE)
+            connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    return path.name, path.read_bytes()
 
 
-def test_a_local_file_is_counted_where_it_is(app, tmp_path):
-    path = tmp_path / "people.parquet"
-    PEOPLE.to_parquet(path)
-    local(app, path).press("local-open").finish()
-    columns(app, "sex", "country").finish()
-    assert app.session.design().counts.sum() == ROWS
-    assert "The rows stay in the file." in app.words
-    assert not hasattr(app.session.source.table, "iloc")
-
-
-def test_a_query_over_a_local_database(app, tmp_path):
-    path = tmp_path / "people.db"
-    with sqlite3.connect(path) as connection:
-        PEOPLE.to_sql("people", connection, index=False)
-    local(app, path)
+def test_an_uploaded_database_is_read_by_one_select(app, another, database):
+    app.upload(*database)
     assert "Tables: people." in app.words
-    app.enter("text_area", "local-query", "SELECT sex, count(*) AS many FROM people GROUP BY sex").press(
-        "local-run"
-    ).finish()
+    assert app.session.design() is None
+    asked = "SELECT sex, count(*) AS many FROM people GROUP BY sex ORDER BY sex"
+    app.enter("text_area", "given-query", asked).press("given-run").finish()
+    assert not app.has("button", "given-run")
     assert app.session.design().users == 2
     app.enter("selectbox", "data-counts", "many")
     assert app.session.design().counts.tolist() == [200, 400]
     before = app.configuration
-    app.enter("text_area", "local-query", "DROP TABLE people").press("local-run").finish()
+    assert before.data.query == asked
+    app.enter("text_area", "read-query", "DROP TABLE people").press("read-run").finish()
     assert "one SELECT" in app.errors[0]
     assert app.configuration == before
-    assert before.data.query.startswith("SELECT sex")
+    assert app.at.text_area(key="given-query").value == "DROP TABLE people"
+    assert app.at.text_area(key="read-query").value == asked
+    app.press("given-forget")
+    saved = app.configuration.to_json()
+    other = another().load(saved, "configuration.json").upload(*database)
+    assert other.configuration.data == before.data
+    assert other.session.design().counts.tolist() == [200, 400]
 
 
-def test_paths_that_lead_nowhere(app):
-    for path in ("/no/such/file.csv", "/etc"):
-        local(app, path)
-        if app.has("button", "local-open"):
-            app.press("local-open").finish()
-        assert "There is no file" in app.errors[0]
-
-
-@pytest.fixture
-def patient(monkeypatch):
-    """No action waits for its file, as none waits for a large one."""
+def test_a_query_can_be_cancelled_and_blocks_nobody(app, another, database, busy, monkeypatch):
     monkeypatch.setattr(background_read, "WAITED", 0.0)
-
-
-def test_a_local_file_is_read_in_the_background(app, tmp_path, patient):
-    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
-    local(app, tmp_path / "people.csv")
-    assert "Reading and counting take at most 10 minutes and 1 GB of memory, and can be cancelled." in app.words
-    app.press("local-open").finish()
-    assert app.session.design().users == ROWS
-    columns(app, "sex", "country").finish()
-    assert app.session.design().domain.shape == (2, 3)
-    assert "What you had set up" not in app.words
-    # What the page needs afterwards is known: the file itself is not looked at again.
-    (tmp_path / "people.csv").unlink()
-    for page in ("data", "workload", "data"):
-        app.go(page)
-    assert not app.errors
-    app.enter("selectbox", "data-missing", "category").finish()
-    assert app.session.design().users == ROWS
-
-
-def test_reading_a_local_file_can_be_cancelled_and_blocks_nobody(app, another, tmp_path, busy):
-    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
     before = app.sample().configuration
-    local(app, tmp_path / "people.csv").press("local-open")
+    app.upload(*database).enter("text_area", "given-query", "SELECT * FROM people").press("given-run")
     assert app.has("button", "look-cancel")
     assert app.configuration == before
     assert another().sample().session.design().users == 3000
@@ -153,15 +126,14 @@ def test_reading_a_local_file_can_be_cancelled_and_blocks_nobody(app, another, t
     assert app.errors == ["Reading was cancelled. What you had set up is unchanged."]
     assert app.configuration == before
     assert not app.has("button", "look-cancel")
+    assert app.at.text_area(key="given-query").value == "SELECT * FROM people"
 
 
-def test_local_files_are_offered_to_this_machine_only(app, monkeypatch):
-    app.go("data")
-    assert "File on this machine" in app.at.segmented_control(key="data-source").options
-    ask = st.get_option
-    monkeypatch.setattr(st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else ask(name))
-    app.go("data")
-    assert "File on this machine" not in app.at.segmented_control(key="data-source").options
+def test_a_damaged_database_gets_one_sentence(app):
+    app.upload("people.db", b"SQLite format 3\0" + b"x" * 5000)
+    assert "not a database" in app.errors[0]
+    app.press("given-forget")
+    assert not app.errors
 
 
 def test_a_design_that_waits_for_its_table_takes_it_while_another_is_being_declared(people, another):

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from ldp_core import designs, workloads
+from ldp_core import workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, design
 from ldp_core.workloads import (
@@ -17,7 +16,6 @@ from ldp_core.workloads import (
     TypesPart,
 )
 from pages.ui.session import state as session_state
-from tests.pages.conftest import APP
 
 PAGES = ["workload", "design", "compare", "bounds", "simulate", "export"]
 
@@ -27,27 +25,16 @@ def bits(many):
     return Domain(attributes=[CategoricalAttribute(name=name, values=("0", "1"), origin="declared") for name in names])
 
 
-def link(many, *parts):
+def design_of(many, *parts):
     people = Population(users=10_000, origin="declared", shape="uniform")
-    return designs.to_link(Configuration(domain=bits(many), workload=WorkloadRecipe(parts=parts), population=people))
+    made = Configuration(domain=bits(many), workload=WorkloadRecipe(parts=parts), population=people)
+    return made.model_dump(mode="json")
 
 
 def conditions(many, count):
     """Conditions that tie all attributes together: a table of all types each."""
     texts = (" or ".join(f"b{i} = {j >> i & 1}" for i in range(many)) for j in range(count))
     return PredicatesPart(predicates=tuple(Predicate(expression=text) for text in texts))
-
-
-@pytest.fixture
-def opened():
-    def open_link(text):
-        at = AppTest.from_file(APP, default_timeout=3600)
-        at.query_params["design"] = text
-        at.run()
-        assert not at.exception
-        return at
-
-    return open_link
 
 
 @pytest.fixture
@@ -61,8 +48,8 @@ def never_built(monkeypatch):
     monkeypatch.setattr(workloads.PredicatesPart, "build", build)
 
 
-def test_a_link_of_a_kilobyte_builds_nothing_on_any_page(opened, never_built):
-    at = opened(link(20, conditions(20, 300)))
+def test_a_file_of_a_kilobyte_builds_nothing_on_any_page(app, never_built):
+    at = app.load(design_of(20, conditions(20, 300))).at
     assert any("to work out" in info.value for info in at.info)
     for page in PAGES:
         at.switch_page(f"pages/{page}.py").run()
@@ -72,18 +59,18 @@ def test_a_link_of_a_kilobyte_builds_nothing_on_any_page(opened, never_built):
     assert not at.exception
 
 
-def test_what_no_server_should_work_out_is_refused_unbuilt(opened, never_built):
-    at = opened(link(20, conditions(20, 1200)))
+def test_what_no_server_should_work_out_is_refused_unbuilt(app, never_built):
+    at = app.load(design_of(20, conditions(20, 1200))).at
     for page in PAGES:
         at.switch_page(f"pages/{page}.py").run()
         assert not at.exception
         assert any("too many for this server" in told.value for told in [*at.info, *at.warning])
 
 
-def test_once_asked_for_they_are_worked_out_beside_the_page(opened, monkeypatch):
+def test_once_asked_for_they_are_worked_out_beside_the_page(app, monkeypatch):
     monkeypatch.setattr(design, "QUICK_SECONDS", 0.0)
     monkeypatch.setattr(session_state, "QUICK_SECONDS", 0.0)
-    at = opened(link(3, KWayMarginalsPart(k=2)))
+    at = app.load(design_of(3, KWayMarginalsPart(k=2))).at
     session = at.session_state["session"]
     assert session.design().asked is None
     at.switch_page("pages/workload.py").run()

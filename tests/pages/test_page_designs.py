@@ -1,4 +1,4 @@
-"""Designs that are saved whole, shared, kept under names, and set side by side."""
+"""Designs that are saved whole, kept under names, and set side by side."""
 
 import io
 import json
@@ -6,35 +6,15 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from ldp_core import designs, limits
-from ldp_core.data.tables import CategoricalRecipe
-from ldp_core.designs import Configuration, Optimizer, UploadedData, WorkloadRecipe
-from ldp_core.workloads import PrefixPart
+from ldp_core.designs import Configuration, Optimizer
 from pages.ui.session import exchange
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 
 APP = Path(__file__).parents[2] / "app.py"
 ROWS = b"id,diagnosis,age\n1,flu,20\n2,cold,30\n3,flu,40\n4,flu,50\n"
-
-
-def opened(address):
-    """A fresh session that opens a shared link."""
-    at = AppTest.from_file(APP, default_timeout=3600)
-    for part in address.split("?")[1].split("&"):
-        name, value = part.split("=")
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
-def words(at):
-    kinds = ("markdown", "caption", "info", "warning", "success")
-    said = [element.value for kind in kinds for element in getattr(at, kind)]
-    return "\n".join([*said, *(link.proto.label for link in at.get("page_link"))]).replace("\\", "")
 
 
 def needed(app):
@@ -68,78 +48,6 @@ def test_save_works_where_nothing_can_be_worked_out(app, another):
     saved = exchange.to_save(app.session)
     assert "power of two" in json.loads(zipfile.ZipFile(io.BytesIO(saved)).read("outcome.json"))["not_worked_out"]
     assert another().load(saved).configuration == app.session.settled
-
-
-# --- links and files ------------------------------------------------------------------------------------------------
-
-
-def test_a_link_to_a_sample_opens_on_the_design_page_with_everything(ages):
-    at = opened(exchange.address(ages.session, "http://localhost/"))
-    assert at.title[0].value == "Design"
-    assert [element.value for kind in ("success", "info", "warning", "error") for element in getattr(at, kind)] == [
-        "The linked design is open\\."
-    ]
-    for page, shown in (("data", "Data: age"), ("workload", "Running totals along age")):
-        at.switch_page(f"pages/{page}.py").run()
-        assert shown in words(at)
-        assert "not chosen" not in words(at)
-        assert at.get("plotly_chart")
-
-
-def test_a_link_without_its_data_is_shown_everywhere_with_what_is_missing(app):
-    app.upload("rows.csv", ROWS).enter("multiselect", "data-columns", ["diagnosis"])
-    app.go("design").enter("text_input", "epsilon-text", "0.7")
-    at = opened(exchange.address(app.session, "http://localhost/"))
-    assert at.title[0].value == "Design"
-    assert [len(getattr(at, kind)) for kind in ("success", "info", "warning", "error")] == [0, 1, 0, 0]
-    for page in ("design", "data", "workload", "compare", "bounds", "simulate", "export"):
-        at.switch_page(f"pages/{page}.py").run()
-        assert not at.exception
-        said = "loaded without the values of diagnosis" if page != "design" else "leaves out the values"
-        assert f"{said} that people can have" in words(at), page
-        held = at.dataframe[0].value.set_index("Choice")["In this design"]
-        assert (held["Questions"], held["Epsilon of a report"]) == ("Histogram of diagnosis", "0.7")
-        assert "Data: not chosen" not in words(at)
-        if page == "data":
-            assert at.segmented_control(key="data-source").value == "upload"
-        assert "Workload: waits for the data" in words(at)
-
-
-def test_the_table_a_link_lacks_is_taken_with_the_columns_it_asks_about(app, another):
-    app.upload("rows.csv", ROWS).enter("multiselect", "data-columns", ["diagnosis", "age"])
-    app.session.change(workload=WorkloadRecipe(parts=(PrefixPart(attribute="age", by=("diagnosis",)),)))
-    other = another()
-    exchange.open_link(other.session, designs.to_link(designs.shareable(app.configuration)))
-    assert other.configuration.domain is None
-    other.upload("rows.csv", ROWS)
-    assert [recipe.column for recipe in other.configuration.data.recipes] == ["age", "diagnosis"]
-    assert other.configuration.workload == app.configuration.workload
-    assert other.session.design().asked is not None
-    assert not other.session.lacking
-
-
-def test_people_left_out_are_missed_and_come_back_with_the_table(app, another):
-    app.upload("rows.csv", ROWS)
-    recipe = CategoricalRecipe(column="diagnosis", categories=("flu", "cold"))
-    app.session.set_data(UploadedData(recipes=(recipe,)), app.session.source)
-    assert designs.left_out(app.configuration) == ("people",)
-    other = another()
-    link = designs.to_link(designs.shareable(app.configuration))
-    assert exchange.open_link(other.session, link, "people")
-    assert "how many people there are" in other.session.notices[-1][1]
-    assert "10,000 spread evenly are assumed" in other.go("data").words
-    other.upload("rows.csv", ROWS)
-    assert other.session.design().users == 4
-    assert not other.session.lacking
-
-
-@pytest.mark.parametrize("without", ["attributes", "<b>x</b>", "magic.people"])
-def test_what_a_link_says_of_itself_is_ours_or_nothing(ages, another, without):
-    other = another()
-    assert exchange.open_link(other.session, designs.to_link(ages.configuration), without)
-    said = [text for _, text in other.session.notices]
-    assert all("<b>" not in text and "magic" not in text for text in said)
-    assert ["link leaves out" in text for text in said] == [without in ("attributes", "magic.people")]
 
 
 def test_start_continues_with_a_design_and_says_what_replaces_it(ages):

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from ldp_core import designs, mechanisms
+from ldp_core import mechanisms
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
 
@@ -243,15 +242,6 @@ def test_odd_but_valid_files_break_no_page(ages, another, change):
     assert "The design was loaded." in other.words
     for page in ("data", "workload", "design", "compare", "simulate", "export"):
         other.go(page)
-
-
-def test_a_damaged_link_is_a_sentence(ages):
-    at = AppTest.from_file(APP, default_timeout=3600)
-    at.query_params["design"] = designs.to_link(ages.configuration)[:-9]
-    at.run()
-    assert not at.exception
-    assert any("The link could not be opened" in element.value for element in at.error)
-    assert at.session_state["session"].configuration.domain is None
 
 
 def test_redo_takes_back_an_undo_until_something_else_changes(ages):

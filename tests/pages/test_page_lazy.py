@@ -7,7 +7,6 @@ from pages.ui.session.state import choose_mechanism
 
 TABS = {
     "Users needed": "users-needed",
-    "Patterns": "patterns-hadamard",
     "Error of each query": "query-errors",
     "Over epsilon": "",
     "Over domain size": "",
@@ -48,10 +47,10 @@ def test_a_tab_is_drawn_once_it_is_opened_and_stays_open(ages):
     for tab, chart in TABS.items():
         ages.open("compare-tabs", tab)
         assert drawn(ages) & {*TABS.values()} == {chart} - {""}
-    ages.open("compare-tabs", "Patterns").go("data").go("compare")
-    assert "patterns-hadamard" in drawn(ages)
+    ages.open("compare-tabs", "Error of each query").go("data").go("compare")
+    assert "query-errors" in drawn(ages)
     ages.at.run()
-    assert "patterns-hadamard" in drawn(ages)
+    assert "query-errors" in drawn(ages)
 
 
 def test_nothing_is_worked_out_twice_on_return(ages, counted):
@@ -70,17 +69,3 @@ def test_nothing_is_worked_out_twice_on_return(ages, counted):
         ages.go("compare").open("compare-tabs", tab)
     ages.go("design").unfold("groups").finish()
     assert counted == first
-
-
-@pytest.mark.parametrize(
-    ("address", "title", "key", "view"),
-    [("plan", "Compare", "compare-tabs", "Solve for"), ("ask", "Simulate", "simulate", "ask")],
-)
-def test_addresses_of_former_pages_open_where_these_went(ages, address, title, key, view):
-    known = ages.go("guide").at._registered_pages
-    ages.at._page_hash = next(page for page, about in known.items() if about.get("url_pathname") == address)
-    ages.at.run()
-    ages.check()
-    assert ages.at.title[0].value == title
-    assert ages.session.view[key] == view
-    assert not any(link.endswith(address) for link in ages.links)

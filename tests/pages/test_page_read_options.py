@@ -3,7 +3,6 @@
 import io
 
 import pandas as pd
-import pytest
 
 from pages.ui import sources
 from pages.ui.data import background_read
@@ -11,23 +10,9 @@ from pages.ui.data import background_read
 TWICE = b"a,a\n1,2\n3,4\n3,5\n"
 
 
-def local(app, path):
-    app.go("data").enter("segmented_control", "data-source", "local")
-    return app.enter("text_input", "local-path", str(path)).press("local-open").finish()
-
-
-def given(app, how, content, folder, name="people.csv"):
-    """The file, uploaded or opened by its path."""
-    if how == "upload":
-        return app.upload(name, content)
-    (folder / name).write_bytes(content)
-    return local(app, folder / name)
-
-
-@pytest.mark.parametrize("how", ["upload", "local"])
-def test_a_header_of_equal_names_is_said_to_be_none(app, how, tmp_path):
+def test_a_header_of_equal_names_is_said_to_be_none(app):
     before = app.sample().configuration
-    given(app, how, TWICE, tmp_path)
+    app.upload("people.csv", TWICE)
     assert (
         '"a" occurs 2 times (columns 1, 2): rename them, or say that the first line is not a header.' in app.errors[0]
     )
@@ -41,9 +26,9 @@ def test_a_header_of_equal_names_is_said_to_be_none(app, how, tmp_path):
     assert app.has("selectbox", "read-header")
 
 
-def test_what_was_said_stays_until_it_is_enough(app, tmp_path):
+def test_what_was_said_stays_until_it_is_enough(app):
     """Two options are wrong: one is said after the other, and neither is forgotten."""
-    given(app, "local", b"x;x\nM\xfcnchen;1\n", tmp_path)
+    app.upload("people.csv", b"x;x\nM\xfcnchen;1\n")
     app.enter("selectbox", "given-encoding", "utf-8").finish()
     assert "not UTF-8 text" in app.errors[0]
     app.enter("selectbox", "given-header", False).finish()
@@ -54,9 +39,9 @@ def test_what_was_said_stays_until_it_is_enough(app, tmp_path):
     assert app.session.design().labels == ("München", "x")
 
 
-def test_notes_on_reading_stay_while_the_table_is_used(app, tmp_path):
+def test_notes_on_reading_stay_while_the_table_is_used(app):
     """No choice among the columns, no other page and no undo makes a guess certain."""
-    given(app, "upload", b"share;city\n1,5;Rome\n2,5;Oslo\n2,5;Rome\n", tmp_path)
+    app.upload("people.csv", b"share;city\n1,5;Rome\n2,5;Oslo\n2,5;Rome\n")
     steps = [
         lambda: app.enter("multiselect", "data-columns", ["share", "city"]),
         lambda: app.enter("multiselect", "data-columns", ["city"]),
@@ -68,25 +53,24 @@ def test_notes_on_reading_stay_while_the_table_is_used(app, tmp_path):
         assert app.words.count('"share" has decimal commas: 1,5 was read as 1.5.') == 1
     app.enter("selectbox", "read-decimal", ".").finish()
     assert "decimal commas" not in app.words
-    given(app, "upload", b"share;city\n1,5;Rome\n2,5;Oslo\n", tmp_path).sample()
+    app.upload("people.csv", b"share;city\n1,5;Rome\n2,5;Oslo\n").sample()
     assert "decimal commas" not in app.words
 
 
-def test_blank_rows_are_nobody_and_the_page_says_so(app, tmp_path):
-    given(app, "local", b"city;note\nRome;x\n;\nOslo;\n;\n", tmp_path).finish()
+def test_blank_rows_are_nobody_and_the_page_says_so(app):
+    app.upload("people.csv", b"city;note\nRome;x\n;\nOslo;\n;\n")
     assert app.session.tally.users + app.session.tally.dropped == 2
     assert "2 blank rows were left out." in app.words
     app.enter("multiselect", "data-columns", ["note", "city"]).finish()
     assert "2 blank rows were left out." in app.words
 
 
-@pytest.mark.parametrize("how", ["upload", "local"])
-def test_another_sheet_of_a_workbook_is_chosen_when_the_first_is_no_table(app, how, tmp_path):
+def test_another_sheet_of_a_workbook_is_chosen_when_the_first_is_no_table(app):
     content = io.BytesIO()
     with pd.ExcelWriter(content) as book:
         pd.DataFrame([["a", "a"], ["1", "2"]]).to_excel(book, sheet_name="twice", index=False, header=False)
         pd.DataFrame({"answer": ["yes", "no"]}).to_excel(book, sheet_name="answers", index=False)
-    given(app, how, content.getvalue(), tmp_path, "survey.xlsx")
+    app.upload("survey.xlsx", content.getvalue())
     assert "occurs 2 times" in app.errors[0]
     assert not app.has("selectbox", "given-delimiter")
     app.enter("text_input", "given-sheet", "answers").finish()

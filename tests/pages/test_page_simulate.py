@@ -140,25 +140,16 @@ def test_the_prior_of_the_posterior_mean_is_chosen_and_said(ready):
     ready.press("run").finish()
     assert "Prior of the posterior mean: Jeffreys (½ for every type)." in ready.words
     known = published(ready)
-    ready.enter("selectbox", "prior", "histogram")
+    ready.enter("toggle", "prior", True)
     assert "This prior needs earlier counts: a number of 0 or more for each of the 25 types" in ready.words
     counts = ready.session.design().counts
-    ready.enter("text_area", "prior-histogram", " ".join(map(str, counts)))
-    ready.enter("text_input", "prior-people", "1,000,000").press("run").finish()
-    assert (
-        "Prior of the posterior mean: Your histogram, such as last year's, counting for 1,000,000 people."
-        in ready.words
-    )
-    # A million earlier people say more than 3,000 reports: the answers are nearly those of the histogram.
+    ready.enter("text_area", "prior-histogram", " ".join(map(str, 300 * counts))).press("run").finish()
+    assert "Prior of the posterior mean: Jeffreys (½ for every type), and your earlier counts." in ready.words
+    # Nearly a million earlier people say more than 3,000 reports: the answers are nearly those of the histogram.
     exact = 100 * np.cumsum(counts) / counts.sum()
     far, near = (np.abs(np.array(drawn[1], dtype=float) - exact).max() for drawn in (known, published(ready)))
     assert near < 1 < far
-    ready.enter("selectbox", "prior", "people")
-    assert ready.enter("text_input", "prior-people", "many").errors == [
-        "Earlier counts count for a number of people, such as 1000."
-    ]
-    ready.enter("text_input", "prior-people", "")
-    assert np.allclose(ready.session.setting.posterior_prior(), counts + 0.5)
+    assert np.allclose(ready.session.setting.posterior_prior(), 300 * counts + 0.5)
 
 
 def test_an_estimate_that_errs_many_times_as_much_as_the_unbiased_one_is_told_with_the_reason(app):

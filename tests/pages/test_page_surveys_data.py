@@ -178,17 +178,3 @@ def test_numbers_far_from_all_others_do_not_take_most_bins(app):
     assert "Bins of age go from 18 to 90; 1 user with a value beyond counts in the end bins." in app.words
     assert app.session.design().domain.attributes[0] == attribute
     assert not app.has("button", "data-reading-0-0-0")
-
-
-def test_all_columns_of_a_local_file_are_counted_where_they_are(app, tmp_path):
-    frame, path = odd_table(), tmp_path / "people.parquet"
-    frame.to_parquet(path)
-    app.go("data").enter("segmented_control", "data-source", "local").enter("text_input", "local-path", str(path))
-    assert "up to 400 million values, such as 36 million people with 11 columns" in app.words
-    app.press("local-open").finish().press("data-all").finish()
-    design = app.session.design()
-    assert design.users == len(frame)
-    assert len(design.domain.attributes) == 10
-    counted = frame["answer 3"].value_counts().reindex(design.domain.attributes[3].labels)
-    assert design.people.table([3]).tolist() == counted.tolist()
-    assert "10 of 14 columns are chosen" in app.words

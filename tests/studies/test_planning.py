@@ -1,13 +1,12 @@
-"""Planning: closed forms inverted by hand, round trips, what is impossible, the sentences, and the recommendation."""
+"""Planning: closed forms inverted by hand, round trips, what is impossible, and the sentences."""
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldp_core import analysis, mechanisms, verdicts, workloads
+from ldp_core import analysis, mechanisms, workloads
 from ldp_core.studies import curves, planning, sweep
 from ldp_core.studies.planning.words import rounded
 
@@ -207,95 +206,3 @@ def test_rounding_keeps_sentences_true(value, digits):
     up, down = rounded(value, True, digits), rounded(value, False, digits)
     assert down * (1 - 1e-8) <= value <= up * (1 + 1e-8)
     assert up - down <= 1.0001 * 10 ** (math.floor(math.log10(value)) - digits + 1)
-
-
-# --- recommendation -----------------------------------------------------------------------------------------------
-
-
-def test_subset_selection_is_best_possible_on_histograms():
-    designs = {"projective_geometry"}  # hardly worse, with shorter reports
-    assert planning.recommend(workloads.histogram(32), 1.0).name in designs
-    others = [name for name in mechanisms.names() if name not in designs]
-    found = planning.recommend(workloads.histogram(32), 1.0, users=1000, candidates=others)
-    assert found.name == "subset_selection"
-    assert any("this is the best possible" in sentence for sentence in found.sentences)
-    top = found.ranking.iloc[0]
-    assert top["name"] == "subset_selection"
-    assert top["gap"] == pytest.approx(0, abs=1e-5)
-    assert top["users_needed"] == pytest.approx(
-        analysis.sample_complexity(mechanisms.create("subset_selection", 32, 1.0), workloads.histogram(32))
-    )
-    known = found.ranking[found.ranking["typical"] != ""]
-    assert ((known["typical"] == "usable") == (known["users_needed"] <= 1000)).all()
-
-
-def test_near_ties_go_to_the_shorter_report():
-    # Hadamard randomized response is within 5 % of subset selection here, and sends 6 bits in place of 25.
-    workload, names = workloads.histogram(32), ["subset_selection", "hrr", "randomized_response"]
-    found = planning.recommend(workload, 0.25, candidates=names)
-    users = found.ranking.set_index("name")["users_needed"]
-    assert 1 < users["hrr"] / users["subset_selection"] < 1 + planning.TOLERANCE
-    assert found.name == "hrr"
-    assert any("more users than Subset selection, which sends longer reports" in s for s in found.sentences)
-    assert found.ranking["name"].iloc[0] == "subset_selection"
-    assert planning.recommend(workload, 2.0, candidates=names).name == "subset_selection"  # too far apart there
-
-
-def test_fits_take_part_once_they_exist():
-    workload, names = workloads.prefix(16), ["optimized", "haar", "matrix_l2"]
-    without = planning.recommend(workload, 1.0, candidates=names)
-    assert without.name == "haar"
-    assert without.sentences[-1] == "Not fitted yet, and perhaps better: Optimised."
-    notes = without.ranking.set_index("name")["note"]
-    assert notes["optimized"] == notes["matrix_l2"] == "Not fitted yet, so its figures are not known."
-    fit = mechanisms.create("optimized", 16, 1.0, workload, max_rounds=30, time_limit=None)
-    found = planning.recommend(workload, 1.0, candidates=names, fitted={"optimized": fit})
-    assert found.name == "optimized"
-    row = found.ranking.set_index("name").loc["optimized"]
-    assert row["bits"] == fit.bits_per_report
-    assert row["users_needed"] == pytest.approx(analysis.sample_complexity(fit, workload))
-    # One that was fitted at another epsilon says nothing here.
-    assert planning.recommend(workload, 1.1, candidates=names, fitted={"optimized": fit}).name == "haar"
-
-
-def test_weaker_privacy_is_taken_only_when_allowed():
-    workload, names = workloads.prefix(512), ["gaussian", "randomized_response"]
-    users = planning.recommend(workload, 1.0, candidates=names).ranking.set_index("name")["users_needed"]
-    assert users["gaussian"] < users["randomized_response"]
-    strict = planning.recommend(workload, 1.0, candidates=names)
-    assert strict.name == "randomized_response"
-    assert strict.ranking["note"].iloc[0].startswith("Its privacy is (epsilon, delta)")
-
-
-def test_the_answers_of_the_recommended_mechanism_are_judged_one_by_one():
-    workload, users = workloads.prefix(16), 1500
-    found = planning.recommend(workload, 1.0, users=users, alpha=0.0025, candidates=["haar"])
-    row = found.ranking.iloc[0]
-    error = planning.plan(workload, ["haar"], epsilon=1.0, users=users)["standard_error"].iloc[0]
-    assert row["standard_error"] == pytest.approx(error)
-    assert row["typical"] == "rough"
-    exact = analysis.standard_errors(mechanisms.create("haar", 16, 1.0), workload, np.full(16, users / 16)) / users
-    most = np.minimum(0.05, np.arange(1, 17) / 32)  # the answers themselves grow by sixteenths
-    expected = [int((exact <= most).sum()), int(((exact > most) & (exact <= 2 * most)).sum())]
-    assert [found.answers.usable, found.answers.rough] == expected
-    assert 0 < expected[0] < 16
-    assert found.sentences[1].startswith(f"With your 1,500 users: {expected[0]} of 16 answers")
-    enough = planning.recommend(workload, 1.0, 1500 * np.ceil(np.max(exact / most) ** 2), 0.0025, candidates=["haar"])
-    assert enough.sentences[1].endswith("users: All 16 answers are usable.")
-
-
-def test_a_typical_error_within_the_target_is_never_called_enough():
-    """Fifty categories and 1,000 users: the typical error is below 10 percentage points, and says nothing of shares of 2 %."""
-    workload, counts = workloads.histogram(50), np.full(50, 20)
-    found = planning.recommend(workload, 1.0, users=1000, alpha=0.01, counts=counts)
-    assert found.ranking.iloc[0]["standard_error"] < 0.1
-    assert not any("enough" in sentence for sentence in found.sentences)
-    fine = planning.recommend(workload, 1.0, users=1000, alpha=verdicts.alpha_for(0.005), counts=counts)
-    assert fine.sentences[1].startswith("With your 1,000 users: 0 of 50 answers are usable.")
-
-
-def test_nothing_to_recommend_says_so():
-    found = planning.recommend(workloads.prefix(16), 2.0, candidates=["rejection_gaussian", "optimized"])
-    assert found.name is None
-    assert len(found.sentences) == 1
-    assert (found.ranking["note"] != "").all()

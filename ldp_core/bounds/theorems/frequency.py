@@ -166,13 +166,6 @@ def figures_of(
     return figures
 
 
-def affordable_draws(mechanism: Design, most: int = 4000) -> int:
-    """The largest number of populations, up to ``most``, that does not take too long. ValueError if
-    the likelihood is not available."""
-    Q = _strategy_of(mechanism)
-    return most if _direct(Q) else max(2, min(most, int(MOST_LIKELIHOOD_STEPS / _steps(Q))))
-
-
 def why_not(mechanism: Design, concentration: float | None = None) -> str:
     """Why the likelihood of the reports of ``mechanism`` is not worked out here; empty where it is."""
     if mechanism.n > MOST_MATRIX_TYPES:

@@ -195,7 +195,7 @@ def few(algorithm: str, form: str = "paper") -> Callable[[Setting], float]:
         if algorithm == "histogram" and histogram_of(workload) != (workload.n, 1.0):
             raise ValueError("It is about the histogram, one query for each type; this workload asks something else.")
         d, N = workload.num_queries, setting.users
-        r = float(np.abs(workload.matrix).max()) if largest else workload.radius
+        r = _largest_entry(workload) if largest else workload.radius
         if form == "order":
             error = few_users.lower_order(algorithm, d, workload.n, N, setting.epsilon, r)
         elif largest:
@@ -206,6 +206,15 @@ def few(algorithm: str, form: str = "paper") -> Callable[[Setting], float]:
         return (d if largest else 1) * N * error**2
 
     return number
+
+
+def _largest_entry(workload: Workload) -> float:
+    try:
+        return float(np.abs(workload.matrix).max())
+    except ValueError:
+        raise ValueError(
+            "It is about the largest entry of the queries; these are too many here to be written out."
+        ) from None
 
 
 def noise_of(setting: Setting, form: str) -> tuple[float, float | None]:

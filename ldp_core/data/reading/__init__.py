@@ -1,7 +1,7 @@
 """Files to tables: CSV and its kin, Parquet, Excel, database files. Every refusal is one clear sentence.
 
 * `load`: an uploaded file (its bytes, at most `MOST_UPLOAD_BYTES`).
-* `query`: one SELECT over a local SQLite or DuckDB file, which can read that file and nothing else.
+* `query`: one SELECT over an SQLite or DuckDB file (its bytes), which can read that file and nothing else.
 * `LocalTable`: a CSV or Parquet file of any size by its path, counted by Arrow in flat memory.
 * `watched`: what is read inside it can be cancelled.
 
@@ -26,8 +26,8 @@ from ldp_core.data.reading.common import Stopped as Stopped
 from ldp_core.data.reading.common import UnreadableTable as UnreadableTable
 from ldp_core.data.reading.common import check_rows
 from ldp_core.data.reading.common import watched as watched
-from ldp_core.data.reading.database import checked_path as checked_path
 from ldp_core.data.reading.database import database_tables as database_tables
+from ldp_core.data.reading.database import is_database as is_database
 from ldp_core.data.reading.database import query as query
 from ldp_core.data.reading.options import ENCODINGS as ENCODINGS
 from ldp_core.data.reading.options import Loaded as Loaded
@@ -103,7 +103,7 @@ def _check_content(content: bytes, ending: str) -> None:
     if ending not in TEXT_ENDINGS | PARQUET_ENDINGS | EXCEL_ENDINGS:
         kind = f'ending in "{ending[:20]}"' if ending else "without an ending"
         raise UnreadableTable(
-            f"Files {kind} are not read: use a CSV file (.csv, .tsv, .txt), Parquet (.parquet) or Excel (.xlsx) file."
+            f"Files {kind} are not read: use CSV (.csv, .tsv, .txt), Parquet (.parquet), Excel (.xlsx), SQLite or DuckDB."
         )
     if not content:
         raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")

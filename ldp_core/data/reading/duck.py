@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import duckdb
@@ -28,11 +29,12 @@ ERRORS = (duckdb.Error, pa.ArrowException, OSError)
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
-    """Write the result of the query ``options["sql"]`` over the file ``options["path"]`` as an Arrow stream."""
+    """Write the result of the query ``options["sql"]`` over the file ``options["path"]``, which is removed, as an Arrow stream."""
     with (
         in_words(*ERRORS),
         duckdb.connect(options["path"], read_only=True, config={**SETTINGS, **LOCKS}) as connection,
     ):
+        Path(options["path"]).unlink()  # the open file stays readable here, and for no one else
         sql = options["sql"] or TABLES
         statements = connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:

@@ -18,18 +18,9 @@ _NO_MEMORY = re.compile(r"(?i)bad_alloc|MemoryError|allocat|map segment|out of m
 def upload_in_words() -> str:
     """The limits of an upload, for the page."""
     return (
-        f"CSV, Excel or Parquet, at most {limits.MOST_UPLOAD_BYTES // MB} MB, {limits.MOST_COLUMNS} columns and {limits.READ_TEXT.cells // 10**6} million "
+        f"CSV, Excel, Parquet, SQLite or DuckDB, at most {limits.MOST_UPLOAD_BYTES // MB} MB, {limits.MOST_COLUMNS} columns and {limits.READ_TEXT.cells // 10**6} million "
         f"cells ({limits.READ_EXCEL.cells // 10**6} million in Excel). Reading ends after {_minutes(limits.READ_TEXT.seconds)}, Excel after "
         f"{_minutes(limits.READ_EXCEL.seconds)}."
-    )
-
-
-def local_in_words() -> str:
-    """The limits of looking at a local file, for the page."""
-    return (
-        f"Reading and counting take at most {_minutes(limits.READ_LOCAL.seconds)} and {limits.READ_LOCAL.memory // GB} GB of memory, and can be "
-        "cancelled. If columns have more than a million combinations of values, people are kept one by one: up to "
-        f"{limits.MOST_VALUES // 10**6:,} million values, such as {limits.MOST_VALUES // 11 // 10**6:,} million people with 11 columns."
     )
 
 

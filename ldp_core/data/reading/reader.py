@@ -5,7 +5,6 @@ Reading a large file takes a while: inside `watched` it reports its progress and
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from ldp_core.data.reading.common import (
     first_line,
     watch,
 )
-from ldp_core.data.reading.database import checked_path
 from ldp_core.data.reading.numerals import Evidence, Numerals, columns_of_text, evidence_of, is_text
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.parquet import ParquetTable
@@ -33,15 +31,6 @@ from ldp_core.data.reading.totals import left_out
 from ldp_core.limits import MOST_DISTINCT_ROWS, MOST_TOTALLED_COLUMNS, MOST_TOTALLED_ROWS
 from ldp_core.wording import quoted
 
-KEPT_BYTES = 2**27
-"""Counts are kept for the column sets asked about last, up to this size: other bins, and fewer columns, then need no further look
-at the file."""
-SUMMED = 300_000
-"""Up to this many rows of counts are added up when fewer columns are requested; past it reading the
-file again is faster."""
-EACH_DISTINCT = 100_000
-"""Most different values of a column that is counted along with others."""
-_TOO_MANY = "These columns have more distinct rows than fit in memory: choose fewer."
 _MEND = "choose fewer columns, or save the file as Parquet, which is read faster."
 _ROWS = 2**18
 _FIRST = 2**11
@@ -67,14 +56,13 @@ class LocalTable:
         Raises:
             UnreadableTable: no such file, another kind of file, or a beginning that is no table.
         """
-        self.path: Path = checked_path(path)
-        self._version, self._lock = _version(self.path), threading.Lock()
+        self.path = _checked(path)
+        self._version = _version(self.path)
         options = options or ReadOptions()
         self._file, self.options, self._notes = _looked_at(self.path, options)
         self.columns = tuple(self._file.names)
         self._numerals = Numerals(options, self.options.delimiter if isinstance(self._file, TextTable) else None)
         self._learnt: set[str] = set()  # the columns all of whose cells are known to `numerals`
-        self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
         self._whole: pa.Table | None = None
         # The rows without any value, counted; None where they are not known yet.
         self._blank = None if isinstance(self._file, TextTable) and len(self.columns) > 1 else _Counts(self.columns)
@@ -109,53 +97,23 @@ class LocalTable:
         Raises:
             UnreadableTable: more than `most` distinct rows, an unknown column, or a file that turns out to be damaged.
         """
-        known = self._known(columns)  # two threads may look at the same time
-        if known is None:
-            (counted,) = self._count([columns], most)
-            if counted.many:
-                raise TooManyRows(_TOO_MANY)
-            known = self._understood(counted)
-        frame, users = known
-        if not len(users):
+        counted = self._count(columns, most)
+        if counted.many:
+            raise TooManyRows("These columns have more distinct rows than fit in memory: choose fewer.")
+        if not counted.people:
             raise UnreadableTable("This file has column names but no rows: choose one with rows.")
-        if len(users) > most:
-            raise TooManyRows(_TOO_MANY)
-        self._keep(tuple(columns), frame, users)
-        return frame.copy(), users.copy()
+        return self._understood(counted)
 
-    def count_each(self, columns: list[str], beside: str | None = None) -> set[str]:
-        """Count each of some columns on its own (with the column ``beside`` it, such as one of counts), so that `counts` needs no
-        look at the file for them: one look at it for all together.
-
-        Returns:
-            The columns of more than `EACH_DISTINCT` different values, which are not counted.
-
-        Raises:
-            UnreadableTable: as `counts`.
-        """
-        sets = [[name] if beside in (None, name) else [name, beside] for name in columns]
-        counted = self._count([names for names in sets if self._known(names) is None], EACH_DISTINCT)
-        for one in counted:
-            if not one.many:
-                self._keep(tuple(one.columns), *self._understood(one))
-        return {one.columns[0] for one in counted if one.many}
-
-    def _count(self, sets: list[list[str]], most: int) -> list[_Counts]:
-        """The distinct rows of each of these sets of columns, in one look at the file."""
-        counted, every = (
-            [_Counts(names, most) for names in sets],
-            list(dict.fromkeys(name for names in sets for name in names)),
-        )
-        for part in self._parts(every) if every else ():
-            for one in counted:
-                one.add(part)
-            if all(one.many for one in counted):
+    def _count(self, columns: list[str], most: int) -> _Counts:
+        """The distinct rows of these columns, in one look at the file."""
+        counted = _Counts(columns, most)
+        for part in self._parts(columns):
+            counted.add(part)
+            if counted.many:
                 break
-        for one in counted:
-            one.group()
-        if self._whole is None and any(one.may_be_blank() for one in counted):
-            for one in counted:
-                one.leave_out(self._find_blank())
+        counted.group()
+        if self._whole is None and counted.may_be_blank():
+            counted.leave_out(self._find_blank())
         return counted
 
     def _find_blank(self) -> _Counts:
@@ -177,29 +135,6 @@ class LocalTable:
                 self._learnt.add(name)
         self._settle(columns)
         return self._frame(counted.rows.select(columns)), users
-
-    def _known(self, columns: list[str]) -> tuple[pd.DataFrame, np.ndarray] | None:
-        """The known counts of these columns, or of more, which are then added up."""
-        with self._lock:
-            wider = [(key, *counted) for key, counted in self._counted.items() if set(columns) <= set(key)]
-        for key, frame, users in wider:
-            if len(key) == len(columns):
-                return frame[columns], users
-        return next((_summed(frame[columns], users) for _, frame, users in wider if _may_be_summed(frame)), None)
-
-    def _keep(self, columns: tuple[str, ...], frame: pd.DataFrame, users: np.ndarray) -> None:
-        """As what was asked about last."""
-        with self._lock:
-            self._counted.pop(columns, None)
-            self._counted[columns] = frame, users
-            sizes = {key: int(frame.memory_usage().sum()) + n.nbytes for key, (frame, n) in self._counted.items()}
-            while sum(sizes.values()) > KEPT_BYTES:
-                oldest = next(iter(sizes))
-                del self._counted[oldest], sizes[oldest]
-
-    def first(self, rows: int) -> pd.DataFrame:
-        """The first rows."""
-        return self._frame(self._beginning(rows)[0])
 
     def _beginning(self, most: int) -> tuple[pa.Table, bool]:
         """The first rows with a value, and whether these are all."""
@@ -330,6 +265,20 @@ class _Counts:
             self.group()
 
 
+def _checked(path: str) -> Path:
+    """The absolute path of an existing ordinary file, or UnreadableTable."""
+    try:
+        file = Path(path.strip()).expanduser().resolve()
+        if not file.is_file():
+            raise UnreadableTable(f'There is no file "{path.strip()[-80:]}" on this machine: check the path.')
+        with file.open("rb"):
+            return file
+    except (OSError, ValueError, RuntimeError) as error:
+        if isinstance(error, UnreadableTable):
+            raise
+        raise UnreadableTable(f'The file "{path.strip()[-80:]}" cannot be opened: {first_line(error)}.') from error
+
+
 def _looked_at(path: Path, options: ReadOptions) -> tuple[TextTable | ParquetTable, ReadOptions, tuple[str, ...]]:
     """The file, the options used, and notes."""
     ending = path.suffix.lower()
@@ -357,16 +306,3 @@ def _plain(table: pa.Table) -> pa.Table:
         if pa.types.is_dictionary(field.type):
             table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
     return table
-
-
-def _may_be_summed(frame: pd.DataFrame) -> bool:
-    """Few rows of texts: of the other types that Parquet has, not all can be grouped."""
-    return len(frame) <= SUMMED and all(isinstance(kind, pd.StringDtype) for kind in frame.dtypes)
-
-
-def _summed(frame: pd.DataFrame, users: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
-    """The distinct rows of a table of texts, and the users of each."""
-    names = [f"c{i}" for i in range(frame.shape[1])]
-    rows = pa.table([*(pa.array(frame.iloc[:, i]) for i in range(frame.shape[1])), users], [*names, "n"])
-    sums = rows.group_by(names).aggregate([("n", "sum")])
-    return sums.select(names).rename_columns(list(frame.columns)).to_pandas(), sums.column("n_sum").to_numpy()

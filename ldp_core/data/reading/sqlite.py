@@ -1,11 +1,10 @@
-"""One SELECT over an SQLite file, in the process that reads: nothing is written, not even beside the file."""
+"""One SELECT over the bytes of an SQLite file, in the process that reads."""
 
 from __future__ import annotations
 
 import pickle
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 from sys import getsizeof
 from typing import Any, BinaryIO
 
@@ -16,18 +15,25 @@ from ldp_core.limits import Limits
 TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name"
 _BATCH = 4096
 _LONGEST_CELL = 2**20
-_WAL = 2  # the file format version in bytes 18 and 19 of the header (sqlite.org/fileformat2.html, section 1.3.3)
+_VERSIONS = slice(18, 20)
+_WAL, _JOURNAL = b"\2\2", b"\1\1"
+"""The versions of the file format, to write and to read it (sqlite.org/fileformat2.html, section 1.3.3)."""
+_LOG = (
+    "The latest rows of this database may still be in its log, a file ending in -wal. Close the program that has it open, and load it "
+    "again, so that no row is missing."
+)
 _REFUSED = {"load_extension", "fts3_tokenizer"}  # they run code, or give away addresses of it
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
-    """Write the rows of the query ``options["sql"]`` over the file ``options["path"]``; returns the names of its columns."""
-    path = Path(options["path"])
-    before, address = _state(path), _address(path)
-    with in_words(sqlite3.Error, sqlite3.Warning), closing(sqlite3.connect(address, uri=True)) as connection:
+    """Write the rows of the query ``options["sql"]``; returns the names of its columns, and notes."""
+    notes = []
+    if content[_VERSIONS] == _WAL:  # a database in memory has no log
+        content, notes = content[:18] + _JOURNAL + content[20:], [_LOG]
+    with in_words(sqlite3.Error, sqlite3.Warning), closing(sqlite3.connect(":memory:")) as connection:
+        connection.deserialize(content)
         connection.execute("PRAGMA temp_store = MEMORY")
-        connection.execute("PRAGMA mmap_size = 0")
         connection.set_authorizer(_authorise)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
         cursor = connection.execute(options["sql"] or TABLES)
@@ -44,31 +50,7 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
             for row in batch:
                 texts = check_row(names, row, texts)
             pickle.dump(batch, output)
-    if _state(path) != before:
-        raise UnreadableTable("Another program changed this database while it was read: run the query again.")
-    return {"names": names}
-
-
-def _address(path: Path) -> str:
-    """How to open the file so that reading it writes nothing."""
-    with path.open("rb") as file:
-        header = file.read(20)
-    if _WAL not in header[18:20]:
-        return f"{path.as_uri()}?mode=ro"
-    log = path.with_name(path.name + "-wal")
-    if log.exists() and log.stat().st_size:
-        raise UnreadableTable(
-            f"The latest rows of this database are still in {log.name[-60:]} beside it: close the program that has it open, or "
-            "run PRAGMA wal_checkpoint(TRUNCATE) there, and ask again."
-        )
-    # Without this, SQLite makes two files beside the database; and all rows are in the database itself.
-    return f"{path.as_uri()}?mode=ro&immutable=1"
-
-
-def _state(path: Path) -> list[tuple[int, int] | None]:
-    """Size and time of the file and of the log beside it."""
-    files = (path, path.with_name(path.name + "-wal"))
-    return [(file.stat().st_size, file.stat().st_mtime_ns) if file.exists() else None for file in files]
+    return {"names": names, "notes": notes}
 
 
 def _authorise(action: int, first: str | None, second: str | None, *_: object) -> int:

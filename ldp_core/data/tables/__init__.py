@@ -17,10 +17,9 @@ from ldp_core.data.reading import TEXT_ENDINGS as TEXT_ENDINGS
 from ldp_core.data.reading import Loaded as Loaded
 from ldp_core.data.reading import LocalTable as LocalTable
 from ldp_core.data.reading import ReadOptions as ReadOptions
-from ldp_core.data.reading import TooManyRows as TooManyRows
 from ldp_core.data.reading import UnreadableTable as UnreadableTable
-from ldp_core.data.reading import checked_path as checked_path
 from ldp_core.data.reading import database_tables as database_tables
+from ldp_core.data.reading import is_database as is_database
 from ldp_core.data.reading import limits_in_words as limits_in_words
 from ldp_core.data.reading import load as load
 from ldp_core.data.reading import query as query
@@ -60,4 +59,3 @@ from ldp_core.data.tables.survey_columns import Suggestion as Suggestion
 from ldp_core.data.tables.survey_columns import fitting as fitting
 from ldp_core.data.tables.survey_columns import suggest_for_survey as suggest_for_survey
 from ldp_core.data.tables.survey_columns import told_of as told_of
-from ldp_core.data.tables.survey_columns import too_different as too_different

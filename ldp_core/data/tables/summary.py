@@ -11,12 +11,10 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain.dates import are_dates
-from ldp_core.data.reading import LocalTable
 from ldp_core.data.tables.units import unit_of
 
 # Below this many distinct numbers a column is a code or a score rather than a measurement.
 _FEW_NUMBERS = 20
-_MOST_COUNTS = 10_000
 MOSTLY = 0.9
 COUNT_NAMES = {
     "count",
@@ -118,14 +116,10 @@ def called_counts(name: str) -> bool:
     return name.strip().casefold() in COUNT_NAMES
 
 
-def counts_column(table: pd.DataFrame | LocalTable) -> str | None:
+def counts_column(table: pd.DataFrame) -> str | None:
     """The column that says how many people a row stands for, if a table looks like counts. Its name
     says so, it holds whole numbers of at least 0, and no two rows are alike in the other columns, ids
-    left out. A file by its path is examined up to 10,000 rows."""
-    if isinstance(table, LocalTable):
-        table = table.first(_MOST_COUNTS + 1)
-        if len(table) > _MOST_COUNTS:
-            return None
+    left out."""
     for name in map(str, table.columns):
         rest = [other for other in table.columns if str(other) != name and not called_id(str(other))]
         if called_counts(name) and rest and not table.duplicated(rest).any() and can_count(columns.parse(table[name])):

@@ -134,8 +134,3 @@ def fitting(types: Sequence[int]) -> int:
 def _first(notes: list[str]) -> str:
     more = f" And {len(notes) - _SHOWN:,} more columns likewise." if len(notes) > _SHOWN else ""
     return " ".join(notes[:_SHOWN]) + more
-
-
-def too_different(name: str) -> Suggestion:
-    """A column of a large file with too many different values to be counted."""
-    return Suggestion(None, f"{name} has more different values than fit in memory: merge them in the file first.")

@@ -1,4 +1,4 @@
-"""The command line: ``python -m ldp_core design|compare|simulate|audit|kit|collect`` does from a file what the app does.
+"""The command line: ``python -m ldp_core design|audit|kit|collect`` does from a file what the app does.
 
 Results go to standard output, progress and sentences about what went wrong to standard error. Exit codes: 0 done, 2 bad input,
 130 stopped by Ctrl-C.
@@ -7,6 +7,7 @@ Results go to standard output, progress and sentences about what went wrong to s
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import os
 import sys
@@ -14,21 +15,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ldp_core.deploy.commands import audit, collect, compare, design, files, kit, simulate
-from ldp_core.deploy.commands.terminal import Stopping, stopping, telling
 from ldp_core.run import Interrupted
 
 DONE = 0
 BAD_INPUT = 2
 STOPPED = 130
 COMMANDS = {
-    "design": design,
-    "compare": compare,
-    "simulate": simulate,
-    "audit": audit,
-    "kit": kit,
-    "collect": collect,
+    "design": "Build or fit the mechanism of a configuration, say what it costs, and write the design as a zip",
+    "audit": "Audit a design or a strategy matrix: exact epsilon, whether it answers the questions, and how far it is from the best",
+    "kit": "Write the kit of a design: clients, audit, test vectors and a report for a privacy review, in one zip",
+    "collect": "Count the reports of a kit's devices, and answer the questions from them",
 }
+"""What each does; the module of the same name is imported when it is asked for."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -38,18 +36,20 @@ class _Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{message[:1].upper()}{message[1:]}: see {self.prog} --help.\n")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
+def parser(named: Sequence[str]) -> argparse.ArgumentParser:
+    """The command line, with the arguments of those commands that are ``named``: to import all takes seconds."""
     top = _Parser(
         prog="python -m ldp_core",
         description="Local differential privacy from the command line, with the numbers of the app.",
         epilog="CONFIG is a file that the app has saved or exported: configuration.json, or a zip with it.",
     )
     below = top.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    for name, module in COMMANDS.items():
-        command = below.add_parser(name, help=module.HELP, description=module.HELP + ".")
-        module.arguments(command)
-        command.set_defaults(run=module.run)
+    for name, about in COMMANDS.items():
+        command = below.add_parser(name, help=about, description=about + ".")
+        if name in named:
+            module = importlib.import_module(f"ldp_core.deploy.commands.{name}")
+            module.arguments(command)
+            command.set_defaults(run=module.run)
     return top
 
 
@@ -59,9 +59,12 @@ def main(arguments: Sequence[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):  # characters that its encoding lacks are written as \\u2265, say
             stream.reconfigure(errors="backslashreplace")
     try:
-        given = parser().parse_args(arguments)
+        given = parser(arguments).parse_args(arguments)
     except SystemExit as left:  # after --help, or a sentence
         return int(left.code or 0)
+    from ldp_core.deploy.commands import files
+    from ldp_core.deploy.commands.terminal import Stopping, stopping, telling
+
     try:
         files.check_apart(given)
         with stopping() as stop, telling():

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from ldp_core import analysis, shuffled, wording
+from ldp_core import analysis, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.deploy.kit import package
 from ldp_core.designs import Setting, choices, ready
@@ -17,8 +17,6 @@ from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.mechanisms import ExplicitMechanism, strategy_files
 from ldp_core.mechanisms.base import Audit, Mechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-
-HELP = "Audit a design or a strategy matrix: exact epsilon, whether it answers the questions, and how far it is from the best"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,12 +32,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=files.Input,
         help="the design whose questions a strategy matrix is to answer",
     )
-    parser.add_argument(
-        "--mixed",
-        metavar="PEOPLE",
-        type=int,
-        help="say as well what mixing the reports of so many people would give, against whoever sees only mixed reports",
-    )
     files.data_argument(parser)
     files.json_argument(parser)
 
@@ -54,14 +46,14 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         result = _of_matrix(given, content, stop)
     else:
         mechanism = _own(strategy_files.read_strategy(content), MAX_EPSILON)
-        result = _audited(given, mechanism, mechanism.audit())
+        result = _audited(mechanism, mechanism.audit())
     terminal.show(given, stop, result, lambda: terminal.facts(_facts(result)))
 
 
 def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, Any]:
     bundle, setting = working.opened(given.file, given, stop)
     mechanism = working.built(setting, setting.chosen, stop, bundle)
-    result = _audited(given, mechanism, mechanism.audit(), setting.labels, setting.chosen) | {
+    result = _audited(mechanism, mechanism.audit(), setting.labels, setting.chosen) | {
         "claimed_epsilon": setting.epsilon
     }
     if reason := choices.too_expensive(mechanism.name, setting.workload, setting.epsilon):
@@ -74,7 +66,7 @@ def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event)
     bundle, setting = working.opened(given.questions, given, stop)
     mechanism = _own(strategy_files.read_strategy(content, setting.workload.n, setting.labels), setting.epsilon)
     audit = mechanism.audit()
-    result = _audited(given, mechanism, audit, setting.labels) | {"claimed_epsilon": setting.epsilon}
+    result = _audited(mechanism, audit, setting.labels) | {"claimed_epsilon": setting.epsilon}
     if not audit.epsilon <= setting.epsilon:
         if not MIN_EPSILON <= audit.epsilon <= MAX_EPSILON:
             return result | {"missing": f"Costs are worked out for epsilon from {MIN_EPSILON:g} to {MAX_EPSILON:g}."}
@@ -89,20 +81,11 @@ def _own(strategy: Any, epsilon: float) -> Mechanism:
     return ExplicitMechanism("own", strategy, epsilon)
 
 
-def _audited(
-    given: argparse.Namespace, mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = None, name: str = ""
-) -> dict[str, Any]:
+def _audited(mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = None, name: str = "") -> dict[str, Any]:
     """The result has the names of the best distinguished types if these have ``labels``."""
     named: dict[str, Any] = (
         {} if labels is None else {"worst_pair_named": [labels[place] for place in audit.worst_pair]}
     )
-    if given.mixed is not None:
-        named["mixed"] = {
-            "people": given.mixed,
-            "delta": shuffled.usual_delta(given.mixed),
-            "central_epsilon": shuffled.shuffled(mechanism, given.mixed),
-            "meaning": shuffled.promised(mechanism, given.mixed),
-        }
     return named | {
         "mechanism": name or mechanism.name,
         "types": mechanism.n,
@@ -140,8 +123,6 @@ def _facts(result: dict[str, Any]) -> dict[str, str]:
     }
     if result["audited_delta"]:
         facts["Delta"] = wording.significant(result["audited_delta"])
-    if "mixed" in result:
-        facts["If mixed"] = result["mixed"]["meaning"]
     if claimed is not None:
         facts["Promised"] = f"{claimed:g}: {'kept' if epsilon <= claimed else 'NOT KEPT'}"
     if answered is not None:

@@ -16,8 +16,6 @@ from ldp_core.deploy.collector import Read
 from ldp_core.deploy.commands import files, terminal
 from ldp_core.deploy.kit.opening import open_kit
 
-HELP = "Count the reports of a kit's devices, and answer the questions from them"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

@@ -12,8 +12,6 @@ from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.deploy.kit import package
 from ldp_core.designs import Setting, audited_in_words, detecting
 
-HELP = "Build or fit the mechanism of a configuration, say what it costs, and write the design as a zip"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     files.configuration_argument(parser)

@@ -9,8 +9,6 @@ from ldp_core.deploy.commands import design, files, terminal
 from ldp_core.deploy.kit import package, signing
 from ldp_core.limits import MOST_KEY_BYTES
 
-HELP = "Write the kit of a design: clients, audit, test vectors and a report for a privacy review, in one zip"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     files.configuration_argument(parser)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from ldp_core import library, wording
 from ldp_core.deploy.commands import files, terminal
-from ldp_core.designs import Bundle, Setting, choices, ready
+from ldp_core.designs import Bundle, Setting, ready
 from ldp_core.designs.standalone import adopt
 from ldp_core.mechanisms.base import Mechanism
 
@@ -58,31 +58,6 @@ def built(setting: Setting, name: str, stop: threading.Event, bundle: Bundle | N
     if library.spec(name).fitted:
         terminal.begin(f"Fitting {library.spec(name).title}")
     return setting.build(name, None, stop)
-
-
-def several(
-    setting: Setting, names: Iterable[str], stop: threading.Event, bundle: Bundle | None = None
-) -> tuple[dict[str, Mechanism], dict[str, str]]:
-    """Those of the named mechanisms that can be had, and why the others cannot. ValueError for a name that there is none of."""
-    ready, left_out = dict[str, Mechanism](), dict[str, str]()
-    for name in names:
-        spec = library.spec(name)
-        try:
-            if stop.is_set() and spec.fitted:
-                raise ValueError("It was not fitted, since you stopped.")
-            ready[name] = built(setting, name, stop, bundle)
-        except ValueError as error:
-            left_out[name] = str(error)
-    for name, reason in left_out.items():
-        terminal.say(f"{library.spec(name).title}: {reason}")
-    if not ready:
-        raise ValueError("None of the mechanisms can be had for this configuration.")
-    return ready, left_out
-
-
-def asked_for(setting: Setting, names: Iterable[str]) -> tuple[str, ...]:
-    """Mechanisms as they were typed, each with the parameters that it has in this design, and once."""
-    return tuple(dict.fromkeys(choices.named(setting.configuration, name) for name in names))
 
 
 def gap(value: float) -> str:

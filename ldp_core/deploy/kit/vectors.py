@@ -92,7 +92,7 @@ def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
     if summed:
         refused.append(_altered(description, summed[0], -1, "chances that sum to one unit less than 2^53"))
     if alone:
-        now = reduce(lambda place, step: place[step], alone[0], description)
+        now: Any = reduce(lambda place, step: place[step], alone[0], description)
         never = -now if alone[0][-1] == "flip" else ONE - now
         refused.append(_altered(description, alone[0], never, "a report that some people send and others never do"))
     if description["domain"] is not None:

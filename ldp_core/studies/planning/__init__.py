@@ -1,5 +1,4 @@
-"""Planning a collection: any two of epsilon, users and error fix the third; and a recommended
-mechanism.
+"""Planning a collection: any two of epsilon, users and error fix the third.
 
 Let v be the variance per user of a mechanism on the workload (squared users, summed over the p
 queries). N users give shares with a mean squared error over the queries of
@@ -10,9 +9,6 @@ that no unbiased epsilon-LDP mechanism can beat. If queries have weights, so doe
 them, and p is `Workload.squared_weights`.
 """
 
-from ldp_core.studies.planning.recommendation import TOLERANCE as TOLERANCE
-from ldp_core.studies.planning.recommendation import Recommendation as Recommendation
-from ldp_core.studies.planning.recommendation import recommend as recommend
 from ldp_core.studies.planning.solve import COLUMNS as COLUMNS
 from ldp_core.studies.planning.solve import TIME_OVER as TIME_OVER
 from ldp_core.studies.planning.solve import default_bound as default_bound

@@ -16,23 +16,27 @@ BINDING = 1.01
 ATTAINED = 1e-6
 
 
-def group(state: Session, entries_of_group: Sequence[Entry], quantity: str) -> None:
-    """All entries of a group: first what says something here, its number as the ``quantity`` on the axis, then why the others do
-    not."""
-    for entry in entries_of_group:
-        if not entry.reason:
-            _entry(state, entry, quantity)
-    silent = [entry for entry in entries_of_group if entry.reason]
-    if silent:
-        with st.expander(f"Does not apply here ({len(silent)})"):
-            for entry in silent:
+def of_kind(state: Session, words: str, entries_of_group: Sequence[Entry]) -> None:
+    """The entries of a group that say something here, below ``words`` on what they are."""
+    if said := [entry for entry in entries_of_group if not entry.reason]:
+        st.markdown(words)
+        for entry in said:
+            _entry(state, entry)
+
+
+def silent(entries_of_all: Sequence[Entry]) -> None:
+    """Why the others do not apply here."""
+    others = [entry for entry in entries_of_all if entry.reason]
+    if others:
+        with st.expander(f"Does not apply here ({len(others)})"):
+            for entry in others:
                 statement = entry.statement
                 st.markdown(f"- **{statement.title}** ({statement.source}): {plain(entry.reason)}")
 
 
-def _entry(state: Session, entry: Entry, quantity: str) -> None:
+def _entry(state: Session, entry: Entry) -> None:
     statement = entry.statement
-    with st.expander(f"**{statement.title}**: {_number(state, entry, quantity)}"):
+    with st.expander(f"**{statement.title}**: {_number(state, entry)}"):
         st.markdown(statement.words)
         st.latex(statement.latex)
         if entry.variance is not None:
@@ -41,17 +45,15 @@ def _entry(state: Session, entry: Entry, quantity: str) -> None:
         st.caption(f"Source: {statement.source}.")
 
 
-def _number(state: Session, entry: Entry, quantity: str) -> str:
-    """The number of an entry, as the quantity on the axis."""
+def _number(state: Session, entry: Entry) -> str:
+    """The number of an entry, as on the axis."""
     if entry.variance is None or entry.standard_error is None or entry.users_needed is None:
         return "not worked out yet"
     if entry.variance == 0:
         return "says nothing here (0)"
     order = "of the order of " if entry.statement.order_only else ""
     large = ", once there are enough users" if entry.statement.kind == "large_sample" else ""
-    if quantity == "standard_error":
-        return f"{order}{plain(state.setting.error_in_words(entry.standard_error))}{large}"
-    return f"{order}{_users(entry)}{large}"
+    return f"{order}{plain(state.setting.error_in_words(entry.standard_error))}{large}"
 
 
 def _here(state: Session, entry: Entry) -> str:
@@ -61,14 +63,7 @@ def _here(state: Session, entry: Entry) -> str:
     target = plain(state.setting.error_in_words(state.setting.target))
     users = state.setting.users
     error = plain(state.setting.error_in_words(entry.standard_error))
-    if entry.deviation:
-        error += (
-            f" (± {wording.share(entry.deviation / entry.variance / 2)} of that from drawing populations at random)"
-        )
-    return (
-        f"With your {people(users)}: {error} for a typical query. For {target}: "
-        f"{_users(entry)}. {_compared(state, entry)}"
-    )
+    return f"With your {people(users)}: {error} for a typical query. For {target}: {_users(entry)}. {_compared(state, entry)}"
 
 
 def _users(entry: Entry) -> str:

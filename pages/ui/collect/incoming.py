@@ -1,4 +1,4 @@
-"""The part of the Collect page that brings reports in: uploads, files of this machine, simulated ones, earlier collections."""
+"""The part of the Collect page that brings reports in: uploads, simulated ones, earlier collections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.deploy.kit.opening import Kit
 from pages.ui import layout, promises
-from pages.ui.access import may_read_local_files, opened
 from pages.ui.controls import button, control, take_file, view_switch
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
@@ -22,7 +21,6 @@ OWN = "This design"
 KIT = "The design of a kit"
 SOURCES = {
     "upload": "Upload",
-    "local": "Files on this machine",
     "earlier": "An earlier collection",
     "simulated": "Try it",
 }
@@ -65,8 +63,6 @@ def kit(state: Session) -> Kit | None:
 def bring(state: Session, subject: Kit, own: bool) -> None:
     """The choice of where reports come from, and the entries and buttons of that."""
     offered = dict(SOURCES)
-    if not may_read_local_files():
-        del offered["local"]
     if not own:
         del offered["simulated"]
     chosen = view_switch(state, "collect-from", offered, "Source")
@@ -79,7 +75,7 @@ def bring(state: Session, subject: Kit, own: bool) -> None:
             lambda known: state.view.update({collecting.apart(subject): known}),
             help="Reports with ids and without are counted together only if you know this: otherwise people in both would count twice.",
         )
-    {"upload": _upload, "local": _local, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
+    {"upload": _upload, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
 
 
 def _start(label: str, act: Callable[[], None], disabled: bool = False) -> None:
@@ -107,28 +103,6 @@ def _upload(state: Session, subject: Kit) -> None:
     )
     with layout.actions():
         _start("Count these reports", act, disabled=not given)
-
-
-def _local(state: Session, subject: Kit) -> None:
-    if not opened():
-        return
-    paths = control(
-        st.text_area,
-        "Paths of CSV and Parquet files on this machine, one per line",
-        "collect-paths",
-        state.view.get("collect-paths", ""),
-        lambda text: state.view.update({"collect-paths": text}),
-        placeholder="/home/me/monday.parquet",
-        help="For files too large to upload: they are read where they are, in flat memory.",
-    )
-    lines = [line.strip() for line in paths.splitlines() if line.strip()]
-
-    def act() -> None:
-        named = state.view.get("collect-paths", "").splitlines()
-        collecting.count_files(state, subject, [Path(line.strip()) for line in named if line.strip()])
-
-    with layout.actions():
-        _start("Count these reports", act, disabled=not lines)
 
 
 def _earlier(state: Session, subject: Kit) -> None:

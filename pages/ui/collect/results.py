@@ -18,14 +18,12 @@ from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.deploy.kit.opening import Kit
 from ldp_core.designs import choices
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
-from ldp_core.people import dense
-from ldp_core.priors import Dirichlet
 from ldp_core.run import Cancel
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads.shown import scaled_names, shown_queries
 from pages.ui import layout, listing
 from pages.ui.controls import control, pick
-from pages.ui.priors import PRIORS, in_words, prior_control
+from pages.ui.priors import in_words, prior_control
 from pages.ui.session.state import Session
 from pages.ui.words import people, plain
 
@@ -169,31 +167,19 @@ def _occasions(state: Session, subject: Kit) -> int | None:
     return stated or None
 
 
-def prior_kind(state: Session, subject: Kit) -> Dirichlet:
-    """The prior chosen for the posterior mean, by default that of the design."""
-    kind: Dirichlet = state.view.get("collect-prior") or subject.configuration.simulation.prior
-    return kind if kind in _priors(state, subject) else "jeffreys"
-
-
-def _priors(state: Session, subject: Kit) -> tuple[Dirichlet, ...]:
-    """The priors that there are: earlier counts are those of this design, or in the kit."""
-    if subject.configuration == state.configuration:
-        return tuple(PRIORS)
-    return ("jeffreys", "even", *(() if subject.configuration.optimizer.histogram is None else ("histogram",)))
+def _earlier(state: Session, subject: Kit) -> bool:
+    """True if the posterior mean starts from earlier counts, by default as the design has it; those of a kit are in it."""
+    c = subject.configuration
+    there = c == state.configuration or c.optimizer.histogram is not None
+    return bool(state.view.get("collect-prior", c.simulation.prior == "histogram")) and there
 
 
 def _prior(state: Session, subject: Kit) -> float | np.ndarray:
-    now, own = prior_kind(state, subject), subject.configuration == state.configuration
-    prior_control(
-        state,
-        "collect-prior",
-        now,
-        lambda kind: state.view.update({"collect-prior": kind}),
-        _priors(state, subject),
-        editable=own,
-    )
-    counts = dense(state.setting.counts) if now == "people" else None
-    return choices.posterior_prior(subject.configuration, now, counts)
+    now, own = _earlier(state, subject), subject.configuration == state.configuration
+    if own or subject.configuration.optimizer.histogram is not None:
+        keep = lambda on: state.view.update({"collect-prior": on})  # noqa: E731
+        prior_control(state, "collect-prior", now, keep, editable=own)
+    return choices.posterior_prior(subject.configuration, now)
 
 
 def answers(state: Session, subject: Kit, collection: Collection) -> None:
@@ -261,7 +247,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         lambda look: charts.collection(drawn, users, subject.mechanism.name, look),
         _said(subject, table, reported, users, estimator)
         + f" {plain(collector.whose(reported, wider, sizes))}"
-        + (f" {in_words(subject.configuration, prior_kind(state, subject))}" if "prior" in options else ""),
+        + (f" {in_words(_earlier(state, subject))}" if "prior" in options else ""),
         "collected",
         lambda: collector.with_groups(collector.in_units(compute() if listed else table, workload, users), ratios),
     )

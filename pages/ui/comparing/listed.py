@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 
 import pandas as pd
 import streamlit as st
 
-from ldp_core import frames, library, mechanisms, shuffled, wording
+from ldp_core import frames, library, mechanisms, wording
 from ldp_core.papers import league
-from ldp_core.run import Cancel, asked
 from pages.ui import layout, listing
 from pages.ui.controls import button
 from pages.ui.session.state import Session
@@ -36,12 +34,6 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         "gap": st.column_config.NumberColumn(
             "Gap, at most", help="More users than the best bound allows, in the same case."
         ),
-        "central_epsilon": st.column_config.NumberColumn(
-            "Epsilon if mixed",
-            format="%.3g",
-            help=f"The central epsilon if the reports of these {people(design.users)} are mixed before anyone sees them, at delta "
-            f"{shuffled.delta_in_words(design.users)}. {shuffled.TRUST}",
-        ),
         "standard_error_worst_case": st.column_config.NumberColumn(
             "± worst case", help=f"{typical} Everybody has the value that is hardest to count."
         ),
@@ -54,10 +46,6 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     }
     if state.setting.only_case:  # the other cases are no others
         columns = {key: column for key, column in columns.items() if not key.endswith(("_average", "_on_data"))}
-    if state.configuration.reports_per_user > 1:  # it is worked out for one
-        del columns["central_epsilon"]
-    else:
-        table = table.assign(central_epsilon=_if_mixed(state, ready, table["name"]))
     listed = table[[name for name in columns if name != "paper_name"]].copy()
     listed.insert(1, "paper_name", [library.spec(n).paper_name for n in listed["name"]])
     listed["name"] = [state.setting.titled(n) for n in listed["name"]]
@@ -83,22 +71,6 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     if any(library.spec(name).continuous for name in table["name"]):
         titles = [library.spec(name).title for name in table["name"] if library.spec(name).continuous]
         st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
-
-
-def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: pd.Series) -> list[float]:
-    """The central epsilon of each of the ``names``; nan where none is known, or not yet."""
-    users = state.setting.users
-    key = ("central", [ready[name].digest for name in names if name in ready], users)
-
-    def each(cancel: Cancel) -> dict[str, float]:
-        found = {}
-        for name, mechanism in ready.items():
-            with suppress(ValueError):
-                found[name] = math.nan if asked(cancel)() else shuffled.shuffled(mechanism, users)
-        return found
-
-    found = layout.once_known(state, key, "working out what mixing gives", False, each, small=True) or {}
-    return [found.get(name, math.nan) for name in names]
 
 
 def catalogue(state: Session) -> None:

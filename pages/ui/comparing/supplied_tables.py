@@ -117,7 +117,7 @@ def _upload(state: Session) -> None:
         "type, where rows sum to 1, is turned round.",
     )
     st.caption(
-        f"It is kept in this design and its file; links leave it out unless everything is asked for. A design holds at most {SUPPLIED_TABLES}, each of at most "
+        f"It is kept in this design and its file. A design holds at most {SUPPLIED_TABLES}, each of at most "
         f"{MOST_SUPPLIED_ENTRIES:,} numbers, and {MOST_SUPPLIED_CHARACTERS / 1e6:g} MB of them all together, packed."
     )
 

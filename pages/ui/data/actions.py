@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -26,8 +24,6 @@ from pages.ui.words import plain
 
 PENDING_FILE = "given"
 """The key under which the view keeps a file that could not be read."""
-TOGETHER = 6
-"""Most columns of a local file that are counted as one table."""
 UNDESCRIBED = (CategoricalRecipe(column="value"),)
 
 
@@ -47,26 +43,14 @@ def adopt(state: Session, source: Source) -> None:
         state.set_data(known.model_copy(update={**kept, "counts": counts}), source)
     else:
         counts = tables.counts_column(source.table)
-        about = [name for name in _asked_about(state) if name in columns and name != counts]
-        about = about or [_first(state, source, counts)]
-        _count_together(source, about, counts)  # of a file by its path
-        recipes = tuple(suggested(state, source, name) for name in about)
-        state.set_data(UploadedData(recipes=recipes, counts=counts, **kept), source)
+        first = _first(state, source, counts)
+        state.set_data(UploadedData(recipes=(suggested(state, source, first),), counts=counts, **kept), source)
 
 
 def _first(state: Session, source: Source, counts: str | None) -> str:
-    """The first column that says something about people rather than telling them apart: their numbers often come first. Columns of a
-    large file with too many different values are passed over."""
-    names, able = [name for name in source.columns if name != counts], []
-    for name in names:
-        try:
-            identifies = tables.identifies(column_of(state, source, name, counts))
-        except tables.TooManyRows:
-            continue
-        if not identifies:
-            return name
-        able.append(name)
-    return able[0] if able else names[-1]
+    """The first column that says something about people rather than identifying them: their numbers often come first."""
+    names = [name for name in source.columns if name != counts]
+    return next((name for name in names if not tables.identifies(column_of(state, source, name, counts))), names[0])
 
 
 def _missed_table(state: Session) -> UploadedData | None:
@@ -75,21 +59,16 @@ def _missed_table(state: Session) -> UploadedData | None:
     return data if state.awaits_upload and isinstance(data, UploadedData) else None
 
 
-def _asked_about(state: Session) -> tuple[str, ...]:
-    """The attributes that a design is about whose questions were loaded without a domain."""
-    c = state.configuration
-    return c.workload.mentions if c.domain is None and c.workload is not None else ()
-
-
 def upload(state: Session, content: bytes, name: str) -> None:
-    """Read an uploaded file. ValueError with a sentence when it is no table; then nothing has changed, and the file is kept
-    until it can be read or another one is given."""
-    read(state, File("upload", name, _options(state), content))
-
-
-def open_file(state: Session, path: str) -> None:
-    """A CSV or Parquet file of this machine, counted where it is."""
-    read(state, File("local", Path(path.strip()).name, _options(state), path=path))
+    """Read an uploaded file; of a database what a loaded design asked of it, or nothing until there is a query. ValueError with a
+    sentence when it is no table; then nothing has changed, and the file is kept until it can be read or another one is given."""
+    missed = _missed_table(state)
+    options, query = (ReadOptions(), None) if missed is None else (missed.reading, missed.query)
+    given = File("upload", name, options, content, query)
+    if given.is_database and query is None:
+        state.view[PENDING_FILE] = given
+    else:
+        read(state, given)
 
 
 def read(state: Session, given: File) -> None:
@@ -115,14 +94,10 @@ def forget(state: Session) -> None:
     state.notices = []
 
 
-def _options(state: Session) -> ReadOptions:
-    missed = _missed_table(state)
-    return ReadOptions() if missed is None else missed.reading
-
-
-def run_query(state: Session, path: str, query: str) -> None:
-    """The answer of a local database."""
-    read(state, File("query", Path(path).name, path=path, query=query))
+def run_query(state: Session, given: File, query: str) -> None:
+    """The answer of an uploaded database."""
+    state.view.pop(f"query-{given.digest}", None)
+    read(state, replace(given, query=query))
 
 
 def listed_names(typed: str) -> tuple[str, ...]:
@@ -146,7 +121,7 @@ def read_again(state: Session, table: str, **said: Any) -> None:
         now = dict(zip(source.columns, found.columns, strict=True))
         recipes = tuple(r.model_copy(update={"column": now.get(r.column, r.column)}) for r in choice.recipes)
         counts = choice.counts and now.get(choice.counts)
-        _choose(state, choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), found)
+        state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), found)
 
     do(state, given.slow or source.slow, "reading the file again", act)
 
@@ -159,7 +134,7 @@ def choose_columns(state: Session, choice: DataChoice, source: Source, columns: 
     remembered = remember(state, choice, source)
     counts = counts_column(choice)
     recipes = [remembered.get((source.id, column)) or suggested(state, source, column, counts) for column in columns]
-    _choose(state, choice.model_copy(update={"recipes": tuple(recipes)}), source)
+    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), source)
     new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
     if new:
         state.view["attribute"] = new[-1]
@@ -192,7 +167,7 @@ def set_recipe(state: Session, choice: DataChoice, source: Source, recipe: Attri
             if attribute.name == recipe.column and attribute.kind in ("numeric", "range"):
                 recipe = tables.recipe_of_edges(recipe, tables.edge_table(attribute))
     recipes = (*choice.recipes[:position], recipe, *choice.recipes[position + 1 :])
-    _choose(state, choice.model_copy(update={"recipes": recipes}), source)
+    state.set_data(choice.model_copy(update={"recipes": recipes}), source)
     state.view["attribute"] = recipe.column
 
 
@@ -205,7 +180,7 @@ def set_counts(state: Session, choice: DataChoice, source: Source, column: str |
         if not others:
             raise ValueError("The table has no other column that could hold the values.")
         recipes = (suggested(state, source, others[0]),)
-    _choose(state, choice.model_copy(update={"counts": column, "recipes": recipes}), source)
+    state.set_data(choice.model_copy(update={"counts": column, "recipes": recipes}), source)
 
 
 def declare(state: Session, recipes: tuple[AttributeRecipe, ...], position: int) -> None:
@@ -229,7 +204,7 @@ def declared(state: Session) -> tuple[AttributeRecipe, ...]:
     """The attributes that are declared so far."""
     if isinstance(state.choice, DeclaredData):
         return state.choice.recipes
-    return tuple(CategoricalRecipe(column=name) for name in _asked_about(state)) or UNDESCRIBED
+    return UNDESCRIBED
 
 
 def load_sample(state: Session, file: str) -> None:
@@ -237,25 +212,6 @@ def load_sample(state: Session, file: str) -> None:
     entry = next(sample for sample in sources.catalogue() if sample["file"] == file)
     state.view.pop("source", None)
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
-
-
-def _choose(state: Session, choice: DataChoice, source: Source) -> None:
-    """The choice becomes the design's; what it needs of a local file is counted in one look."""
-    counts = counts_column(choice)
-    _count_together(source, [recipe.column for recipe in choice.recipes if recipe.column != counts], counts)
-    state.set_data(choice, source)
-
-
-def _count_together(source: Source, columns: list[str], counts: str | None) -> None:
-    """Count columns of a local file in one look at it: what each holds on its own follows. Many are counted each on its own, since
-    hardly two rows are alike in all of them."""
-    together = columns if counts is None else list(dict.fromkeys([*columns, counts]))
-    if columns and isinstance(source.table, tables.LocalTable) and all(name in source.columns for name in together):
-        if len(columns) > TOGETHER:
-            source.table.count_each(columns, counts)
-            return
-        with suppress(tables.TooManyRows):  # each may still be counted on its own
-            source.table.counts(together)
 
 
 def suggested(state: Session, source: Source, column: str, counts: str | None = None) -> AttributeRecipe:
@@ -269,10 +225,7 @@ def suggested(state: Session, source: Source, column: str, counts: str | None = 
 def _looked_at(state: Session, choice: DataChoice, source: Source) -> dict[str, tables.Suggestion]:
     """What is suggested for every column."""
     counts = counts_column(choice)
-    names = [name for name in source.columns if name != counts]
-    if isinstance(source.table, tables.LocalTable):
-        source.table.count_each(names, counts)
-    return {name: _in_a_survey(state, source, name, counts) for name in names}
+    return {name: _in_a_survey(state, source, name, counts) for name in source.columns if name != counts}
 
 
 @looking
@@ -302,13 +255,10 @@ def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
 
 
 def _in_a_survey(state: Session, source: Source, name: str, counts: str | None) -> tables.Suggestion:
-    def look() -> tables.Suggestion:
-        try:
-            return tables.suggest_for_survey(column_of(state, source, name, counts))
-        except tables.TooManyRows:
-            return tables.too_different(name)
-
-    return state.results.cached(("in a survey", source.id, name, counts), look)
+    return state.results.cached(
+        ("in a survey", source.id, name, counts),
+        lambda: tables.suggest_for_survey(column_of(state, source, name, counts)),
+    )
 
 
 def unused_columns(state: Session) -> None:

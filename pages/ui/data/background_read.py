@@ -29,7 +29,6 @@ from pages.ui.controls import guarded
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 from pages.ui.tasks.jobs import Job, jobs
-from pages.ui.words import plain
 
 WAITED = 1.0
 """Seconds an action waits for its table before the page goes on without it."""
@@ -58,10 +57,7 @@ def do(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -
     done = state.copy()
 
     def work(job: Job) -> None:
-        def progress(share: float) -> None:
-            job.progress = max(share, job.progress or 0.0)  # the file may be looked at more than once
-
-        with tables.watched(job.cancelled, progress):
+        with tables.watched(job.cancelled):
             act(done)
             _look_ahead(done)
 
@@ -136,16 +132,11 @@ def waits(state: Session) -> bool:
 
 
 def progress(state: Session) -> None:
-    """How far the reading has come that the page waits for, and a button that ends it."""
+    """The work that the page waits for, and a button that ends it."""
     if not waits(state):
         return
     job = state.view[_PENDING].job
-    title = wording.capital(plain(job.title))
-
-    def share(done: float, job: Job) -> None:
-        st.progress(min(1.0, done), text=f"{title}: {wording.duration(job.seconds)} so far.")
-
-    layout.live(job, share, f"{title}.")
+    layout.live(job, lambda progress, job: None, f"{wording.capital(job.title)}.")
     st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=job.cancel)
 
 
@@ -158,11 +149,9 @@ def column_of(state: Session, source: Source, name: str, counts: str | None) -> 
 
 def beginning(state: Session, source: Source) -> pd.DataFrame:
     """The first rows."""
-    table = source.table
-    first = table.head if isinstance(table, pd.DataFrame) else table.first
 
     def shown() -> pd.DataFrame:
-        frame = first(PREVIEW)
+        frame = source.table.head(PREVIEW)
         long = frame.map(lambda cell: isinstance(cell, str | bytes) and len(cell) > MOST_SHOWN_CHARACTERS)
         for name in frame.columns[long.any()]:
             cut = frame[name].map(lambda cell: wording.shortened(str(cell), MOST_SHOWN_CHARACTERS), na_action="ignore")
@@ -189,11 +178,9 @@ def doubts(state: Session, source: Source, recipe: AttributeRecipe) -> tuple[tab
 
 
 def can_count(state: Session, source: Source, column: str) -> bool:
-    """True if a column can say how many people each row stands for; of a local file only the first rows are asked."""
-    first = beginning(state, source)
-    if column not in first or not tables.can_count(parse(first[column])):
-        return False
-    return isinstance(source.table, tables.LocalTable) or tables.can_count(column_of(state, source, column, None))
+    """True if a column can say how many people each row stands for."""
+    first = beginning(state, source)  # most columns show that they cannot by it
+    return tables.can_count(parse(first[column])) and tables.can_count(column_of(state, source, column, None))
 
 
 def _end(state: Session, pending: Pending) -> None:

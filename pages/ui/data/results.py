@@ -352,7 +352,4 @@ def first_rows(state: Session) -> None:
     if source is None or state.choice is None:
         return
     first, columns = background_read.beginning(state, source), wording.plural(len(source.columns), "column")
-    if isinstance(source.table, tables.LocalTable):
-        listing.show_table(first, f"First rows of {columns}. The rows stay in the file.")
-    else:
-        listing.show_table(first, f"First of {wording.plural(len(source.table), 'row')}, {columns}.")
+    listing.show_table(first, f"First of {wording.plural(len(source.table), 'row')}, {columns}.")

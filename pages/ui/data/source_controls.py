@@ -1,19 +1,18 @@
-"""The part of the Data page that brings tables in: samples, uploads, files of this machine, databases."""
+"""The part of the Data page that brings tables in: samples and uploads, databases among them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from ldp_core import wording
 from ldp_core.data import tables
-from ldp_core.data.tables import ENCODINGS, EXCEL_ENDINGS, PARQUET_ENDINGS, TEXT_ENDINGS, ReadOptions
-from pages.ui import access, layout, promises, sources
-from pages.ui.controls import control, guarded, pick, take_file
+from ldp_core.data.tables import ENCODINGS, EXCEL_ENDINGS, TEXT_ENDINGS, ReadOptions
+from pages.ui import layout, promises, sources
+from pages.ui.controls import button, control, guarded, pick, take_file
 from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
 from pages.ui.session.state import Session
@@ -65,90 +64,55 @@ def upload(state: Session) -> None:
         type=None,
         help=f"{promises.ROWS_IN_MEMORY} {promises.forgetting()} Nothing is sent anywhere.",
     )
-    _reading(state, "upload")
+    _reading(state)
 
 
-def local(state: Session) -> None:
-    """A file by its path, for servers that only this machine can reach."""
-    if not access.opened():
-        return
-    with layout.wide():
-        path = control(
-            st.text_input,
-            "Path of a CSV, Parquet, Excel, SQLite or DuckDB file on this machine",
-            "local-path",
-            state.view.get("path", ""),
-            lambda text: state.view.update(path=text.strip()),
-            placeholder="/home/me/survey.parquet",
-            help="For files too large to upload: columns are counted in the file, and the rows are never all loaded at once.",
-        )
-    if not path.strip():
-        st.caption("Large files are counted where they are. A database is read by one SELECT.")
-        return
-    ending = path[path.rfind(".") :].lower() if "." in path else ""
-    if ending in TEXT_ENDINGS | PARQUET_ENDINGS | EXCEL_ENDINGS:
-        if st.button("Open", key="local-open", icon=":material/folder_open:", type="primary"):
-            guarded(state, data_actions.open_file, state, path)
-            st.rerun()
-        st.caption(tables.limits_in_words.local_in_words())
-    else:
-        _database(state, path)
-    _reading(state, "local")
-
-
-def _database(state: Session, path: str) -> None:
-    try:
-        names_of_tables = _tables(state, path)
-    except ValueError as error:
-        st.error(plain(str(error)))
-        return
-    names = ", ".join(plain(wording.shortened(name)) for name in names_of_tables[:20]) or "none"
-    st.caption(f"Tables: {names}{f' and {len(names_of_tables) - 20:,} more' if len(names_of_tables) > 20 else ''}.")
-    shown, awaited = state.source_shown, getattr(state.configuration.data, "query", None)
-    query = control(
-        st.text_area,
-        "Query (one SELECT)",
-        "local-query",
-        state.view.get("query") or (shown.file.query if shown is not None else None) or awaited or "",
-        lambda text: state.view.update(query=text),
-        placeholder=PLACEHOLDER,
-        help="It can read this file and nothing else, and change nothing.",
-    )
-    if st.button("Run the query", key="local-run", icon=":material/play_arrow:", type="primary"):
-        guarded(state, data_actions.run_query, state, path, query)
-        st.rerun()
-    st.caption(tables.limits_in_words.query_in_words())
-
-
-def _tables(state: Session, path: str) -> tuple[str, ...]:
-    """The tables of a database, asked for once as long as it does not change, since a process is started for it."""
-    try:
-        now = Path(path).expanduser().stat()
-        version = (now.st_size, now.st_mtime_ns)
-    except (OSError, ValueError, RuntimeError):
-        return tables.database_tables(path)  # which says what is wrong
-    return state.results.cached(("tables", path, version), lambda: tables.database_tables(path))
-
-
-def _reading(state: Session, kind: str) -> None:
+def _reading(state: Session) -> None:
     """How the file was read, to be corrected where the guess was wrong, or is to be read where that has failed."""
     given: File | None = state.view.get(data_actions.PENDING_FILE)
-    here = given is not None and given.kind == kind and given.path.strip() in ("", state.view.get("path"))
-    if given is not None and here and not background_read.waits(state):
+    if given is not None and not background_read.waits(state):
         _otherwise(state, given)
     source, choice = state.source_shown, state.choice
-    kinds = (kind, "query") if kind == "local" else (kind,)
-    if source is None or source.file.kind not in kinds or choice is None or choice.source != "upload":
+    if source is None or choice is None or choice.source != "upload":
         return
     again = partial(data_actions.read_again, state, source.id)
     with st.expander(f"How {plain(source.file.name[-40:])} was read"):
         st.caption(plain(_as_found(source)))
+        if source.file.is_database:
+            _query(state, source.file, "read")
         if source.sheets:
             sheets = {name: name for name in source.sheets}
             first = source.options.sheet or source.sheets[0]
             pick("Sheet", "read-sheet", first, lambda name: again(sheet=name), sheets)
         names = {"help": "Queries and answers are shown under these names."}
         _options(source.file, choice.reading, source.columns, "read", again, **names)
+
+
+def _query(state: Session, file: File, key: str) -> None:
+    """What is read of a database: its tables, a SELECT, and the button that runs it."""
+    try:
+        names = state.results.cached(("tables", file.digest), lambda: tables.database_tables(file.content))
+    except ValueError as error:
+        st.error(plain(str(error)))
+        return
+    listed = ", ".join(wording.shortened(name) for name in names[:20]) or "none"
+    st.caption(plain(f"Tables: {listed}{f' and {len(names) - 20:,} more' if len(names) > 20 else ''}."))
+    typed = f"query-{file.digest}"
+    control(
+        st.text_area,
+        "Query (one SELECT)",
+        f"{key}-query",
+        state.view.get(typed) or file.query or "",
+        lambda text: state.view.update({typed: text}),
+        placeholder=PLACEHOLDER,
+        help="It can read this file and nothing else, and change nothing.",
+    )
+
+    def run() -> None:
+        data_actions.run_query(state, file, state.view.get(typed) or file.query or "")
+
+    button("Run the query", f"{key}-run", "play_arrow", run, type="primary")
+    st.caption(tables.limits_in_words.query_in_words())
 
 
 def _otherwise(state: Session, given: File) -> None:
@@ -158,19 +122,23 @@ def _otherwise(state: Session, given: File) -> None:
         guarded(state, partial(data_actions.read_otherwise, state, **said))
 
     with st.expander(f"How to read {plain(given.name[-40:])}", expanded=True):
-        st.caption("This file has not been read. Say how it is to be read: each change reads it again.")
-        if given.ending in EXCEL_ENDINGS:
-            control(
-                st.text_input,
-                "Sheet",
-                "given-sheet",
-                given.options.sheet or "",
-                lambda name: change(sheet=name.strip() or None),
-                placeholder="the first one",
-            )
-        _options(given, given.options, given.options.names, "given", change, placeholder="as in the file")
+        if given.is_database:
+            _query(state, given, "given")
+        else:
+            st.caption("This file has not been read. Say how it is to be read: each change reads it again.")
+            if given.ending in EXCEL_ENDINGS:
+                control(
+                    st.text_input,
+                    "Sheet",
+                    "given-sheet",
+                    given.options.sheet or "",
+                    lambda name: change(sheet=name.strip() or None),
+                    placeholder="the first one",
+                )
+            _options(given, given.options, given.options.names, "given", change, placeholder="as in the file")
         with st.container(horizontal=True, key="given-actions"):
-            st.button("Read it again", key="given-again", icon=":material/refresh:", on_click=change)
+            if not given.is_database:
+                st.button("Read it again", key="given-again", icon=":material/refresh:", on_click=change)
             st.button(
                 "Forget this file", key="given-forget", type="tertiary", on_click=data_actions.forget, args=(state,)
             )

@@ -15,7 +15,6 @@ from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import curves, theorems
 from pages.ui import layout
-from pages.ui.bounds import subject as bounds_subject
 from pages.ui.controls import button
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
@@ -66,7 +65,7 @@ def theorem_lines(state: Session, at: Sequence[float], averages: Mapping[float, 
     average variance per user by epsilon."""
     setting = state.setting
     pure = {} if library.spec(state.chosen).delta else averages
-    return theorems.over_epsilon(setting.workload, setting.alpha, at, bounds_subject.branching(state), pure)
+    return theorems.over_epsilon(setting.workload, setting.alpha, at, averages=pure)
 
 
 def _lines(state: Session, case: str, names: Iterable[str]) -> list[pd.DataFrame]:

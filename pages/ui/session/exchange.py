@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.deploy.kit import package
@@ -19,39 +18,6 @@ from pages.ui.sources import Source
 
 SAME_ERROR = 1e-6
 """Share by which the error of one strategy may differ between machines."""
-
-LINK = "design"
-WITHOUT = "without"
-"""The query parameters that carry a design, and names of what was left out of it."""
-
-
-def address(state: Session, here: str, everything: bool = False) -> str:
-    """The address that opens the current design, on the server that shows the page at ``here``. ValueError if too long.
-
-    Data-dependent or hand-given parts (see `designs.revealing`) are left out unless ``everything``
-    is set.
-    """
-    configuration = state.settled if everything else designs.shareable(state.settled)
-    parts = urlsplit(here)
-    root = parts.path.rsplit("/", 1)[0] + "/"
-    left_out = () if everything else designs.left_out(state.configuration)
-    without = f"{WITHOUT}={'.'.join(left_out)}&" if left_out else ""
-    return urlunsplit((parts.scheme, parts.netloc, root, f"{without}{LINK}={designs.to_link(configuration)}", ""))
-
-
-def open_link(state: Session, text: str, without: str = "") -> bool:
-    """The design of a link becomes that of the session, with one sentence that says what is ``without`` it; a link that cannot be used
-    leaves a sentence. Returns whether there is a design to look at."""
-    try:
-        load(state, designs.from_link(text).to_json())
-    except ValueError as error:
-        state.notices = [("error", f"The link could not be opened. {error}")]
-        return False
-    # Questions and fits that are missing have their own buttons on the page.
-    state.view.pop("offer_optimise", None)
-    lacks = designs.left_out_in_words(without.split(".")) or state.lacking
-    state.notices = [("info" if lacks else "success", f"The linked design is open. {lacks}".strip())]
-    return True
 
 
 def open_file(state: Session, content: bytes) -> bool:

@@ -26,7 +26,6 @@ from ldp_core.designs import (
     Population,
     Results,
     Setting,
-    UploadedData,
     WorkloadRecipe,
     choices,
     people_in,
@@ -245,8 +244,7 @@ class Session:
     def set_data(self, choice: DataChoice, source: Source | None) -> None:
         """Adopt a data choice: build its domain and count its users.
 
-        If it does not work, it is kept as a draft with the reason, and the design stays as it was. UnreadableTable when a
-        local file cannot be read; then nothing has changed.
+        If it does not work, it is kept as a draft with the reason, and the design stays as it was.
         """
         self._remember(source)
         self.notices = []
@@ -262,8 +260,6 @@ class Session:
             else:
                 users = self.count(domain, source, counts_column(choice)).users
                 population = Population(users=users, origin="data", shape="data")
-        except tables.UnreadableTable:  # no other choice would fix the file
-            raise
         except ValueError as error:
             self.draft = Draft(choice, source, str(error))
             return
@@ -312,23 +308,10 @@ class Session:
 
     @property
     def lacking(self) -> str:
-        """The missing parts of a loaded design, with the way to add them, in a sentence; empty if
-        nothing is missing."""
-        c, where = self.configuration, "Choose the table again on the Data page"
-        if self.awaits_upload:
-            return f"The rows are not in what was loaded, so people are taken to be spread evenly. {where}."
-        if c.domain is not None:
-            counted = isinstance(c.data, UploadedData) and self.source is None and c.population.users is None
-            taken = "The number of people is not in what was loaded, so 10,000 spread evenly are assumed."
-            return f"{taken} {where}." if counted else ""
-        if c.workload is None or self.draft is not None:
+        """The rows of a loaded design, missing, with the way to add them, in a sentence; empty if they are there."""
+        if not self.awaits_upload:
             return ""
-        *names, last = c.workload.mentions or ("",)
-        of = f" of {', '.join(names)}{' and ' if names else ''}{last}" if last else ""
-        return (
-            f"This design was loaded without the values{of} that people can have, as those are left out of links where they were read "
-            "off a table. Choose that table, or declare the values, on the Data page; what was loaded is kept."
-        )
+        return "The rows are not in what was loaded, so people are taken to be spread evenly. Choose the table again on the Data page."
 
     # --- the session itself ---------------------------------------------------------------------
 

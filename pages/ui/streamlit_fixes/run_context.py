@@ -27,13 +27,6 @@ def tab() -> str:
     return "" if context is None else context.session_id
 
 
-def address() -> str:
-    """The address in the browser, that of Start with a slash at its end; empty without a browser. `st.context.url` takes the slash away,
-    and the end of `/metadata` for the page Data."""
-    context = get_script_run_ctx()
-    return "" if context is None or context.context_info is None else str(context.context_info.url)
-
-
 def polled() -> bool:
     """True if this run follows from the clock of a fragment, not from what anybody did with a
     control of the page. Such a run carries the values of all controls at the time of the request.

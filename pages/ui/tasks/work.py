@@ -6,14 +6,13 @@ import json
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, library, mechanisms, studies, workloads
-from ldp_core.bounds.theorems import frequency
+from ldp_core import bounds, library, mechanisms, studies, workloads
 from ldp_core.deploy.kit import package
 from ldp_core.designs import choices, questions_key
 from ldp_core.designs.results import digest
@@ -296,59 +295,27 @@ def left_out_of_sizes(state: Session) -> pd.DataFrame:
     return state.results.cached(key, lambda: studies.sweep.without_figures(*about, parameters=parameters))
 
 
-@dataclass(frozen=True)
-class Question:
-    """Two of epsilon, users and alpha are given, the third is asked for, for these mechanisms in this case."""
-
-    epsilon: float | None
-    users: float | None
-    alpha: float | None
-    case: str
-    names: tuple[str, ...]
-
-
-def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
-    """The questions, mechanism by mechanism."""
-    workload, asked, fitted = state.setting.workload, asdict(question), _fitted(state, question.names)
-    parameters = {name: sweep_options(state, name) for name in question.names}
+def plan(
+    state: Session, epsilon: float | None, users: float | None, alpha: float | None, case: str, name: str | None
+) -> Task[pd.DataFrame]:
+    """Two of epsilon, users and alpha are given: the third for the mechanism ``name`` in this case, where there is one, and what no
+    mechanism can go below."""
+    setting, names = state.setting, [] if name is None else [name]
+    asked: dict[str, Any] = {"epsilon": epsilon, "users": users, "alpha": alpha, "case": case, "names": names}
+    fit = None if name is None or not library.spec(name).fitted else setting.fitted(name)
+    fitted = {} if name is None or fit is None else {name: fit.mechanism}
+    parameters = {name: sweep_options(state, name) for name in names}
     # At the epsilon of the design the bound is the one that every page shows.
-    bound, floor = (question.epsilon and state.setting.floor(question.case)) or (None, None)
-    inputs = [asked, workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()], bound, floor]
+    bound, floor = (epsilon and setting.floor(case)) or (None, None)
+    inputs = [asked, setting.workload.digest, parameters, [one.digest for one in fitted.values()], bound, floor]
     how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
     how |= {"bound": bound, "floor": floor, "time_limit": MOST_PLAN_SECONDS}
 
     def work(job: Job) -> pd.DataFrame:
-        return studies.planning.plan(workload, **asked, **how, **job.followed)
+        return studies.planning.plan(setting.workload, **asked, **how, **job.followed)
 
     key = "plan:" + json.dumps(inputs, default=str)
-    return Task(state, key, "working out the plan", work, of=DESIGN[1:], page="Compare", limit=MOST_PLAN_SECONDS)
-
-
-def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechanism]:
-    """Those of the named mechanisms that have been fitted to the current design."""
-    fits = {name: state.setting.fitted(name) for name in names if library.spec(name).fitted}
-    return {name: fit.mechanism for name, fit in fits.items() if fit is not None}
-
-
-def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
-    """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
-    design, alpha = state.setting, state.setting.alpha
-    names = list(
-        dict.fromkeys([*map(state.setting.named, choices.offered(state.configuration)), *state.setting.side_by_side])
-    )
-    fitted, parameters = _fitted(state, names), {name: state.setting.parameters_for(name) for name in names}
-    about = (design.workload, design.epsilon, users, alpha)
-    _, floor = state.setting.floor(analysis.WORST_CASE.name) or ("", None)
-    digests = [mechanism.digest for mechanism in fitted.values()]
-    inputs = [design.workload.digest, *about[1:], design.people_digest, digests, floor]
-    how: dict[str, Any] = {"candidates": names, "parameters": parameters, "fitted": fitted, "results": state.results}
-    how |= {"counts": design.counts, "floor": floor}
-
-    def work(job: Job) -> studies.planning.Recommendation:
-        return studies.planning.recommend(*about, **how, cancel=job.cancelled)
-
-    key = "recommendation:" + json.dumps([inputs, parameters], default=str)
-    return Task(state, key, "comparing all mechanisms", work, of=(*DESIGN, "people"), page="Compare")
+    return Task(state, key, "working out the plan", work, of=DESIGN[1:], page="Design", limit=MOST_PLAN_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -444,16 +411,3 @@ def proof_written(state: Session) -> bool:
 def quick_kit(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """True if the kit is packed in a moment."""
     return mechanism.bytes_held <= QUICK_KIT_BYTES and mechanism.cost_dimension(state.setting.workload) <= AT_ONCE_TYPES
-
-
-def large_sample(
-    state: Session, mechanism: mechanisms.Mechanism, concentration: float | None
-) -> Task[dict[str, tuple[float, float]]]:
-    """Corollary 4.3 and the efficient estimator for a mechanism: see `frequency.figures_of`."""
-
-    def work(job: Job) -> dict[str, tuple[float, float]]:
-        draws = 2 if concentration is None else frequency.affordable_draws(mechanism)
-        return frequency.figures_of(mechanism, concentration, draws, **job.followed)
-
-    key = f"large-sample:{mechanism.digest}:{concentration!r}"
-    return Task(state, key, "averaging over populations", work, of=("epsilon", "data"), page="Bounds")

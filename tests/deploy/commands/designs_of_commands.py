@@ -8,7 +8,7 @@ import pytest
 
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.deploy.commands import main
-from ldp_core.designs import Configuration, MechanismRecipe, Optimizer, Population, Simulation, WorkloadRecipe
+from ldp_core.designs import Configuration, MechanismRecipe, Optimizer, Population, WorkloadRecipe
 from ldp_core.workloads import HistogramPart, PrefixPart
 from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
@@ -21,13 +21,10 @@ HIERARCHICAL = Configuration(
     population=Population(users=5000, origin="declared", shape="zipf"),
     workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"), HistogramPart(attribute="age", weight=2.0))),
     mechanism=MechanismRecipe(name="hierarchical", parameters={"branching": 2}),
-    compared=("randomized_response", "hierarchical", "hierarchical(branching=4)", "haar", "subset_selection"),
     difference="typical",
-    simulation=Simulation(trials=4, seed=7),
 )
 OPTIMIZED = HIERARCHICAL.with_(
     mechanism=MechanismRecipe(name="optimized"),
-    compared=("optimized", "haar"),
     optimizer=Optimizer(aim="people", time_limit=600.0),  # searches end because they are done
 )
 YES_NO = HIERARCHICAL.with_(

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.crossed
-@pytest.mark.parametrize("command", ["design", "compare", "simulate", "audit"])
+@pytest.mark.parametrize("command", ["design", "audit"])
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -45,9 +45,6 @@ def test_files_that_are_no_designs(shell, command, content, said):
         (("design", "{file}", "--seed", "-1"), "seed"),
         (("design", "{file}", "--data", "nowhere.csv"), "nowhere.csv"),
         (("design", "{file}", "-o", "nowhere/made.zip"), "nowhere/made.zip"),
-        (("compare", "{file}", "--mechanisms", "haarr"), "did you mean 'haar'"),
-        (("compare", "{file}", "--case", "histogram"), "no case histogram"),
-        (("simulate", "{file}", "--trials", "0"), "trials"),
         (("audit", "{file}", "--questions", "{file}"), "questions of its own"),
         (("kit", "{file}"), "-o"),
         (("collect", "{file}", "reports.csv"), "no kit"),
@@ -118,7 +115,7 @@ def test_it_runs_from_the_folder_of_the_project(shell):
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(shell):
-    process = started("compare", shell.file(HIERARCHICAL), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = started("design", shell.file(HIERARCHICAL), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait() == 0
