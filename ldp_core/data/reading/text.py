@@ -269,9 +269,9 @@ def _whole_lines(text: str) -> str:
 def sniff(sample: str, delimiter: str | None, tabs: bool) -> tuple[str, int, list[tuple[int, list[str]]]]:
     """The delimiter, the number of columns, and the lines with cells, each with the number of the line it ends on.
 
-    The delimiter is the one given, or the one that splits most lines alike: ``tabs`` where these do so as well as another sign.
+    The delimiter is the one given, or the one that splits most lines alike; ``tabs`` come first if they split half of the lines alike.
     """
-    best: tuple[tuple[float, bool, float, int], str, list[tuple[int, list[str]]]] = ((-1.0, False, 0.0, 0), ",", [])
+    best: tuple[tuple[bool, float, float, int], str, list[tuple[int, list[str]]]] = ((False, -1.0, 0.0, 0), ",", [])
     for candidate in delimiter or _DELIMITERS:
         reader = csv.reader(io.StringIO(sample, newline=""), delimiter=candidate)
         rows = [(reader.line_num, row) for row in reader if _filled(row)]
@@ -283,7 +283,7 @@ def sniff(sample: str, delimiter: str | None, tabs: bool) -> tuple[str, int, lis
         even = often / len(rows) if width > 1 else 0.0
         cells = [cell for _, row in rows for cell in row if re.match(r"\s*[+-]?\d", cell)]
         numbers = sum(map(is_number, cells)) / max(1, len(cells))
-        fit = (even, tabs and candidate == "\t", numbers, width)
+        fit = (tabs and candidate == "\t" and even >= 1 / 2, even, numbers, width)
         best = max(best, (fit, candidate, rows), key=lambda found: found[0])
     return best[1], best[0][-1], best[2]
 

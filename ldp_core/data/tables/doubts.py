@@ -186,7 +186,7 @@ def _units(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column) ->
         said = f"The numbers of {column.name} were read without their unit, {recipe.unit}."
         return Doubt(said, (("Categories", recipe.other(CategoricalRecipe)),))
     present = ~column.missing
-    if np.isfinite(column.numbers[present]).mean() >= MOSTLY or (found := unit_of(column)) is None:
+    if np.isfinite(column.numbers[present]).sum() >= MOSTLY * present.sum() or (found := unit_of(column)) is None:
         return None
     unit, decimals = found
     numbers = [columns.in_unit(column, unit, decimal).numbers for decimal in decimals]

@@ -27,19 +27,31 @@ HEADERS = {None: "as found", True: "yes", False: "no, it holds values"}
 LINES: dict[int | None, str] = {None: "as found", 0: "none", **{lines: str(lines) for lines in range(1, 11)}}
 TOTALS = {None: "as found", True: "left out", False: "rows like others"}
 MERGED = {None: "as found", True: "for each of their rows", False: "only for the first row"}
-OPTIONS: dict[str, tuple[str, dict[Any, str], set[str]]] = {
-    "header": ("The first row holds the column names", HEADERS, TEXT_ENDINGS | EXCEL_ENDINGS),
-    "above": ("Lines above the names", LINES, TEXT_ENDINGS | EXCEL_ENDINGS),
-    "below": ("Lines below the names", LINES, TEXT_ENDINGS | EXCEL_ENDINGS),
-    "delimiter": ("Delimiter", DELIMITERS, TEXT_ENDINGS),
-    "encoding": ("Encoding", ENCODED, TEXT_ENDINGS),
-    "hidden": ("Hidden rows", TOTALS, EXCEL_ENDINGS),
-    "merged": ("Merged cells count", MERGED, EXCEL_ENDINGS),
-    "decimal": ("Decimal sign", DECIMALS, set()),
-    "thousands": ("Thousands sign", THOUSANDS, set()),
-    "total": ("Lines of totals and remarks", TOTALS, set()),
+LABELS = {
+    "header": "The first row holds the column names",
+    "above": "Lines above the names",
+    "below": "Lines below the names",
+    "delimiter": "Delimiter",
+    "encoding": "Encoding",
+    "hidden": "Hidden rows",
+    "merged": "Merged cells count",
+    "decimal": "Decimal sign",
+    "thousands": "Thousands sign",
+    "total": "Lines of totals and remarks",
 }
-"""The options of files: the label of each, its choices, and the endings of the files that have it, none where all do."""
+OPTIONS: dict[str, tuple[dict[Any, str], set[str]]] = {
+    "header": (HEADERS, TEXT_ENDINGS | EXCEL_ENDINGS),
+    "above": (LINES, TEXT_ENDINGS | EXCEL_ENDINGS),
+    "below": (LINES, TEXT_ENDINGS | EXCEL_ENDINGS),
+    "delimiter": (DELIMITERS, TEXT_ENDINGS),
+    "encoding": (ENCODED, TEXT_ENDINGS),
+    "hidden": (TOTALS, EXCEL_ENDINGS),
+    "merged": (MERGED, EXCEL_ENDINGS),
+    "decimal": (DECIMALS, set()),
+    "thousands": (THOUSANDS, set()),
+    "total": (TOTALS, set()),
+}
+"""The choices of each option of files, and the endings of the files that have it, none where all do."""
 PLACEHOLDER = "SELECT age, sex FROM people"
 
 
@@ -149,9 +161,9 @@ def _options(
 ) -> None:
     """Controls for the options that a kind of file has; ``change(option=value)`` is called when a person changes one."""
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}-options"):
-        for name, (label, shown, endings) in OPTIONS.items():
+        for name, (shown, endings) in OPTIONS.items():
             if not endings or file.ending in endings:
-                pick(label, f"{key}-{name}", getattr(reading, name), partial(_say, change, name), shown)
+                pick(LABELS[name], f"{key}-{name}", getattr(reading, name), partial(_say, change, name), shown)
     control(
         st.text_area,
         "Names of the columns, separated by commas",
