@@ -30,8 +30,8 @@ from ldp_core.wording import plural, quoted
 FORMAT = "ldp-collection/2"
 ID_BYTES = 16
 MARK = pa.binary(ID_BYTES + 4)
-"""What is kept of a report with an id: the beginnings of two SHA-256 digests, of its design and id, and of design, id and report.
-The second tells whether a report that comes again is the same. It says nothing to those who do not know the id."""
+"""A collection keeps of each report with an id the beginnings of two SHA-256 digests: of design and id, and of design, id and report.
+The second shows whether a report that comes again is the same. It means nothing to those who do not know the id."""
 NO_IDS = pa.chunked_array([], MARK)
 _IDS = "ids"
 Count = Annotated[int, Field(ge=0)]
@@ -69,7 +69,7 @@ class Read:
 
 @dataclass(frozen=True)
 class _About:
-    """What a file says of the arrays in it."""
+    """The text of a saved collection, about the arrays beside it."""
 
     format: Literal["ldp-collection/2"]
     design: str
@@ -117,7 +117,7 @@ class Collection:
         other : Collection
             Of the same design.
         apart : bool
-            Whether it is known that nobody is in both, so that one may have ids and the other none.
+            True if the two are known to share no people. One may then have ids and the other none.
 
         Raises
         ------
@@ -158,8 +158,8 @@ class Collection:
             if file.accepted and file.ids != ids and not apart:
                 one, other = (name, file.name) if ids else (file.name, name)
                 raise ValueError(
-                    f"The file {quoted(one)} has ids and {quoted(other)} has none, so whoever is in both would be counted twice: give ids for "
-                    "all reports, or confirm that nobody is in both (a box on the Collect page, --apart on the command line)."
+                    f"The file {quoted(one)} has ids and {quoted(other)} has none, so people in both would be counted twice: give ids for all reports, "
+                    "or confirm that the files share no people (a box on the Collect page, --apart on the command line)."
                 )
 
     def __repr__(self) -> str:

@@ -70,11 +70,10 @@ class Engine:
     def connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection that is interrupted when somebody cancels; its errors become one
         sentence."""
-        spill = self.folder / "spill"
         settings: dict[str, str | bool | int | float | list[str]] = {
             **SETTINGS,
             "memory_limit": f"{MOST_DATABASE_MIB}MiB",
-            "temp_directory": str(spill),
+            "temp_directory": str(self.folder / "spill"),
             "max_temp_directory_size": "1000GiB",
             # Rows of text files are numbered by their order.
             "preserve_insertion_order": str(self.source.in_order).lower(),
@@ -172,8 +171,9 @@ class Engine:
         """An id that a spreadsheet has written as a rounded number, if there is one, or if most of the long whole numbers end in zeros."""
         ((written, ending, zeros, long),) = connection.execute(
             "SELECT any_value(id) FILTER (regexp_full_match(id, '[0-9]([.,][0-9]+)?[eE][+][0-9]+')), any_value(id) FILTER (zeros), "
-            "count(*) FILTER (zeros), count(*) FILTER (regexp_full_match(id, '[0-9]{17,}')) FROM (SELECT CAST(id AS VARCHAR) AS id, "
-            f"regexp_full_match(id, '[1-9][0-9]{{0,14}}0{{5,}}') AS zeros FROM {self.source.query()})"
+            "count(*) FILTER (zeros), count(*) FILTER (regexp_full_match(id, '[0-9]{17,}')) FROM (SELECT id, "
+            "regexp_full_match(id, '[1-9][0-9]{0,14}0{5,}') AS zeros FROM "
+            f"(SELECT CAST(id AS VARCHAR) AS id FROM {self.source.query()}))"
         ).fetchall()
         return written or (ending if 2 * zeros > long else None)
 
@@ -182,8 +182,8 @@ class Engine:
         others = list(self.source.others.items())[:_LOOKED_AT]
         columns = ", ".join(identifier(stored) for stored, _ in others) or "NULL"
         rows = connection.execute(f"SELECT {columns} FROM {self.source.table} LIMIT {_SAMPLE}").fetchall()
-        found = zip(others, zip(*rows, strict=True), strict=False)
-        return next((name for (_, name), values in found if is_like_ids(name, values)), None)
+        cells = zip(others, zip(*rows, strict=True), strict=False)
+        return next((name for (_, name), values in cells if is_like_ids(name, values)), None)
 
     def like_counts(self, connection: duckdb.DuckDBPyConnection, outcomes: int) -> str | None:
         """A column of whole numbers beside reports, of as many ``outcomes`` at most, that all differ and hardly do so by chance."""

@@ -29,12 +29,14 @@ TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 _COUNT_LIKE = re.compile(r"(^|[^a-z])(counts?|cnt|reports|number|num|times|freq|frequency|total)([^a-z]|$)|^n$|^#$")
 """The usual names of columns of counts, as databases write them: `COUNT(*)`, `count_star()`, `n`."""
 _ID_LIKE = re.compile(
-    r"(id|nonce|token|key|hash|cookie|session|serial|imei|mail|respondent|participant|submission|identifier)s?([^a-z]|$)"
+    r"(id|nonce|token|key|hash|cookie|session|serial|imei|mail|respondent|participant|submission|identifier|reference|user|client|customer|"
+    r"member|person|panelist|subject|device|account|visitor|case)s?([^a-z]|$)"
 )
 """The usual ends of words in names of columns of ids: `report_id`, `UUID`, `_id`, `ResponseId`."""
-_RANDOM = re.compile(r"(?!\d{4}-?\d\d-?\d\d)(?=.*\d)(?=.*[a-zA-Z])[\w+/=.~-]{12,}")
-"""What ids drawn at random look like: long, of letters and digits, and no times."""
+_RANDOM = re.compile(r"(?!\d{4}-?\d\d-?\d\d|[-+.\d]+e[-+]\d+$)(?=.*\d)(?=.*[a-zA-Z])[\w+/=.~-]{8,}|[^@\s]+@[^@\s]+")
+"""Ids drawn at random are long, of letters and digits, and neither times nor numbers. Addresses of people are ids as well."""
 _ALIKE = 10
+"""A column of which as many values are alike on average holds no ids."""
 _HELD = {REPORT: "texts or whole numbers", ID: "texts or UUIDs", DESIGN: "texts", REPORTS: "whole numbers"}
 _HEADER = 2**16
 _CHUNK = 2**22

@@ -1,7 +1,8 @@
-"""A folder that no one else reads, gone when the work is done, files that are replaced at one stroke, and locks that end with the process
-that holds them, however it ends.
+"""A folder that no one else reads, gone when the work is done. Files that are replaced at one stroke. Locks that end with the process that
+holds them, however it ends.
 
-A process that is killed leaves its folder behind, with people's ids in it, or a file that it was writing. The next one removes what has no lock.
+A process that is killed leaves its folder behind, with people's ids in it, or a file that it was writing. The next one removes these: each
+has a lock.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LOCK = "lock"
 
 
 def no_room(error: Exception) -> bool:
-    """True if a write found no room left, by what the system says, whoever passes it on."""
+    """True if a write found no room left: every library passes on what the system says."""
     return any(os.strerror(number) in str(error) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 
 
@@ -116,7 +117,7 @@ def _ours(path: Path, kind: int) -> bool:
 
 
 def replace(path: Path, write: Callable[[IO[bytes]], object], mode: int = 0o600) -> None:
-    """Put a file that ``write`` writes in the place of ``path`` at one stroke; whoever may read it is said by the ``mode``."""
+    """Put a file that ``write`` writes in the place of ``path`` at one stroke. Its ``mode`` says who may read it."""
     beginning = f".{path.name[:100]}."
     for left in path.parent.glob(f"{glob.escape(beginning)}*.part"):
         with suppress(Held, OSError):

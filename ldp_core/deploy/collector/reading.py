@@ -62,18 +62,17 @@ def collect(
     cancel
         Looked at between batches. It raises `ldp_core.run.Interrupted`.
     state
-        A path. The collection is saved there, at the latest when as many ids have been added as it
-        holds, and found there when collecting goes on: files read before are passed over.
+        A path. The collection is saved there each time that its ids have doubled, and at the end. It
+        is found there when collecting goes on: files read before are passed over.
     apart
-        Whether it is known that nobody is both in files with ids and in files without.
+        True if files with ids and files without are known to share no people.
 
     Raises
     ------
     ValueError
-        A file that is damaged, cut off, has other columns, or is there twice: nothing of it is
-        counted, and the message names it; a file with ids beside reports that were counted without,
-        or the other way round; a state or a collection of another design; reports with continuous
-        noise.
+        A file that is damaged, cut off, has other columns, or is there twice. Nothing of it is
+        counted, and the message names it. Also for files with ids and files without that may share
+        people, a state or a collection of another design, and reports with continuous noise.
     """
     letters, cancelled = alphabet(mechanism), asked(cancel)
     state = None if state is None else Path(state).expanduser().resolve()  # one lock, whatever it is called
@@ -185,7 +184,7 @@ def _share_of(progress: Progress | None, sizes: Sequence[int], number: int) -> P
 
 
 def _read(engine: Engine, mixed: bool, letters: Alphabet, digest: str, before: Collection, apart: bool) -> Collection:
-    """See `_counted`. What the database does not read as text, a slower reader may, and else says what is wrong."""
+    """See `_counted`. A slower reader takes texts that the database does not read, or says what is wrong with them."""
     source = engine.source
     try:
         if source.text is not None and (mixed or not source.text.one_line):
@@ -206,8 +205,8 @@ def _counted(engine: Engine, letters: Alphabet, digest: str, before: Collection,
         if not source.ids and REPORTS not in source.columns:
             if (name := engine.like_ids(connection)) is not None:
                 raise UnreadableReports(
-                    f"The file {quoted(source.path.name)} has no column id, and its column {quoted(name)} looks like ids of reports: name it id "
-                    "if it is, so that a report sent twice counts once, and leave it out if not. No report in it was counted."
+                    f"The file {quoted(source.path.name)} has no column id, and its column {quoted(name)} looks like ids of reports. If it is, name it "
+                    "id, so that a report sent twice counts once; if not, leave it out. No report in it was counted."
                 )
             if letters.few and (name := engine.like_counts(connection, int(letters.mechanism.outcomes))) is not None:
                 raise look_at.like_counts(source.path, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 ANOTHER_DESIGN = "of another design"
 NO_ID = "without an id"
-ANOTHER_REPORT = "another report under an id that had come before: a device drew anew, which spends epsilon again, or somebody tampered"
+ANOTHER_REPORT = "another report under an id that had come before: a device drew a second one, which spends epsilon again, or somebody tampered"
 NO_NUMBER = "no number of reports in the column reports"
 MALFORMED = "not whole numbers separated by single spaces"
 TOO_FEW_OR_MANY = "fewer or more numbers than a report of this design has"

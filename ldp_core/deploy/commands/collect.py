@@ -35,13 +35,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--state",
         metavar="FILE",
         type=files.State,
-        help="the collection: what is counted is kept here, with ids as digests, and found again by the next call, so that files are added day "
-        "by day and an id counts once on all of them. The Collect page downloads and opens the same file",
+        help="the collection: counts and digests of ids are kept here, and the next call goes on with them. Files can be added day by day, and an "
+        "id counts once on all days. The Collect page downloads and opens the same file",
     )
     parser.add_argument(
         "--apart",
         action="store_true",
-        help="nobody is both in files with ids and in files without: count them together",
+        help="count files with ids and files without together: you know that they share no people",
     )
     parser.add_argument(
         "--any-time", action="store_true", help="intervals that stay valid however often somebody looks"

@@ -129,7 +129,7 @@ python3 collect.py wednesday.csv --state counted.npz -o answers.csv{once}
 * `counted.npz` holds counts, and digests of ids instead of ids. The page Collect of the program opens it as an earlier collection, and what that
   page downloads goes on here as `--state`.
 * A command that was stopped or killed can be given again: nothing is counted twice.
-* Whoever looks at the answers before all reports are in adds `--any-time`: then intervals hold at all looks together.
+* Add `--any-time` if you look at answers before all reports are in: then intervals hold at all looks together.
 
 ## What is noticed, and what is not
 
@@ -159,8 +159,9 @@ python3 collect.py wednesday.csv --state counted.npz -o answers.csv{once}
 
 * A file of reports is CSV or Parquet with the columns `report`, and optionally, `design` and `id`. Reports of another design
   are refused, and a report that comes twice under its id is counted once. Another report under an id that had come before is refused
-  with a number of its own: the device drew anew, which spends epsilon again, or somebody tampered.
+  with a number of its own: the device drew a second one, which spends epsilon again, or somebody tampered.
 * If the reports are in a database, `count.sql` counts them there; `collect.py` takes its result, with the columns `report` and `reports`.
-* Counts of days or places add up: nothing is lost by counting first and answering later. Counts hold no ids, so whoever is in two files of
-  counts is counted twice. Files with ids and files without go together with `--apart` alone: add it if you know that nobody is in both.
+* Counts of days or places add up: nothing is lost by counting first and answering later. Counts hold no ids, so people in two files of
+  counts are counted twice. Files with ids and files without are counted together only with `--apart`: add it if you know that they share
+  no people.
 {"" if several == 1 else OCCASIONS.format(several=several)}"""

@@ -69,11 +69,11 @@ def bring(state: Session, subject: Kit, own: bool) -> None:
     if collecting.collection(state, subject).read or collecting.counting(state, subject).error:
         control(
             st.checkbox,
-            "Nobody is both in files with ids and in files without",
+            "Files with ids and files without share no people",
             collecting.apart(subject),
             state.view.get(collecting.apart(subject), False),
             lambda known: state.view.update({collecting.apart(subject): known}),
-            help="Reports with ids and without are counted together only if you know this: otherwise people in both would count twice.",
+            help="Tick this only if you know it: people in both would be counted twice.",
         )
     {"upload": _upload, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
 

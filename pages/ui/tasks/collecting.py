@@ -48,7 +48,7 @@ def collection(state: Session, subject: Kit) -> Collection:
 
 
 def apart(subject: Kit) -> str:
-    """In `Session.view`: whether nobody is both in files with ids and in files without, as somebody said."""
+    """In `Session.view`: whether somebody said that files with ids and files without share no people."""
     return f"apart:{subject.design}"
 
 
@@ -79,8 +79,11 @@ def count_files(state: Session, subject: Kit, files: Sequence[File]) -> None:
 def count_simulated(state: Session, subject: Kit, counts: Counts, seed: int) -> None:
     """Begin to count simulated reports of the people ``counts``."""
     state.view[HELD] = True
-    drawn = partial(simulated, subject, counts, seed)
-    counting(state, subject, lambda before, job: _read(state, subject, [(SIMULATED, drawn())], before, job)).start()
+    counting(
+        state,
+        subject,
+        lambda before, job: _read(state, subject, [(SIMULATED, simulated(subject, counts, seed))], before, job),
+    ).start()
 
 
 def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
@@ -91,8 +94,13 @@ def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
 def add(state: Session, subject: Kit, content: bytes) -> None:
     """Begin to add a collection that was downloaded before."""
     state.view[HELD] = True
-    earlier = partial(Collection.load, content, subject.mechanism)
-    counting(state, subject, lambda before, job: before.added(earlier(), state.view.get(apart(subject), False))).start()
+    counting(
+        state,
+        subject,
+        lambda before, job: before.added(
+            Collection.load(content, subject.mechanism), state.view.get(apart(subject), False)
+        ),
+    ).start()
 
 
 def forged(mechanism: Mechanism, workload: workloads.Workload, cancel: Cancel) -> collector.Manipulation | None:

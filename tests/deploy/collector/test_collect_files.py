@@ -285,6 +285,7 @@ NO_IDS = {
     "note": [f"it was fine, thank you, number {i}" for i in range(200)],
     "row": list(map(str, range(200))),
     "score": [str(i / 7) for i in range(200)],
+    "small": [str(i / 7e9) for i in range(200)],
     "build": ["3f0a9c1d2e4b5a69"],
 }
 
@@ -304,7 +305,7 @@ def test_an_id_is_the_same_however_its_uuid_is_written(tmp_path):
     )
     pq.write_table(pa.table({"report": report, "id": [str(i) for i in ids]}), tmp_path / "b.parquet")
     pq.write_table(pa.table({"report": report, "id": [i.hex.upper() for i in ids]}), tmp_path / "c.parquet")
-    found = collector.collect([tmp_path / f"{name}.parquet" for name in "abc"], BUILT["number"], DESIGN)
+    found = collector.collect([tmp_path / f"{name}.parquet" for name in "bac"], BUILT["number"], DESIGN)
     assert (found.users, found.repeated) == (3, 6)
 
 

@@ -28,11 +28,10 @@ IDS = {
 
 
 def collected(path, kind, rows, people):
-    """The program's result for a file of reports i % 64; those after the first ``people`` have ids
-    seen before."""
-    columns = f"CAST(i % 64 AS {'INTEGER' if kind == 'none' else 'VARCHAR'}) AS report" + IDS[kind].format(
-        people=people
-    )
+    """The program's result for a file of reports i % 64; after the first ``people``, these are sent
+    again with their ids."""
+    report = "CAST(i % 64 AS INTEGER) AS report" if kind == "none" else "CAST(i % {people} % 64 AS VARCHAR) AS report"
+    columns = (report + IDS[kind]).format(people=people)
     with duckdb.connect(config={"memory_limit": "2GB", "threads": 2}) as connection:
         connection.execute(f"COPY (SELECT {columns} FROM range({rows}) AS t(i)) TO '{path}' (ROW_GROUP_SIZE 500000)")
     run = subprocess.run([sys.executable, "-c", PROGRAM, path], capture_output=True, text=True, cwd=ROOT, check=True)
