@@ -1,7 +1,8 @@
 """Checks with NumPy alone that no mechanism that keeps epsilon has a smaller variance than the
 certificate says.
 
-    python verify.py certificate.json       ends with 0 where the proof holds, with 1 where it does not or a file is damaged
+    python verify.py certificate.json       ends with 0 where the proof holds, with 1 where it does not or a file is damaged, and
+                                            with 2 where nothing was checked, as a file cannot be read or there is too little memory
 
 **What is proved.** A mechanism reports y with chances q_y (n,) by the type of the person; no two
 entries of q_y differ by more than e^epsilon =: 1 + D. Let people be spread as p over the types, r =
@@ -893,10 +894,14 @@ def unchecked(document: Mapping[str, Any]) -> list[str]:
 if __name__ == "__main__":
     place = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).with_name("certificate.json"))
     try:
-        text = place.read_bytes()
-        print("The proof holds.", verified(text, place.with_name(ARRAYS).read_bytes()))
+        text, packed = place.read_bytes(), place.with_name(ARRAYS).read_bytes()
+        print("The proof holds.", verified(text, packed))
         print(UNIT.format(asked=ASKED[parsed(text)["workload"]["gram"]]))
         print(*unchecked(parsed(text)), sep="\n")
-    except (ValueError, OSError, MemoryError) as problem:
+    except (OSError, MemoryError) as problem:
+        about = (getattr(problem, "filename", "memory"), getattr(problem, "strerror", "there is too little of it"))
+        print("Nothing was checked. {}: {}. Usage: python verify.py certificate.json".format(*about))
+        sys.exit(2)
+    except ValueError as problem:
         print("The proof does not hold.", problem)
         sys.exit(1)

@@ -22,7 +22,7 @@ from ldp_core import limits
 from ldp_core.bounds import verify
 from ldp_core.bounds.asked import Arrays, Document
 from ldp_core.bounds.proof import Proof, from_file, less
-from ldp_core.designs import strict_json
+from ldp_core.designs import proof_readme, strict_json
 from ldp_core.designs.zips import npz, zipped
 from ldp_core.workloads import Workload
 from ldp_core.workloads.surveyed import as_tables
@@ -51,9 +51,15 @@ class Written:
         """The files by name, with the script that checks them."""
         return {DOCUMENT: self.document, ARRAYS: self.arrays, SCRIPT: Path(verify.__file__).read_bytes()}
 
+    @property
+    def questions(self) -> str:
+        """How to compare the questions of the certificate with one's own: see `proof_readme`."""
+        return proof_readme.questions(strict_json.read(self.document, DOCUMENT))
+
     def zipped(self) -> bytes:
-        """All of them in one zip."""
-        return zipped(self.members)
+        """All of them in one zip, with README.md."""
+        readme = proof_readme.readme(strict_json.read(self.document, DOCUMENT))
+        return zipped({**self.members, "README.md": readme.encode()})
 
 
 def write(proof: Proof, epsilon: str) -> Written:

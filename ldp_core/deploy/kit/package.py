@@ -118,9 +118,7 @@ def kit(
         **{name: (_HERE / name).read_bytes() for name in COPIED},
         "count.sql": readme.count_sql(device.design).encode(),
         "vectors.json": json.dumps(vectors.vectors(description), indent=1).encode(),
-        "README.md": readme.readme(
-            configuration, audit, device, certificate is not None, private_key is not None
-        ).encode(),
+        "README.md": readme.readme(configuration, audit, device, certificate, private_key is not None).encode(),
     }
     beside = {**files, **(certificate.members if certificate else {})}
     written_report = report(

@@ -116,7 +116,7 @@ def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
     assert set(parts) == {"configuration.json", "outcome.json", *bundle.KIT, *bundle.PROOF}
     said = parts["README.md"].decode()
     assert all(f"`{name}`" in said for name in parts if name != "README.md")
-    for name in bundle.PROOF:
+    for name in parts:
         (tmp_path / name).write_bytes(parts[name])
     told = subprocess.run([sys.executable, "-I", tmp_path / "verify.py"], capture_output=True, text=True, check=True)
     assert told.stdout.startswith("The proof holds.")
@@ -125,6 +125,21 @@ def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
     back = certificate_file.read(loaded.certificate, found.workload, "1.0")
     assert back.verify()
     assert abs(back.value / proof.certificate.value - 1) < 1e-9
+    assert loaded.warnings == []
+    for name in bundle.PROOF:
+        changed = {**parts, name: parts[name] + b" "}
+        (tmp_path / name).write_bytes(changed[name])
+        alone = {other: changed[other] for other in changed if other not in bundle.KIT}  # a design with its proof
+        for place in (packed(changed), packed(alone)):
+            (warning,) = designs.load(place).warnings
+            assert f"{name} changed" in warning
+    without = packed({other: parts[other] for other in parts if other != "verify.py"})
+    for place, said in ((packed(changed), "verify.py changed"), (tmp_path, "verify.py changed"), (without, "verify.py went missing")):
+        (warning,) = open_kit(place).warnings
+        assert said in warning
+    unproved = package.kit(found)
+    (warning,) = open_kit(packed({**members(unproved), "verify.py": b"print('The proof holds.')"})).warnings
+    assert "verify.py came in" in warning
     assert open_kit(content).mechanism.digest == found.chosen_mechanism.digest
     for name in ("certificate.json", "certificate.npz"):
         half = packed({other: written for other, written in parts.items() if other != name})
