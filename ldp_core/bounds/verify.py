@@ -121,7 +121,17 @@ HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '<f8', 'fortran_order': False, 'shape': \((\d{1,9},|\d{1,9}(?:, \d{1,9})+)\), \} *\n",
     re.DOTALL,
 )
-DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
+DAMAGED = (
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    ArithmeticError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    zipfile.BadZipFile,
+)
 BY_TYPES = ("general", "question")
 UNCHECKED = ("stronger", "proof", "merged")
 """Parts of a document for other programs. They are not checked here, and the answer says so."""
@@ -882,8 +892,7 @@ def below(x: Fraction) -> float:
 
 def unchecked(document: Mapping[str, Any]) -> list[str]:
     """A sentence about what the document says besides, if it does."""
-    parts = document.get("parts", ())
-    names = [name for name in UNCHECKED if name in document or any(name in part for part in parts)]
+    names = [name for name in UNCHECKED if any(name in part for part in (document, *document.get("parts", ())))]
     return (
         [f"Not checked here, so do not rely on it: what the certificate says under {' and '.join(names)}."]
         if names
@@ -896,11 +905,15 @@ if __name__ == "__main__":
     try:
         text, packed = place.read_bytes(), place.with_name(ARRAYS).read_bytes()
         print("The proof holds.", verified(text, packed))
-        print(UNIT.format(asked=ASKED[parsed(text)["workload"]["gram"]]))
-        print(*unchecked(parsed(text)), sep="\n")
+        print(UNIT.format(asked=ASKED[parsed(text)["workload"]["gram"]]), *unchecked(parsed(text)), sep="\n")
     except (OSError, MemoryError) as problem:
-        about = (getattr(problem, "filename", "memory"), getattr(problem, "strerror", "there is too little of it"))
-        print("Nothing was checked. {}: {}. Usage: python verify.py certificate.json".format(*about))
+        print(
+            "Nothing was checked.",
+            f"{problem.filename}: {problem.strerror}."
+            if isinstance(problem, OSError)
+            else "There is too little memory.",
+            "Usage: python verify.py certificate.json",
+        )
         sys.exit(2)
     except ValueError as problem:
         print("The proof does not hold.", problem)

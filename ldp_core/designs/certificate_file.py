@@ -22,7 +22,7 @@ from ldp_core import limits
 from ldp_core.bounds import verify
 from ldp_core.bounds.asked import Arrays, Document
 from ldp_core.bounds.proof import Proof, from_file, less
-from ldp_core.designs import proof_readme, strict_json
+from ldp_core.designs import strict_json
 from ldp_core.designs.zips import npz, zipped
 from ldp_core.workloads import Workload
 from ldp_core.workloads.surveyed import as_tables
@@ -37,6 +37,20 @@ STRONGER = (
     "The program that wrote this file proves a larger bound by inequalities for columns, or sets of them, which take more than a short script to "
     "check. Its numbers are in the file as well, and the program checks them when it loads the file."
 )
+README = """# A proof of what no mechanism can beat
+
+{meaning}
+
+| File | What it is |
+|---|---|
+| `certificate.json`, `certificate.npz` | what is proved, and the numbers that prove it |
+| `verify.py` | checks that they do: `python3 verify.py`; needs Python and NumPy, and nothing of the program that made them |
+
+`verify.py` ends with 0 where the proof holds, with 1 where it does not, and with 2 where nothing was checked, as a file could not be read.
+How the numbers prove it stands at its top.
+"""
+QUESTIONS = Path(__file__).with_name("proof.md").read_text(encoding="utf-8")
+"""How to compare the questions of a proof with one's own."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +65,10 @@ class Written:
         """The files by name, with the script that checks them."""
         return {DOCUMENT: self.document, ARRAYS: self.arrays, SCRIPT: Path(verify.__file__).read_bytes()}
 
-    @property
-    def questions(self) -> str:
-        """How to compare the questions of the certificate with one's own: see `proof_readme`."""
-        return proof_readme.questions(strict_json.read(self.document, DOCUMENT))
-
     def zipped(self) -> bytes:
         """All of them in one zip, with README.md."""
-        readme = proof_readme.readme(strict_json.read(self.document, DOCUMENT))
-        return zipped({**self.members, "README.md": readme.encode()})
+        meaning = strict_json.read(self.document, DOCUMENT)["meaning"]
+        return zipped({**self.members, "README.md": f"{README.format(meaning=meaning)}\n{QUESTIONS}".encode()})
 
 
 def write(proof: Proof, epsilon: str) -> Written:

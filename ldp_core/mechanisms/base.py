@@ -162,7 +162,9 @@ class Contributions:
 
     def among(self, places: np.ndarray) -> Contributions:
         """The same at the True ``places`` (q,) of more answers, to which reports add nothing elsewhere."""
-        placed = {name: np.zeros((len(places), *own.shape[1:])) for name, own in vars(self).items() if name != "parts"}
+        placed: dict[str, Any] = {
+            name: np.zeros((len(places), *own.shape[1:])) for name, own in vars(self).items() if name != "parts"
+        }
         for name, whole in placed.items():
             whole[places] = getattr(self, name)
         return replace(self, **placed)
@@ -404,7 +406,9 @@ class Mechanism(ABC):
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts when the users are ``counts`` (n,)."""
-        return self.contributions(rows).variances @ np.asarray(counts, dtype=float)
+        variances, asked = np.zeros(len(rows)), rows.any(axis=1)
+        variances[asked] = self.contributions(rows[asked]).variances @ np.asarray(counts, dtype=float)
+        return variances
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """The contribution of a report to the answers of a few ``queries`` (q,): see `Contributions`."""

@@ -144,7 +144,8 @@ def test_the_readme_of_a_proof_tells_its_questions_from_others(kind, tmp_path, m
     workload = proof(kind).workload
     with zipfile.ZipFile(io.BytesIO(written(kind).zipped())) as archive:
         archive.extractall(tmp_path)
-    assert json.loads(written(kind).document)["meaning"] in (said := (tmp_path / "README.md").read_text())
+    said = (tmp_path / "README.md").read_text()
+    assert json.loads(written(kind).document)["meaning"] in said
     (program,) = re.findall(r"^```python\n(.*?)^```$", said, re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "verify", verify)

@@ -51,7 +51,9 @@ def test_the_kit_of_the_page_is_that_of_the_command(ages, name, tmp_path):
     ours, theirs = members(content), members((tmp_path / "kit.zip").read_bytes())
     assert {"certificate.json", "certificate.npz", "verify.py"} < ours.keys() == theirs.keys()
     differ = {name for name in ours if ours[name] != theirs[name]}
-    assert differ == ({"outcome.json", "report.html"} if name == "optimized" else set())  # a strategy from a file is called so
+    assert differ == (
+        {"outcome.json", "report.html"} if name == "optimized" else set()
+    )  # a strategy from a file is called so
     recorded = [json.loads(files["outcome.json"])["users_no_mechanism_can_do_without"] for files in (ours, theirs)]
     assert recorded[0] == recorded[1]
 

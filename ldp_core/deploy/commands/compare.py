@@ -63,7 +63,7 @@ def _text(setting: Setting, shown: pd.DataFrame, case: str, limits: dict[str, fl
     columns: terminal.Columns = {
         "name": ("Mechanism", setting.titled),
         "users_needed": ("Users needed", wording.needed),
-        "gap": ("Gap, at most", lambda value: "none" if math.isinf(value) else working.gap(value)),
+        "gap": ("Gap, at most", lambda value: "none" if math.isinf(value) else wording.gap(value)),
         "standard_error_worst_case": ("± worst case", said),
         "standard_error_average": ("± average", said),
         "standard_error_on_data": ("± this data" if setting.on_data else "± expected", said),

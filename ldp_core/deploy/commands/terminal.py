@@ -21,9 +21,9 @@ from ldp_core.designs import strict_json
 
 Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
 """Columns of a table by name: the heading, and how a value is written."""
-SILENCE, MOST_SILENCE = 5.0, 60.0
-"""Seconds without a word while a command works: at first, and at most."""
-_AT: list[Any] = ["", 0.0]
+SILENCE = 10.0
+"""Most seconds without a word while a command works."""
+_AT: list[Any] = ["Working", time.monotonic()]
 """The work that a command is at, and when it began."""
 
 
@@ -59,7 +59,7 @@ def say(sentence: str) -> None:
 
 def plain(text: str) -> str:
     """Text from files in one line, without what moves the cursor or colours a terminal."""
-    return wording.visible(re.sub(r"[\t\n\r]", " ", text))
+    return wording.visible(re.sub(r"[\t\n\r\u00a0]", " ", text))
 
 
 def begin(work: str) -> None:
@@ -71,24 +71,18 @@ def begin(work: str) -> None:
 
 @contextmanager
 def telling() -> Iterator[None]:
-    """While a command runs, say beside its results what it is at: once that has lasted `SILENCE`, and then ever more rarely."""
+    """While a command runs, say beside its results what it is at, and for how long, every `SILENCE` seconds."""
     ended = threading.Event()
-    _AT[:] = ["Working", time.monotonic()]
-
-    def tell() -> None:
-        pause = SILENCE
-        while not ended.wait(pause):
-            work, began = _AT
-            say(f"{work}: {wording.duration(time.monotonic() - began)} so far.")
-            pause = min(2 * pause, MOST_SILENCE)
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
+    threading.Thread(target=_tell, args=(ended,), daemon=True).start()
     try:
         yield
     finally:
         ended.set()
-        teller.join()
+
+
+def _tell(ended: threading.Event) -> None:
+    while not ended.wait(SILENCE):
+        say(f"{_AT[0]}: {wording.duration(time.monotonic() - _AT[1])} so far.")
 
 
 def show(

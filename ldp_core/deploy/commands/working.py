@@ -6,7 +6,7 @@ import argparse
 import threading
 from collections.abc import Iterable
 
-from ldp_core import library, wording
+from ldp_core import library
 from ldp_core.deploy.commands import files, terminal
 from ldp_core.designs import Bundle, Setting, choices, ready
 from ldp_core.designs.standalone import adopt
@@ -34,7 +34,6 @@ def opened(
     for note in setting.notes:
         terminal.say(note)
     if bundle.certificate is not None:
-        terminal.begin("Checking the proof in the file")
         try:
             setting.adopt(bundle.certificate)
         except ValueError as error:
@@ -83,8 +82,3 @@ def several(
 def asked_for(setting: Setting, names: Iterable[str]) -> tuple[str, ...]:
     """Mechanisms as they were typed, each with the parameters that it has in this design, and once."""
     return tuple(dict.fromkeys(choices.named(setting.configuration, name) for name in names))
-
-
-def gap(value: float) -> str:
-    """A gap, whatever there is of it."""
-    return wording.gap(value).replace("\N{NO-BREAK SPACE}", " ")

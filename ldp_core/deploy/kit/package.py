@@ -118,15 +118,16 @@ def kit(
         **{name: (_HERE / name).read_bytes() for name in COPIED},
         "count.sql": readme.count_sql(device.design).encode(),
         "vectors.json": json.dumps(vectors.vectors(description), indent=1).encode(),
-        "README.md": readme.readme(configuration, audit, device, certificate, private_key is not None).encode(),
+        "README.md": readme.readme(
+            configuration, audit, device, certificate is not None, private_key is not None
+        ).encode(),
     }
-    beside = {**files, **(certificate.members if certificate else {})}
     written_report = report(
         shown,
         outcome,
         _verdict(setting, shown is setting),
         device.design,
-        bundle.digests(beside),
+        bundle.digests({**files, **(certificate.members if certificate else {})}),
         bundle.software(),
         promised(mechanism, setting.users, configuration.reports_per_user) if mixed else "",
     )

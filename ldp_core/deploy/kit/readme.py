@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ldp_core.deploy.kit.client import Device
 from ldp_core.designs import Configuration, guarantee, in_the_clear
-from ldp_core.designs.certificate_file import Written
+from ldp_core.designs.certificate_file import QUESTIONS
 from ldp_core.mechanisms import Audit
 from ldp_core.wording import visible
 
@@ -55,10 +55,10 @@ def readme(
     configuration: Configuration,
     audit: Audit,
     device: Device,
-    proof: Written | None = None,
+    proof: bool = False,
     signed: bool = False,
 ) -> str:
-    """README.md of a kit with this ``device``, and with a ``proof`` where there is one."""
+    """README.md of a kit with this ``device``; ``proof`` says whether one is in it."""
     several, design, sizes = configuration.reports_per_user, device.design, device.sizes
     first = "0" if len(sizes) == 1 else f"'{[0] * len(sizes)}'"
     last = str(sizes[0] - 1) if len(sizes) == 1 else f"'{[size - 1 for size in sizes]}'"
@@ -131,7 +131,7 @@ python3 collect.py reports.csv{"" if several == 1 else " --occasions 1"}
   again, or hardly different ones, as those of test set-ups do.
 * A client that was itself altered, and random numbers that an attacker can predict, are never noticed.
 
-{proof.questions if proof else ""}
+{QUESTIONS if proof else ""}
 ## On people's devices
 
 * In Python: `Device(json.load(file)).report(value)`. In JavaScript the same is in `client.js`. A value is the number of a type, a list

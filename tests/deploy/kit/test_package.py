@@ -134,7 +134,11 @@ def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
             (warning,) = designs.load(place).warnings
             assert f"{name} changed" in warning
     without = packed({other: parts[other] for other in parts if other != "verify.py"})
-    for place, said in ((packed(changed), "verify.py changed"), (tmp_path, "verify.py changed"), (without, "verify.py went missing")):
+    for place, said in (
+        (packed(changed), "verify.py changed"),
+        (tmp_path, "verify.py changed"),
+        (without, "verify.py went missing"),
+    ):
         (warning,) = open_kit(place).warnings
         assert said in warning
     unproved = package.kit(found)
