@@ -317,7 +317,16 @@ def _check_kit(kit: Mapping[str, bytes]) -> None:
 
 
 def digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    """The SHA-256 of each of the files."""
+    """The SHA-256 of files.
+
+    Parameters
+    ----------
+    files : their contents by name.
+
+    Returns
+    -------
+    64 hexadecimal digits for each name.
+    """
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 

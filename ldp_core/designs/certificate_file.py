@@ -66,7 +66,13 @@ class Written:
         return {DOCUMENT: self.document, ARRAYS: self.arrays, SCRIPT: Path(verify.__file__).read_bytes()}
 
     def zipped(self) -> bytes:
-        """All of them in one zip, with README.md."""
+        """The files in one zip.
+
+        Returns
+        -------
+        The bytes of a zip with `members` and README.md, which says how to check the proof, and how to
+        compare its questions with one's own.
+        """
         meaning = strict_json.read(self.document, DOCUMENT)["meaning"]
         return zipped({**self.members, "README.md": f"{README.format(meaning=meaning)}\n{QUESTIONS}".encode()})
 

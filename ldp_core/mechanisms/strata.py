@@ -216,7 +216,16 @@ class StratifiedMechanism(InParts):
         return self._together(self.contributions_within(rows))
 
     def contributions_within(self, rows: np.ndarray) -> list[Contributions]:
-        """(K,) what a report of each stratum adds to ``rows`` (q, n) times the estimated counts."""
+        """What a report of each stratum adds to linear questions.
+
+        Parameters
+        ----------
+        rows : (q, n) the questions about all types.
+
+        Returns
+        -------
+        (K,) the contributions to each row times the estimated counts, stratum by stratum.
+        """
         asked = [
             (made, few, np.any(few, axis=1)) for made, _, few in self._in_strata(rows)
         ]  # of groups most are about one

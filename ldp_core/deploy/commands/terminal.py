@@ -63,7 +63,12 @@ def plain(text: str) -> str:
 
 
 def begin(work: str) -> None:
-    """Long ``work`` begins: said at once on a terminal, and elsewhere should it last."""
+    """Say that long work begins: at once on a terminal, and elsewhere once it lasts.
+
+    Parameters
+    ----------
+    work : what is done, the beginning of a sentence.
+    """
     _AT[:] = [work, time.monotonic()]
     if sys.stderr.isatty():
         say(f"{work} ...")
@@ -71,7 +76,7 @@ def begin(work: str) -> None:
 
 @contextmanager
 def telling() -> Iterator[None]:
-    """While a command runs, say beside its results what it is at, and for how long, every `SILENCE` seconds."""
+    """While a command runs, say every `SILENCE` seconds, beside its results, what it is at and for how long."""
     ended = threading.Event()
     threading.Thread(target=_tell, args=(ended,), daemon=True).start()
     try:

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
         f"          for another (epsilon {epsilon}).",
         f"Found:    at most {times} times (epsilon {audited_epsilon:.9g}).",
         "          The ratio is exact, from whole numbers over 2^53, and so is the comparison.",
-        f"          {clear if description['sampler']['kind'] == 'known' else 'Nothing of a value is sent in the clear.'}",
+        f"          {clear if description['sampler']['kind'] == 'known' else 'No part of a value is sent in the clear.'}",
         *(
             ["          It is signed. This script does not check the signature: client.py --key KEY does."]
             if description["signature"] is not None

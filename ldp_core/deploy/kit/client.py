@@ -85,7 +85,7 @@ Values as people say them
 sampler takes one number only, it is that of the combination, the last attribute fastest. The kind "known" takes that of the attributes
 with "known", which are sent in the clear, and that of all others. Every attribute has:
 
-    name      no two of them look the same: see `_looks`
+    name      no two attributes have names that look the same: see `_looks`
     kind      "categories", "numbers" (with "edges": bin i holds edges[i] <= x < edges[i + 1], the last bin its upper end as well),
               "range" (bins of one width, see `_edge`: "low", "high", "bins", "integer") or "dates" (see `_period`: "unit", "first",
               "day_first")
@@ -196,8 +196,8 @@ class Device:
 
 
 def _secure(count: int) -> bytes:
-    """Random bytes of the system. ValueError where they cannot be random, as those of the mocks of test set-ups are not:
-    few different ones (256 have 162 or so), or some that came before. So they are drawn twice before the first report."""
+    """Random bytes of the system. ValueError where they cannot be random, as the mocks of test set-ups are not: few
+    different ones (256 random bytes have 162 or so), or some that came before. The first ones are only compared with."""
     drawn = secrets.token_bytes(count)
     sound = isinstance(drawn, bytes) and len(drawn) == count and len(set(drawn)) >= 64
     if not sound or (digest := hashlib.sha256(drawn).digest()) in POOLS:

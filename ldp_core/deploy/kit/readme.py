@@ -58,7 +58,18 @@ def readme(
     proof: bool = False,
     signed: bool = False,
 ) -> str:
-    """README.md of a kit with this ``device``; ``proof`` says whether one is in it."""
+    """README.md of a kit.
+
+    Parameters
+    ----------
+    configuration, audit : the design, and the guarantee that its mechanism really gives.
+    device : what draws the reports.
+    proof, signed : whether the kit holds a proof, and whether its device is signed.
+
+    Returns
+    -------
+    The text, in Markdown.
+    """
     several, design, sizes = configuration.reports_per_user, device.design, device.sizes
     first = "0" if len(sizes) == 1 else f"'{[0] * len(sizes)}'"
     last = str(sizes[0] - 1) if len(sizes) == 1 else f"'{[size - 1 for size in sizes]}'"
@@ -127,8 +138,8 @@ python3 collect.py reports.csv{"" if several == 1 else " --occasions 1"}
   without a signature: anyone can compute a digest. The reports of such a device name another design, and the collector
   refuses those that come with `design`.
 * {SIGNED if signed else UNSIGNED}
-* Random numbers that cannot be any are noticed: before the first report, both clients refuse a source that gives the same bytes
-  again, or hardly different ones, as those of test set-ups do.
+* A source of random numbers that is none is noticed before the first report. Both clients refuse one that repeats its bytes, or gives
+  hardly any different ones, as the sources of test set-ups do.
 * A client that was itself altered, and random numbers that an attacker can predict, are never noticed.
 
 {QUESTIONS if proof else ""}

@@ -109,7 +109,16 @@ def unit(c: Configuration) -> tuple[str, ...]:
 
 
 def parameter_table(c: Configuration, audit: Audit) -> ET.Element:
-    """Each privacy parameter, its value, and what it means."""
+    """The privacy parameters.
+
+    Parameters
+    ----------
+    c, audit : the design, and the guarantee that its mechanism really gives.
+
+    Returns
+    -------
+    A table with the name of each, its value, and what it means.
+    """
     rows: list[list[Node]] = [
         ["epsilon of one report", c.epsilon, "natural logarithm of the factor below; a number without a unit"],
         ["e^epsilon", factor_in_words(c.epsilon_value), "the most by which one report changes the odds of two values"],
@@ -159,7 +168,7 @@ def hazards(c: Configuration) -> tuple[str, ...]:
     return (
         "Floating point: none is used when a report is drawn, so no report is impossible or too likely by rounding.",
         "Random numbers: client.py draws them from Python's secrets, client.js from the Web Crypto of the browser. Both refuse a source "
-        "that gives the same bytes again, or hardly different ones, as those of test set-ups do. "
+        "that repeats its bytes, or gives hardly any different ones, as the sources of test set-ups do. "
         f"The seed {c.simulation.seed:d} in configuration.json is for simulations; a device that used it would give no privacy.",
         "Side channels: the number of random bytes that a report takes is independent of the value. Time and power are not: "
         "keep the device from anybody who could measure them, and send the report at a time that does not depend on them.",

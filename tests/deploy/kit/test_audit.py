@@ -55,7 +55,7 @@ def test_the_command_says_what_was_found_and_exits_with_1_on_failure(tmp_path):
     assert "The promise holds." in told
     assert "(epsilon 1.25)" in told
     assert description["design"] in told
-    assert "Nothing of a value is sent in the clear." in told
+    assert "No part of a value is sent in the clear." in told
 
     file.write_text(json.dumps(sealed(SAMPLERS["known"])))  # without a domain, so that nothing has a name
     assert "The first number of a value: sent in the clear beside each report, and not protected." in run()[1]
