@@ -144,14 +144,11 @@ def test_the_readme_of_a_proof_tells_its_questions_from_others(kind, tmp_path, m
     workload = proof(kind).workload
     with zipfile.ZipFile(io.BytesIO(written(kind).zipped())) as archive:
         archive.extractall(tmp_path)
-    said = (tmp_path / "README.md").read_text()
-    assert json.loads(written(kind).document)["meaning"] in said
-    (program,) = re.findall(r"^```python\n(.*?)^```$", said, re.DOTALL | re.MULTILINE)
+    (program,) = re.findall(r"^```python\n(.*?)^```$", (tmp_path / "README.md").read_text(), re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "verify", verify)
     W = workload.rows(np.arange(workload.num_queries))
-    if workload.strata is not None:
-        W = W[:, workload.strata.types.ravel()]
+    W = W if workload.strata is None else W[:, workload.strata.types.ravel()]
     for larger, near in ((0.0, True), (1e-3, False)):
         np.savetxt("questions.csv", W * (1 + larger * (np.arange(len(W)) == 0)[:, None]), delimiter=",", fmt="%.17g")
         exec(program, {})
