@@ -7,7 +7,7 @@ import json
 import math
 import time
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -52,8 +52,10 @@ class Proved(Asked):
     @property
     def suggested(self) -> verdicts.Suggestion:
         """Target errors taken from the questions and the people of the design."""
-        key = ("suggested", self.workload.digest, self.naming, self.people_digest)
-        return self.results.cached(key, lambda: verdicts.suggest(self.workload, self.counts))
+        return self.results.cached(
+            ("suggested", self.workload.digest, self.naming, self.people_digest),
+            lambda: verdicts.suggest(self.workload, self.counts),
+        )
 
     @cached_property
     def settled(self) -> Configuration:
@@ -150,8 +152,9 @@ class Proved(Asked):
         key = ("written", self.certificate_key(case), certificate.value, type(certificate).__name__, epsilon)
         if before:
             return self.results.get(key)
-        write = partial(certificate_file.write, certificate, epsilon)
-        return self.results.cached(key, write, lambda files: len(files.arrays))
+        return self.results.cached(
+            key, lambda: certificate_file.write(certificate, epsilon), lambda files: len(files.arrays)
+        )
 
     def adopt(self, files: Written) -> None:
         """Take over what files prove, once that has been checked for the questions and epsilon of the design.
@@ -183,9 +186,10 @@ class Proved(Asked):
 
     def closed_bounds(self, case: str) -> dict[str, float]:
         """Lower bounds on users needed that are known at once, in closed form, by name."""
-        key = ("bounds", self.certificate_key(case), self.alpha)
-        limits = partial(frames.users_bounds, self.workload, self.epsilon, self.alpha, self.cases[case])
-        return self.results.cached(key, limits)
+        return self.results.cached(
+            ("bounds", self.certificate_key(case), self.alpha),
+            lambda: frames.users_bounds(self.workload, self.epsilon, self.alpha, self.cases[case]),
+        )
 
     def bounds(self, case: str = "worst_case") -> dict[str, float]:
         """Lower bounds on users needed in a case, by name."""

@@ -354,8 +354,9 @@ class Setting(Proved):
         """Exact costs of a mechanism. ValueError where they is not available."""
         profile, alpha = self.profile(mechanism), self.alpha
         key = ("summary", mechanism.digest, self.workload.digest, alpha, self.people_digest)
-        summarise = partial(analysis.summarise, mechanism, self.workload, self.counts, alpha, profile)
-        return self.results.cached(key, summarise)
+        return self.results.cached(
+            key, lambda: analysis.summarise(mechanism, self.workload, self.counts, alpha, profile)
+        )
 
     def costed(self, name: str) -> Mechanism | None:
         """The named mechanism where it has a summary, None when that is not available for whatever reason."""

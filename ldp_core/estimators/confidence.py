@@ -187,9 +187,8 @@ class _Part:
         own, mean = self.adds.variances, self.answers[:, None] / max(1.0, self.people)
         own = own + self.drawn * (self.adds.means - mean) ** 2
         population = norm_sub.project(self.estimate.estimated_counts, self.people)
-        extra, found = own - own.min(axis=1, keepdims=True), np.zeros(len(own))
-        differ = extra.any(axis=1)
-        found[differ] = self.mechanism.linear_variances(extra[differ], population)
+        extra = own - own.min(axis=1, keepdims=True)
+        found = self.mechanism.linear_variances(extra, population)
         return np.maximum(found + self.drawn * _chance(extra, population, self.people), 0.0)
 
 
@@ -200,9 +199,8 @@ def _parts(
     if not (isinstance(estimate, StratifiedEstimate) and isinstance(mechanism, StratifiedMechanism)):
         adds = mechanism.query_contributions(workload, some)
         return [_Part(mechanism, estimate, adds, asked.people, estimate.answers(workload, some), asked.drawn)]
-    own, parts = asked.people * estimate.people / max(1, estimate.people.sum()), []
+    own, rows, parts = asked.people * estimate.people / max(1, estimate.people.sum()), workload.rows(some), []
     times = np.ones(len(own)) if asked.weights is None else asked.weights
-    rows = workload.rows(some)
     for z, (made, adds) in enumerate(zip(mechanism.strata, mechanism.contributions_within(rows), strict=True)):
         w = float(times[z])
         scaled = {name: w * getattr(adds, name) for name in ("means", "up", "down", "low", "high")}

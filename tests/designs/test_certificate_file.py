@@ -1,8 +1,11 @@
 """Proofs as files: they come back as they were, for their own questions alone, and what is forged is refused everywhere."""
 
 import hashlib
+import io
 import json
 import math
+import re
+import sys
 import zipfile
 from contextlib import suppress
 from dataclasses import replace
@@ -131,6 +134,23 @@ def sealed(files, arrays=None, **changes):
     with suppress(ValueError, KeyError, OverflowError, TypeError):
         document["meaning"] = verify.meaning(document, verify.arrays(packed))
     return Written(json.dumps(document).encode(), packed)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_readme_of_a_proof_tells_its_questions_from_others(kind, tmp_path, monkeypatch, capsys):
+    """The program that it gives to paste, with the questions of the proof and with one of them a little larger."""
+    workload = proof(kind).workload
+    with zipfile.ZipFile(io.BytesIO(written(kind).zipped())) as archive:
+        archive.extractall(tmp_path)
+    (program,) = re.findall(r"^```python\n(.*?)^```$", (tmp_path / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "verify", verify)
+    W = workload.rows(np.arange(workload.num_queries))
+    W = W if workload.strata is None else W[:, workload.strata.types.ravel()]
+    for larger, near in ((0.0, True), (1e-3, False)):
+        np.savetxt("questions.csv", W * (1 + larger * (np.arange(len(W)) == 0)[:, None]), delimiter=",", fmt="%.17g")
+        exec(program, {})
+        assert (float(capsys.readouterr().out) < 1e-9) is near
 
 
 @pytest.mark.parametrize("kind", KINDS)

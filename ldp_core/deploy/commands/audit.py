@@ -105,8 +105,12 @@ def _judged(setting: Setting, mechanism: Mechanism, case: str, stop: threading.E
     costs = setting.costs(mechanism)
     chosen = costs[costs["case"] == case].iloc[0]
     judged = {name: chosen[name] for name in ("users_needed", "users_bound", "gap")} | {"cases": costs}
-    where = {"answers_the_questions": True, "judged_at_epsilon": setting.epsilon, "case": case, "alpha": setting.alpha}
-    return where | judged
+    return judged | {
+        "answers_the_questions": True,
+        "judged_at_epsilon": setting.epsilon,
+        "case": case,
+        "alpha": setting.alpha,
+    }
 
 
 def _facts(result: dict[str, Any]) -> dict[str, str]:
@@ -131,5 +135,5 @@ def _facts(result: dict[str, Any]) -> dict[str, str]:
         facts["People needed"] = f"{wording.needed(result['users_needed'])}, {working.WHOSE[result['case']]}"
         least = wording.at_least(result["users_bound"])
         facts["Proved minimum"] = f"{least} at epsilon {result['judged_at_epsilon']:g}"
-        facts["From the best, at most"] = working.gap(result["gap"])
+        facts["From the best, at most"] = wording.gap(result["gap"])
     return facts

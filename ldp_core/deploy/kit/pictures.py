@@ -42,8 +42,10 @@ def errors_by_query(
             _text(scale.text(error), x + 9, y + 4),
         ]
     drawn.append(_line(_NAMES, _TOP, _NAMES, bottom, "axis"))
-    for tick in _round_steps(scale.times * most):
-        drawn.append(_text(wording.significant(tick), across(tick / scale.times), bottom + 18, "middle"))
+    drawn += [
+        _text(wording.significant(tick), across(tick / scale.times), bottom + 18, "middle")
+        for tick in _round_steps(scale.times * most)
+    ]
     label = f"standard error of the answer ({'percentage points of all people' if scale == wording.POINTS else scale.short})"
     drawn.append(_text(label, (_NAMES + WIDTH - _RIGHT) / 2, bottom + 38, "middle"))
     return _svg(bottom + _FOOT, sentence, drawn)
@@ -83,8 +85,10 @@ def error_by_users(
             _text("no unbiased design comes below this edge", _LEFT + 12, bottom - 12, "faint"),
         ]
     for tick in _log_steps(*ends):
-        drawn += [_line(across(tick), _TOP, across(tick), bottom, "grid")]
-        drawn += [_text(wording.magnitude(tick), across(tick), bottom + 18, "middle")]
+        drawn += [
+            _line(across(tick), _TOP, across(tick), bottom, "grid"),
+            _text(wording.magnitude(tick), across(tick), bottom + 18, "middle"),
+        ]
     for tick in _log_steps(scale.times * low, scale.times * high):
         level = down(tick / scale.times)
         drawn += [

@@ -18,8 +18,7 @@ import numpy as np
 from ldp_core import analysis, frames, library, verdicts, wording
 from ldp_core.deploy.kit import pictures, review
 from ldp_core.deploy.kit.markup import Node, element, listed, page, table
-from ldp_core.designs import Configuration, Setting, guarantee
-from ldp_core.mechanisms import Mechanism
+from ldp_core.designs import Setting, guarantee
 from ldp_core.workloads.shown import scaled_names
 
 NIST = "https://doi.org/10.6028/NIST.SP.800-226"
@@ -61,7 +60,7 @@ def report(
         element("p", guarantee(c, audit), class_="promise"),
         *_section("1. The privacy guarantee", review.promise(c, audit)),
         *_section("2. The unit of privacy", review.unit(c)),
-        *_section("3. The privacy parameters", _parameters(c, mechanism), review.parameters(c, audit)),
+        *_section("3. The privacy parameters", review.parameter_table(c, audit), review.parameters(c, audit)),
         *_section("4. The trust model", (*review.TRUST, mixing) if mixing else review.TRUST),
         *_section("5. The algorithm, and how it was audited", review.algorithm(c, outcome, mechanism)),
         *_section("6. Utility", *_utility(shown, outcome, verdict)),
@@ -79,11 +78,6 @@ def _section(title: str, *content: ET.Element | tuple[str, ...]) -> list[ET.Elem
     return [element("h2", title), *(listed(item) if isinstance(item, tuple) else item for item in content)]
 
 
-def _parameters(c: Configuration, mechanism: Mechanism) -> ET.Element:
-    rows = review.parameter_rows(c, mechanism.audit())
-    return table(["parameter", "value", "what it means"], rows)
-
-
 def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[ET.Element]:
     errors, users, target, workload = outcome.get("expected_errors"), shown.users, shown.target, shown.workload
     of = "of all people" if verdicts.only_unit(workload) is None else "of the answer"
@@ -93,14 +87,20 @@ def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[E
         ["target error", shown.error_in_words(target), f"{of}, a standard error"],
     ]
     if not isinstance(errors, Mapping):
-        missing = str(outcome.get("expected_errors_missing") or "The errors to expect were not worked out.")
-        return [_utility_table(rows), element("p", missing)]
-    needed, limits = outcome.get("users_needed") or {}, outcome.get("users_no_mechanism_can_do_without") or {}
+        missing = outcome.get("expected_errors_missing") or "The errors to expect were not worked out."
+        return [_utility_table(rows), element("p", str(missing))]
+    needed, proved = outcome.get("users_needed") or {}, outcome.get("users_no_mechanism_can_do_without") or {}
+    limits = {case: max((proved.get(case) or {}).values(), default=0.0) for case in needed}
     for case, users_needed in needed.items():
         error, title = target * math.sqrt(users_needed / users), review.case_title(case)
+        least = f"no unbiased mechanism needs fewer than {wording.at_least(limits[case])}"
         rows += [
             [f"standard error, typical answer, {title}", shown.error_in_words(error), of],
-            [f"people needed, {title}", wording.users(users_needed), _against(limits.get(case))],
+            [
+                f"people needed, {title}",
+                wording.users(users_needed),
+                least if limits[case] > 0 else "no bound is known",
+            ],
         ]
     elements: list[ET.Element] = [
         element("p", verdict),
@@ -111,7 +111,7 @@ def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[E
     ]  # fmt: skip
     worst = analysis.WORST_CASE.name
     if needed.get(worst, 0) > 0:
-        elements.append(_over_users(shown, needed[worst], max((limits.get(worst) or {}).values(), default=0.0)))
+        elements.append(_over_users(shown, needed[worst], limits[worst]))
     return elements + _queries(shown, str(outcome.get("expected_errors_refer_to")))
 
 
@@ -119,18 +119,11 @@ def _utility_table(rows: list[list[Node]]) -> ET.Element:
     return table(["quantity", "value", "unit and meaning"], rows)
 
 
-def _against(limits: Mapping[str, float] | None) -> str:
-    """The proved bounds on any mechanism in the same case."""
-    best = max((limits or {}).values(), default=0.0)
-    return f"no unbiased mechanism needs fewer than {wording.at_least(best)}" if best > 0 else "no bound is known"
-
-
 def _over_users(shown: Setting, needed: float, least: float) -> ET.Element:
     users, target = shown.users, shown.target
-    said = shown.error_in_words(target * math.sqrt(needed / users))
     sentence = (
-        f"In the worst case a typical answer has a standard error of {said} with {users:,} "
-        "people; four times as many people halve it."
+        f"In the worst case a typical answer has a standard error of {shown.error_in_words(target * math.sqrt(needed / users))} "
+        f"with {users:,} people; four times as many people halve it."
     )
     return _figure(pictures.error_by_users(needed, least or None, users, target, sentence, shown.scale), sentence)
 
@@ -156,8 +149,8 @@ def _figure(drawn: ET.Element, sentence: str) -> ET.Element:
 
 
 def _files(files: Mapping[str, str], software: Mapping[str, str]) -> list[ET.Element]:
-    versions = ", ".join(f"{name} {version}" for name, version in software.items())
+    versions = (f"{name} {version}" for name, version in software.items())
     return [
-        element("p", f"Made with {versions}. README.md says how to run what is here."),
+        element("p", f"Made with {', '.join(versions)}. README.md says how to run what is here."),
         table(["file", "SHA-256"], [[name, element("code", digest)] for name, digest in files.items()]),
     ]

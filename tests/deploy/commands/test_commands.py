@@ -2,10 +2,8 @@
 
 import csv
 import dataclasses
-import io
 import math
-import sys
-import threading
+import queue
 import zipfile
 
 import numpy as np
@@ -256,16 +254,9 @@ def test_several_reports_of_a_person_are_of_several_occasions(shell):
 
 
 def test_what_lasts_is_told_while_it_lasts(monkeypatch):
-    heard = threading.Event()
-
-    class Stream(io.StringIO):
-        def write(self, text):
-            if text.startswith("Packing the kit: "):
-                heard.set()
-            return len(text)
-
-    monkeypatch.setattr(sys, "stderr", Stream())
+    said = queue.Queue()
+    monkeypatch.setattr(terminal, "say", said.put)
     monkeypatch.setattr(terminal, "SILENCE", 0.0)
+    terminal.begin("Packing the kit")
     with terminal.telling():
-        terminal.begin("Packing the kit")
-        assert heard.wait(600)
+        assert said.get(timeout=3600).startswith("Packing the kit: ")
