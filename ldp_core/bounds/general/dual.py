@@ -1,6 +1,6 @@
 """The search for the multipliers of a large bound (`ldp_core.bounds.general.multipliers`).
 
-The bound's logarithm, ``log(tr (W A W')^(1/2))^2 - log b``, is maximised by projected quasi-Newton steps. A must be positive semidefinite
+The bound's logarithm, ``log(tr (W A W')^(1/2))^2 - log b``, is maximised by SciPy's L-BFGS-B. A must be positive semidefinite
 on all vectors x with p'x = 0. The best A is singular where W says nothing about most of them, as with few questions, and c vanishes where
 all good rows have one size. A small multiple of log det A + log c, smaller from stage to stage, keeps both away from that.
 
@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, optimize
 
 from ldp_core.bounds.general.few_types import Cuts, violated
 from ldp_core.bounds.general.multipliers import Multipliers, definite, held, noise, plain
-from ldp_core.bounds.general.quasi_newton import minimised
 from ldp_core.definite import inverse_and_logarithm
 from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
@@ -42,8 +41,10 @@ BETWEEN = 0.6
 between them. Single types then gain a thousandth."""
 BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
-_MOST_EVALUATIONS = 100
+_MOST_EVALUATIONS = 200
 """For each barrier."""
+_TURN_BACK = 0.1
+"""How much worse than its start a search is told that a point is which proves nothing: a line search cannot take infinity, nor very much."""
 # Workload -> digest of the prior -> True if blocks suffice.
 _KEPT: WeakKeyDictionary[Workload, dict[str, bool]] = WeakKeyDictionary()
 
@@ -143,7 +144,7 @@ def _by_types(
         if stop():
             return
         few = bool(first) and n > 128 and barrier > BARRIERS[-2]
-        x = dual.improved(x, barrier / n, stop, check, 60 if few else _MOST_EVALUATIONS)
+        x = dual.improved(x, barrier / n, stop, check, 120 if few else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
     yield from _with_cuts(dual, x, prior, stop, check)
 
@@ -325,15 +326,30 @@ class Dual:
         check: Check = unchecked,
         most: int = _MOST_EVALUATIONS,
     ) -> np.ndarray:
-        """A better point."""
+        """A better point than ``x``; this where it proves nothing."""
+        if (start := self.at(x, barrier)) is None:
+            return x
+        turned_back = _TURN_BACK - start.value, np.zeros_like(x)
 
         def falling(x: np.ndarray) -> tuple[float, np.ndarray]:
             check()
             at = self.at(x, barrier)
-            return (np.inf, np.zeros_like(x)) if at is None else (-at.value, -at.slopes)
+            return turned_back if at is None else (-at.value, -at.slopes)
 
+        def ended(_: np.ndarray) -> None:
+            if stop():
+                raise StopIteration
+
+        signs = optimize.Bounds(
+            np.repeat([-np.inf, 0.0], [self.m, len(x) - self.m]), np.inf
+        )  # all but q are not negative
+        options = {"maxfun": most, "maxiter": most, "ftol": 1e-9, "gtol": 0.0}
         with blas_threads(self.m):
-            return minimised(falling, x, self.m, most, 1e-9, stop)
+            return np.asarray(
+                optimize.minimize(
+                    falling, x, jac=True, method="L-BFGS-B", bounds=signs, callback=ended, options=options
+                ).x
+            )
 
     def with_cuts(self, x: np.ndarray, barrier: float) -> np.ndarray | None:
         """The same point, where cuts on few types that it violates may get multipliers; None if it violates none."""
