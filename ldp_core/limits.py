@@ -250,9 +250,6 @@ MOST_BARS = 1000
 MOST_DRAWN_SETS = 20
 # Cells of a pattern along one side.
 MOST_DRAWN_SIDE = 128
-# Groups of answers in a chart: lengths of ranges, and sets of attributes.
-MOST_LENGTH_GROUPS = 128
-MOST_SET_GROUPS = 64
 # Columns of a survey along which quantiles are shown.
 MOST_QUANTILE_COLUMNS = 12
 # Characters of a saved design's name.

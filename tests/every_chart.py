@@ -170,13 +170,10 @@ def _simulated():
     sets = workloads.on_types("all_marginals", 32)
     people = np.random.default_rng(0).multinomial(20_000, np.full(32, 1 / 32))
     types = [f"type {i}" for i in range(32)]
-    marginals = outcomes.compare(
-        {name: mechanisms.create(name, n=32, epsilon=1.0) for name in ("hadamard", "fourier")},
-        sets, people, types, 6, 0, ("unbiased", "wnnls"),
-    )  # fmt: skip
+    marginals = outcomes.releases(mechanisms.create("fourier", n=32, epsilon=1.0), sets, people, types)
     ranges = outcomes.compare({"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",))
-    predicted = found.queries[found.queries["predicted"].notna()]
     three = outcomes.releases(made["haar"], workload, COUNTS, AGES)
+    unordered = outcomes.releases(made["haar"], workloads.all_range(N), COUNTS, AGES)
 
     def one(frame, mechanism="haar", estimator="unbiased"):
         return frame[(frame["mechanism"] == mechanism) & (frame["estimator"] == estimator)]
@@ -186,17 +183,13 @@ def _simulated():
     return {
         "answers": lambda look: charts.answers(one(found.queries), look),
         "errors": lambda look: charts.errors(found.errors, look),
-        "group errors": lambda look: charts.group_errors(found.groups, found.by, look),
-        "group errors, sets": lambda look: charts.group_errors(marginals.groups, marginals.by, look),
         "distribution": lambda look: charts.distribution(one(found.curves), "age", look),
         "quantiles": lambda look: charts.quantile_errors(found.quantiles, "years", look),
-        "releases": lambda look: charts.releases(one(found.releases), True, look),
         "releases, three": lambda look: charts.releases(three, True, look),
-        "releases, unordered": lambda look: charts.releases(one(ranges.releases), False, look),
-        "releases, sets": lambda look: charts.releases(one(marginals.releases, "fourier"), False, look),
+        "releases, unordered": lambda look: charts.releases(unordered, False, look),
+        "releases, sets": lambda look: charts.releases(marginals, False, look),
         "intervals": lambda look: charts.intervals(missed, True, look),
         "intervals, unordered": lambda look: charts.intervals(one(ranges.intervals), False, look),
-        "predicted": lambda look: charts.predicted(predicted, look),
     }
 
 

@@ -12,7 +12,7 @@ from ldp_core import charts, library
 from ldp_core.charts.theme import MODE_BAR, TITLE_LENGTH, colour, contrast
 
 LOOKS = {"light": charts.LIGHT, "dark": charts.DARK}
-ROWS = ("users needed", "users needed, on the lines", "bounds, error", "bounds, users")
+ROWS = ("users needed", "users needed, on the lines", "bounds")
 
 
 def figure(look, name):
@@ -140,8 +140,7 @@ def test_no_line_joins_categories(figs):
             assert not (named and joined(trace)), name
 
 
-def test_sets_of_attributes_and_queries_without_an_order_are_not_joined():
-    assert not any(joined(trace) for trace in figure("light", "group errors, sets").data)
+def test_queries_without_an_order_are_not_joined():
     frame = every_chart.query_frame()
     assert not any(joined(trace) for trace in charts.query_errors(frame).data)
     assert all(joined(trace) for trace in charts.query_errors(frame, in_order=True).data)

@@ -13,9 +13,7 @@ from ldp_core.charts.design import closing_gap as closing_gap
 from ldp_core.charts.inputs import joint as joint
 from ldp_core.charts.inputs import marginal as marginal
 from ldp_core.charts.outcomes import distribution as distribution
-from ldp_core.charts.outcomes import group_errors as group_errors
 from ldp_core.charts.outcomes import intervals as intervals
-from ldp_core.charts.outcomes import predicted as predicted
 from ldp_core.charts.outcomes import quantile_errors as quantile_errors
 from ldp_core.charts.outcomes import releases as releases
 from ldp_core.charts.papers import panel as panel

@@ -20,8 +20,8 @@ PROMISED = 1.96
 
 def collection(frame: pd.DataFrame, users: float, mechanism: str, look: Theme = LIGHT) -> go.Figure:
     """The answers of ``frame`` (see `ldp_core.deploy.collector.answers`) from ``users`` people as
-    shares, with their intervals, on bars that extend 1.96 promised standard errors to each side."""
-    fig = theme.figure(look, "query", "share of people (%)", height=420)
+    shares, with their intervals, on bars that extend 1.96 promised standard errors to each side; and the ``true`` answers where these are known."""
+    fig = theme.figure(look, "query", "share of people (%)", height=310)
     few, scale, shade = len(frame) <= FEW, 100 / users, theme.colour(mechanism, look)
     answers, low, high = (scale * frame[name] for name in ("answer", "low", "high"))
     reach, places = PROMISED * scale * frame["promised"], frame["query"] + 1
@@ -55,6 +55,15 @@ def collection(frame: pd.DataFrame, users: float, mechanism: str, look: Theme = 
         hovertemplate="%{customdata[0]}: %{y:.2f} %, interval %{customdata[1]:.2f} to %{customdata[2]:.2f} %, promised "
         "± %{customdata[3]:.2f}<extra></extra>",
     )
+    if "true" in frame:
+        fig.add_scatter(
+            x=places,
+            y=scale * frame["true"],
+            name="true answer",
+            mode="markers",
+            marker={"symbol": "line-ew-open", "size": 12 if few else 5, "color": look.text, "line": {"width": 2}},
+            hovertemplate="%{y:.2f} %<extra>true</extra>",
+        )
     theme.query_ticks(fig, frame.rename(columns={"name": "label"}), shown=4)
     theme.show_legend(fig)
     return fig

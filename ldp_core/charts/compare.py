@@ -149,7 +149,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
                 "size": 15,
                 "color": theme.colour(str(name), look),
                 "symbol": [
-                    theme.marker(str(name)) if alike else theme.filled(theme.marker(str(name)), "-open")
+                    theme.marker(str(name)) if alike else theme.hollow(theme.marker(str(name)))
                     for alike in own["alike"]
                 ],
                 "line": {"width": [0 if alike else 2.5 for alike in own["alike"]]},

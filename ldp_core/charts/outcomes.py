@@ -1,4 +1,4 @@
-"""Pictures of what collections would look like: errors by query, distributions, possible releases, intervals."""
+"""Pictures of what collections would look like: distributions, a few releases, intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import wording
 from ldp_core.charts import theme
 from ldp_core.charts.simulation import ESTIMATOR_DASH, pair_names
 from ldp_core.charts.theme import LIGHT, Theme
@@ -19,41 +18,7 @@ MISSED = "#CC3311"
 LETTERS = 36
 """Of tick labels, that fit beside each other in the narrowest chart."""
 _SORTED = "queries, by their true answer"
-_NAMED_SETS = 16
-"""Up to this many sets of attributes, or groups of queries, are named beside their ticks."""
-_CATEGORIES = ("attributes", "group of queries")
-"""These have no order, so no line joins them."""
-_SIDE = 3
 _FAINT = "rgba(127,127,127,0.30)"
-
-
-def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT, scale: wording.Scale = wording.POINTS) -> go.Figure:
-    """Error of a typical query of each group, ± 2 standard errors. ``frame``: `Outcomes.groups`; ``by`` names the axis."""
-    fig = theme.figure(look, by, f"error of a typical query ({theme.literal(scale.short)})", height=420)
-    few = frame["group"].nunique() <= FEW
-    shift = 0.1 if few else 0.0  # or the bars of some would hide those of others
-    for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
-        observed, errors = scale.times * points["observed"], scale.times * points["standard_error"]
-        fig.add_scatter(
-            x=points["group"] + shift * index,
-            y=observed,
-            name=name,
-            mode="markers" if by in _CATEGORIES else "lines+markers" if few or theme.varied(mechanism) else "lines",
-            line=_line(points, look),
-            marker=_mark(points, by in _CATEGORIES, few),
-            error_y=theme.bars(observed, errors, theme.colour(mechanism, look)),
-            customdata=np.stack([points["label"].map(theme.literal), points["queries"]], axis=-1),
-            hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} {theme.literal(scale.unit)}"
-            f"<extra>{name}</extra>",
-        )
-    theme.name_ticks(fig, frame["group"], frame["label"], letters=LETTERS, tickangle=0)
-    if by in _CATEGORIES and frame["group"].nunique() <= FEW:
-        sets = frame.drop_duplicates("group")
-        sets = sets.iloc[:: -(-len(sets) // _NAMED_SETS)]
-        names = [theme.short(label, 26) for label in sets["label"]]
-        fig.update_xaxes(tickvals=sets["group"], ticktext=names, tickangle=-60)
-    fig.update_yaxes(rangemode="tozero")
-    return _named(fig, frame)
 
 
 def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.Figure:
@@ -123,24 +88,22 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
 def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, people: bool = True) -> go.Figure:
     """Small charts of what the published answers of one mechanism and estimator might look like, the truth faint behind.
 
-    ``frame``: those rows of `Outcomes.releases`. If there are many queries without an order of
+    ``frame`` as of `ldp_core.studies.outcomes.releases`. If there are many queries without an order of
     their own (``in_order`` False), they are sorted by their true answers. ``people``: see
     `Outcomes`.
     """
     frame, sorted_ = _arranged(frame, in_order)
     numbers = list(dict.fromkeys(frame["release"]))
-    columns = min(_SIDE, len(numbers))
-    rows = -(-len(numbers) // columns)
     fig = theme.grid(
-        look, rows, columns, height=90 + 175 * rows, shared_xaxes=True, shared_yaxes="all",
-        horizontal_spacing=0.025, vertical_spacing=0.06, subplot_titles=[f"collection {k}" for k in numbers],
+        look, 1, len(numbers), height=265, shared_yaxes="all",
+        horizontal_spacing=0.025, subplot_titles=[f"collection {k}" for k in numbers],
     )  # fmt: skip
     shade = theme.colour(frame["mechanism"].iloc[0], look)
-    for place, number in enumerate(numbers):
+    for place, number in enumerate(numbers, start=1):
         points = frame[frame["release"] == number]
-        cell = {"row": place // columns + 1, "col": place % columns + 1}
+        cell = {"row": 1, "col": place}
         x, named = points["place"], points["label"].map(theme.literal)
-        _truth(fig, x, 100 * points["true"], named, place == 0, cell)
+        _truth(fig, x, 100 * points["true"], named, place == 1, cell)
         mode = theme.query_mode(points["query"], FEW) if _rising(points["true"]) and not sorted_ else "markers"
         fig.add_scatter(
             x=x,
@@ -148,7 +111,7 @@ def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, pe
             mode=mode.replace("lines+markers", "lines"),
             name="published",
             legendgroup="published",
-            showlegend=place == 0,
+            showlegend=place == 1,
             line={"color": shade, "width": 2},
             marker={"color": shade, "size": 6 if len(points) <= FEW else 3},
             customdata=named,
@@ -156,9 +119,9 @@ def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, pe
             **cell,
         )
     fig.update_xaxes(showticklabels=False, showgrid=False)
-    fig.update_xaxes(title_text=_SORTED if sorted_ else "queries, in their order", row=rows, col=(columns + 1) // 2)
+    fig.update_xaxes(title_text=_SORTED if sorted_ else "queries, in their order", row=1, col=(len(numbers) + 1) // 2)
     fig.update_yaxes(nticks=5)
-    fig.update_yaxes(title_text=_answer(people), row=(rows + 1) // 2, col=1)
+    fig.update_yaxes(title_text=_answer(people), row=1, col=1)
     fig.update_annotations(font={"size": 12, "color": look.faint})
     fig.update_layout(margin={"t": theme.MODE_BAR + 20})  # for the title of the first row
     theme.show_legend(fig)
@@ -208,36 +171,6 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
     return fig
 
 
-def predicted(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = wording.POINTS) -> go.Figure:
-    """Error of each query as observed (± 2 standard errors) against its exact prediction; on the diagonal they agree.
-
-    ``frame``: the rows of `Outcomes.queries` that have a prediction.
-    """
-    unit = theme.literal(scale.short)
-    fig = theme.figure(look, f"predicted ({unit})", f"observed ({unit})", height=440)
-    end = 1.05 * scale.times * max(frame["predicted"].max(), frame["observed"].max())
-    fig.add_scatter(
-        x=[0, end], y=[0, end], mode="lines", name="equal", line={"color": look.faint, "width": 1.5}, hoverinfo="skip"
-    )
-    few = frame["query"].nunique() <= FEW
-    for (mechanism, _), name, points in _pairs(frame):
-        observed, errors = scale.times * points["observed"], scale.times * points["standard_error"]
-        fig.add_scatter(
-            x=scale.times * points["predicted"],
-            y=observed,
-            name=name,
-            mode="markers",
-            marker=theme.mark(mechanism, look, 8 if few else 5),
-            error_y=theme.bars(observed, errors, theme.faded(theme.colour(mechanism, look), 0.5)),
-            customdata=points["label"].map(theme.literal),
-            hovertemplate="%{customdata}: %{y:.3g} observed, %{x:.3g} predicted<extra>" + name + "</extra>",
-        )
-    fig.update_xaxes(rangemode="tozero")
-    fig.update_yaxes(rangemode="tozero")
-    theme.show_legend(fig)
-    return fig
-
-
 def _answer(people: bool) -> str:
     """Title of an axis of answers: parities may be negative, and uploaded queries anything."""
     return "share of users (%)" if people else "answer (% of the number of users)"
@@ -281,22 +214,6 @@ def _named(fig: go.Figure, frame: pd.DataFrame) -> go.Figure:
     if len(pair_names(frame)) > 1:
         theme.show_legend(fig)
     return fig
-
-
-def _mark(points: pd.DataFrame, alone: bool, few: bool) -> dict:
-    """Markers of a mechanism and estimator: where no line joins them, the fill distinguishes the
-    estimators of a mechanism."""
-    symbol, angle = theme.marker(points["mechanism"].iloc[0]), 0
-    if alone:
-        fill = theme.FILLS[list(ESTIMATOR_DASH).index(points["estimator"].iloc[0]) % len(theme.FILLS)]
-        symbol = theme.filled(symbol, fill)
-        angle = 0 if symbol.endswith(fill) else 45  # a shape that has no dot is turned instead
-    return {
-        "symbol": symbol,
-        "angle": angle,
-        "size": 8 if few else 6,
-        "maxdisplayed": 0 if few or alone else theme.MARKED,
-    }
 
 
 def _line(points: pd.DataFrame, look: Theme) -> dict:

@@ -116,7 +116,7 @@ def _add_series(
 
 
 def _hollow(shade: str, symbol: str) -> dict:
-    return {"symbol": theme.filled(symbol, "-open"), "size": 15, "color": shade, "line": {"width": 2}}
+    return {"symbol": theme.hollow(symbol), "size": 15, "color": shade, "line": {"width": 2}}
 
 
 def _ends(frame: pd.DataFrame) -> tuple[float, float] | None:

@@ -24,8 +24,6 @@ from ldp_core.data.domain import Attribute, NumericAttribute, RangeAttribute, bi
 from ldp_core.frames import BOUND_TITLES
 
 UNKNOWN_STYLE = ("#7F7F7F", "x")
-FILLS = ("", "-open", "-dot", "-open-dot")
-"""Fills that distinguish markers of one shape."""
 DOTLESS = ("square-cross", "circle-cross", "diamond-cross", "bowtie", "hourglass")
 """Shapes that cannot have a dot."""
 # Dash and width, weakest bound first.
@@ -36,8 +34,6 @@ PIXELS = 512
 THEOREM_DASHES = ("dot", "longdash", "2px,8px")
 FEWEST_TICKS = 3
 """On any axis, however long their labels are."""
-MARKED = 16
-"""Markers on a line that has them only to be distinguished."""
 TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
 _TICK_LETTERS = 60
@@ -138,22 +134,15 @@ def from_nothing(name: str | None, look: Theme) -> list[tuple[float, str]]:
     return [(0.0, "rgba(127,127,127,0.10)"), (1.0, colour(name, look) if name else look.accent)]
 
 
-def filled(symbol: str, fill: str) -> str:
-    """A marker with another of `FILLS`; without its dot where there is none."""
-    shape = symbol.removesuffix("-dot").removesuffix("-open")
-    return shape + (fill.removesuffix("-dot") if shape in DOTLESS else fill)
+def hollow(symbol: str) -> str:
+    """A marker without its fill."""
+    return f"{symbol.removesuffix('-dot').removesuffix('-open')}-open"
 
 
 def dash(name: str) -> str:
     """Dashes of the lines of a mechanism: solid but for variants, which share its colour."""
     known = library.known(name)
     return known.dash if known else "solid"
-
-
-def varied(name: str) -> bool:
-    """True if it is a variant: where the dash says something else, its markers have to tell it from its mechanism."""
-    known = library.known(name)
-    return known is not None and bool(known.variant_of)
 
 
 def _style(name: str) -> tuple[str, str]:

@@ -80,7 +80,6 @@ class Setting(Proved):
             **self.configuration.simulation.model_dump(include={"seed", "trials", "estimators", "new_people"}),
             prior=self.posterior_prior(),
             scales=outcomes.scales_of(self.workload, axes),
-            parts=[part.summary for part in parts] if len(parts) > 1 else None,
             ratios=workloads.ratios_of(parts, self.domain, self.workload),
             **followed,
         )

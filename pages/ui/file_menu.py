@@ -118,7 +118,7 @@ _CONFIRMED = "forget-confirmed"
 
 def _forgetting(state: Session) -> None:
     """Everything of this browser is forgotten at once, in this tab and in others; a second button asks before anything is lost."""
-    closed = f"forget-{session_store().mark(state)}"  # a new session begins with this folded away
+    closed = f"forget-{state.id}"  # a new session begins with this folded away
     with (
         st.container(key="forget"),
         st.expander("Forget everything", key=closed, icon=":material/delete_forever:"),

@@ -40,7 +40,7 @@ def draw() -> None:
     page = st.navigation(pages, position="top")
     layout.came_through_app()
     background_read.settle(session())
-    streamlit_fixes.begin_page(browser.remembered(session()))
+    streamlit_fixes.begin_page(browser.remembered())
     follow = sidebar.draw(session())  # before the page: a page that lacks something ends early
     ended_early = False
     try:

@@ -109,20 +109,22 @@ def explain(state: Session) -> None:
     st.caption(explained(state))
 
 
-def answers(design: Setting, rows: pd.DataFrame, error: str = "standard_error") -> pd.DataFrame:
+def answers(design: Setting, rows: pd.DataFrame) -> pd.DataFrame:
     """Each answer with its error in percentage points, or in a unit of its own, and its verdict, for people. ``rows`` has ``query``,
-    ``label`` and the column ``error``."""
+    ``label`` and ``standard_error``."""
     units = [design.workload.unit(int(query)) for query in rows["query"]]
     own = [
         "" if unit is None else unit.error_in_words(share, design.users)
-        for share, unit in zip(rows[error], units, strict=True)
+        for share, unit in zip(rows["standard_error"], units, strict=True)
     ]
     counted = np.array([unit is None for unit in units], dtype=bool)
     found = {
         "Question": rows["label"].to_numpy(),
-        "± percentage points": np.where(counted, 100 * rows[error], np.nan),
+        "± percentage points": np.where(counted, 100 * rows["standard_error"], np.nan),
         "± in its unit": own,
-        "Verdict": [verdicts.marked(word) for word in verdicts.judge(rows[error], design.limits(rows["query"]))],
+        "Verdict": [
+            verdicts.marked(word) for word in verdicts.judge(rows["standard_error"], design.limits(rows["query"]))
+        ],
     }
     left_out = [
         name for name, there in (("± percentage points", counted.any()), ("± in its unit", any(own))) if not there
@@ -130,10 +132,10 @@ def answers(design: Setting, rows: pd.DataFrame, error: str = "standard_error") 
     return pd.DataFrame(found).drop(columns=left_out)
 
 
-def show_answers(state: Session, rows: pd.DataFrame, error: str = "standard_error") -> None:
+def show_answers(state: Session, rows: pd.DataFrame) -> None:
     """The table of `answers` on the page, with what its words mean."""
     listing.show_table(
-        answers(state.setting, rows, error),
+        answers(state.setting, rows),
         "What each answer is worth.",
         column_config={
             "Question": st.column_config.TextColumn(width="large"),

@@ -20,7 +20,6 @@ class RawVisitor:
     def __init__(self, address, cookies=""):
         self.host, self.page = urlsplit(address).netloc, ""
         self.scripts, self.lines = [], []  # of pages that were sent, and the lines of the sidebar
-        self.alerts, self.errors = [], []  # what pages say in a box, and what they failed with
         self.session, self.keyed, self.uploaders, self.helps, self._widgets = "", {}, {}, {}, []
         self._http = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         self._http.request("GET", "/_stcore/health")
@@ -76,10 +75,6 @@ class RawVisitor:
                 self.keyed[found.split("-", 2)[2]] = found
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "html":
                 self.scripts.append(told.delta.new_element.html.body)
-            elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "alert":
-                self.alerts.append(told.delta.new_element.alert.body)
-            elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "exception":
-                self.errors.append(told.delta.new_element.exception.message)
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "page_link":
                 self.lines.append(told.delta.new_element.page_link.label)
             elif kind == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:

@@ -1,11 +1,9 @@
-"""A server that has just started: before app.py has run, Streamlit knows nothing but files, and what somebody had
-begun before is gone."""
+"""A server that has just started: before app.py has run, Streamlit knows nothing but files."""
 
 from urllib.parse import urlsplit
 
 from playwright.sync_api import expect
 
-from pages.ui.session.state import RESTARTED
 from tests.browser import words
 from tests.browser.conftest import MORE, PAGES, ROOT, begin, design, drawn, serve, still, turn_to
 
@@ -18,7 +16,7 @@ new MutationObserver(() => {
 FILES = {path.stem for path in (ROOT / "pages").glob("*.py")}
 
 
-def test_a_cold_server_shows_no_file_names_and_tells_who_had_begun_of_the_restart(browser, tmp_path):
+def test_a_cold_server_shows_no_file_names(browser, tmp_path):
     page = still(browser).new_page()
     page.add_init_script(LISTED)
     with serve(tmp_path / "before.txt") as (address, _):
@@ -30,12 +28,8 @@ def test_a_cold_server_shows_no_file_names_and_tells_who_had_begun_of_the_restar
         assert not named(page)
     with serve(tmp_path / "after.txt", port=urlsplit(address).port):
         turn_to(page, "Bounds")
-        expect(page.get_by_test_id("stMain").get_by_text(RESTARTED)).to_be_visible()
         expect(design(page)).to_contain_text(words.EMPTY)
         assert not named(page)
-        turn_to(page, "Start")
-        begin(page)
-        expect(page.get_by_text(RESTARTED)).to_have_count(0)
     page.context.close()
 
 

@@ -70,9 +70,9 @@ def test_from_start_to_a_kit_and_to_somebody_else(guest, visit, tmp_path):
     guest.drawn()
     above_the_fold(picture(guest, "users-needed"))
     guest.go("Simulate")
-    picture(guest, "simulated-errors")
+    picture(guest, "simulated-release")
     guest.drawn()
-    above_the_fold(picture(guest, "simulated-errors"))
+    above_the_fold(picture(guest, "simulated-release"))
 
     guest.go("Export")
     kit = contents(downloaded(guest, guest.button("download-kit")).path())

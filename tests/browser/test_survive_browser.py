@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Error, expect
 
 from pages.ui.data import actions as data_actions
-from pages.ui.session.state import RESTARTED, Session
+from pages.ui.session.state import Session
 from tests.browser import words
 from tests.browser.conftest import Visitor, begin, beside, design, still
 from tests.browser.raw import RawVisitor
@@ -122,7 +122,8 @@ def test_nobody_else_gets_a_session(analyst, server):
     """The number of a cookie opens the sessions of its browser, and nothing else does."""
     address, log = server
     own = said(alone := RawVisitor(address))
-    name, token, mark = own["name"], own["token"], own["mark"]
+    name, token = own["name"], own["token"]
+    alone.press("begin")
     assert len(token) == 43
     assert {cookie["name"] for cookie in analyst.context.cookies()} >= {name}
     (cookie,) = [cookie for cookie in analyst.context.cookies() if cookie["name"] == name]
@@ -132,16 +133,16 @@ def test_nobody_else_gets_a_session(analyst, server):
     for secret in (cookie["value"], token):
         assert secret not in analyst.page.content()
         assert secret not in log.read_text()
-    guesses = ["", secrets.token_urlsafe(32), alone.session, mark, token[:-1], token.swapcase(), '"});alert(1)//']
+    guesses = ["", secrets.token_urlsafe(32), alone.session, token[:-1], token.swapcase(), '"});alert(1)//']
     for guess in guesses:
-        stranger = RawVisitor(address, cookies=f"{name}={guess}; {name}-left={mark}")
+        stranger = RawVisitor(address, cookies=f"{name}={guess}")
         assert said(stranger)["token"] not in (token, guess, cookie["value"])
-        assert said(stranger)["mark"] != mark
         assert "alert" not in json.dumps(said(stranger))
         assert any(words.EMPTY in line.replace("\\", "") for line in stranger.lines)
         stranger.leave()
     beside = RawVisitor(address, cookies=f"{name}={token}")  # the same browser, while its first tab lives
-    assert (said(beside)["token"], said(beside)["mark"] == mark) == (token, False)
+    assert said(beside)["token"] == token
+    assert any(words.EMPTY in line.replace("\\", "") for line in beside.lines)
     alone.leave()
     beside.leave()
 
@@ -187,30 +188,3 @@ def test_every_live_tab_has_its_own_design_and_the_one_left_last_comes_back(anal
         page = analyst.context.new_page()
         page.goto(analyst.address)
         expect(design(page)).to_contain_text(told)
-
-
-def told_of_a_restart(visitor):
-    return any(RESTARTED in alert.replace("\\", "") for alert in visitor.alerts)
-
-
-def test_who_had_begun_something_before_a_restart_is_told_that_it_is_gone(address):
-    """A browser keeps a number of this run of the server once something was begun in it. A later run has another number."""
-    idle, busy = RawVisitor(address), RawVisitor(address)
-    busy.press("begin")
-    idle.go("guide")
-    busy.go("guide")
-    name, run = said(idle)["name"], said(busy)["work"]
-    assert said(idle)["work"] == ""
-    assert len(run) > 8
-    for work, gone in ((run, False), ("", False), (run[::-1], True)):
-        visitor = RawVisitor(address, cookies=f"{name}={secrets.token_urlsafe(32)}; {name}-work={work}")
-        assert told_of_a_restart(visitor) is gone
-        visitor.alerts.clear()
-        visitor.go("guide")
-        assert told_of_a_restart(visitor) is gone, "until something is begun"
-        assert said(visitor)["work"] == ""
-        visitor.leave()
-    assert not told_of_a_restart(idle)
-    assert not told_of_a_restart(busy)
-    idle.leave()
-    busy.leave()

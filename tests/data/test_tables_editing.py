@@ -211,18 +211,22 @@ def test_merging_renaming_and_taking_apart():
     assert tables.category_table(merged)["value"].tolist() == ["school", "7th", "8th", "BA"]
 
 
-def test_a_number_moves_a_category_to_the_place_of_another():
+def test_a_number_moves_a_category_and_ties_stay_as_they_stand():
     attribute, frame = table_of(READ, SCHOOL)
 
     def values(changes):
         return tables.recipe_of_categories(READ, attribute, edited(frame, changes, "order")).categories
 
-    assert values({"BA": 1}) == ("BA", "7th", "8th", "MA")
-    assert values({"7th": 3}) == ("8th", "BA", "7th", "MA")
+    assert values({"BA": 0}) == ("BA", "7th", "8th", "MA")
+    assert values({"BA": 1}) == ("7th", "BA", "8th", "MA")
+    assert values({"7th": 3}) == ("8th", "7th", "BA", "MA")
+    assert values({"7th": 3.5}) == ("8th", "BA", "7th", "MA")
     assert values({"8th": None, "MA": 1.5}) == ("7th", "MA", "8th", "BA")
     assert values({"7th": 9, "8th": 9}) == ("BA", "MA", "7th", "8th")
     assert values({"7th": "soon"}) == ("7th", "8th", "BA", "MA")
-    one_text = edited(edited(frame, {"7th": "school", "8th": "school"}), {"8th": 4}, "order")
+    merged = edited(frame, {"7th": "school", "8th": "school"})
+    assert tables.recipe_of_categories(READ, attribute, edited(merged, {"7th": 9}, "order")).categories[-1] == "school"
+    one_text = edited(merged, {"8th": 4.5}, "order")
     assert tables.recipe_of_categories(READ, attribute, one_text).categories == ("BA", "MA", "school")
 
 

@@ -28,8 +28,8 @@ EXPECTED = {
         "mechanisms",
         "error-over-users",
     ),
-    *("trade-off", "simulated-errors", "simulated-groups", "simulated-releases", "queries"),
-    *("simulated-intervals", "simulated-predicted", "simulated-distribution", "simulated-quantiles"),
+    *("trade-off", "simulated-errors", "simulated-release", "queries"),
+    *("simulated-intervals", "simulated-distribution", "simulated-quantiles"),
 }
 """Tables there must be among the downloads, so that none is checked in vain."""
 

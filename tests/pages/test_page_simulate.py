@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from ldp_core.analysis import variance_on_data
+from ldp_core.deploy import collector
 from ldp_core.designs import Optimizer, WorkloadRecipe
 from ldp_core.estimators import ESTIMATORS, METHODS
-from ldp_core.studies.outcomes import RELEASES
 from ldp_core.wording import significant
 from ldp_core.workloads import PredicatesPart
 from tests.pages.conftest import plain
 
-TABS = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
-TAB_OF = {"groups": "By query", "quantiles": "Distribution", "releases": "Possible releases"}
+TABS = ["What you might get", "Errors", "Distribution", "Intervals"]
+TAB_OF = {"quantiles": "Distribution", "release": "What you might get"}
 
 
 @pytest.fixture
@@ -35,7 +35,9 @@ def observed(app):
 
 
 def published(app):
-    return [trace["y"] for trace in shown(app, "releases")]
+    """The answers of the collection shown, and the true ones."""
+    named = {trace["name"]: trace["y"] for trace in shown(app.finish(), "release")}
+    return named["answer"], named["true answer"]
 
 
 def test_run_shows_every_view_of_the_same_collections(ready):
@@ -53,20 +55,28 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert found["Unbiased"] == pytest.approx(predicted, rel=0.4)
     assert found["Non-negative"] <= found["Unbiased"]
     assert "20 trials of Subset selection, unbiased" in ready.words
-    truth, first = published(ready)[:2]
+    _, truth = published(ready)
     assert truth[-1] == pytest.approx(100)  # the last prefix is everybody
-    assert len(first) == 25
-    assert len(published(ready)) == 2 * RELEASES
     low, _, private, true = (trace["y"] for trace in shown(ready, "distribution"))
-    assert private == pytest.approx(first)
     assert true == pytest.approx(truth)
-    assert len(low) == 25
+    assert len(low) == len(private) == 25
     assert "the private median lies at" in ready.words
     assert (
         "confidence intervals of the first collection hold the truth" in ready.open("outcome-tabs", "Intervals").words
     )
     assert f"by the method **normal**: {METHODS['normal']}" in ready.words
-    assert "the error of a query is largest for" in ready.open("outcome-tabs", "By query").words
+
+
+def test_another_collection_is_drawn_at_every_press(ready):
+    ready.enter("number_input", "trials", 5).press("run").finish()
+    design, (answers, truth) = ready.session.setting, published(ready)
+    exact = collector.release(design.chosen_mechanism, design.workload, design.counts, seed=0)
+    assert answers == pytest.approx((100 * exact["answer"] / 3000).tolist())
+    held = int(((exact["low"] <= exact["true"]) & (exact["true"] <= exact["high"])).sum())
+    assert f"**{held} of 25 intervals** hold the truth" in ready.words
+    again, same = published(ready.press("release"))
+    assert same == truth
+    assert again != answers
 
 
 def test_seed_reproduces_in_another_session(ready, another):
@@ -94,9 +104,8 @@ def test_several_mechanisms_and_the_choice_between_them(ready):
     assert "the exact prediction" not in ready.words  # there is none for biased estimates
     assert ESTIMATORS["wnnls"].meaning in ready.words
     assert "Confidence intervals exist for unbiased estimates" in ready.open("outcome-tabs", "Intervals").words
-    assert "Exact predictions exist for unbiased estimates: choose one" in ready.open("outcome-tabs", "Predicted").words
     before = published(ready)
-    ready.enter("selectbox", "pair-releases", ("randomized_response", "norm_sub"))
+    ready.enter("selectbox", "pair-release", ("randomized_response", "norm_sub"))
     assert published(ready) != before
     ready.open("outcome-tabs", "Distribution")
     assert ready.at.selectbox(key="pair-distribution").value == ("randomized_response", "norm_sub")
@@ -147,7 +156,7 @@ def test_the_prior_of_the_posterior_mean_is_chosen_and_said(ready):
     assert "Prior of the posterior mean: Jeffreys (½ for every type), and your earlier counts." in ready.words
     # Nearly a million earlier people say more than 3,000 reports: the answers are nearly those of the histogram.
     exact = 100 * np.cumsum(counts) / counts.sum()
-    far, near = (np.abs(np.array(drawn[1], dtype=float) - exact).max() for drawn in (known, published(ready)))
+    far, near = (np.abs(np.array(drawn[0], dtype=float) - exact).max() for drawn in (known, published(ready)))
     assert near < 1 < far
     assert np.allclose(ready.session.setting.posterior_prior(), 300 * counts + 0.5)
 

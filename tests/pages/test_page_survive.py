@@ -55,14 +55,15 @@ def test_the_one_left_last_comes_first(store, seated):
     assert taken == [states["b"], states["d"], states["a"], states["c"], None]
 
 
-def test_a_tab_that_says_it_left_has_gone_even_if_the_server_has_not_noticed(store, seated):
-    left, other = seated("left"), seated("other")
-    mark = store.mark(left)
-    assert mark not in ("", store.mark(other))
-    everyone = {"left", "other", "new"}.__contains__
-    assert store.take(Visitor("a stranger's", "new", mark), everyone) is None
-    assert store.take(Visitor("mine", "new", mark), everyone) is left
-    assert store.take(Visitor("mine", "newer", mark), everyone) is None  # it said so once
+def test_what_was_begun_comes_before_a_tab_that_was_only_opened(store, seated):
+    """Somebody whose connection ended without a word, and who refreshes before the server has missed them, and once more after."""
+    lost = seated("lost")
+    lost.change(epsilon="0.7")
+    assert store.take(Visitor("mine", "refreshed"), {"lost", "refreshed"}.__contains__) is None
+    empty = seated("refreshed")
+    store.look(0.0, nobody, 3600.0, 120.0, 2**40)
+    assert store.take(Visitor("mine", "again"), {"again"}.__contains__) is lost
+    assert store.take(Visitor("mine", "beside"), {"again", "beside"}.__contains__) is empty
 
 
 def test_a_browser_opens_its_own_sessions_only(store, seated):

@@ -101,9 +101,8 @@ def recipe_of_categories(
     has no category is still refused. One that a table of `MOST_EDITED_ROWS` rows had no room for
     stays where it was.
 
-    Categories come in the order of the column `order`, or of the rows where there is none. A category whose number
-    was changed to that of another takes its place: before it on the way up, after it on the way down. Without a number a category
-    stays where it was, and a new one comes last.
+    Categories come in the order of the column `order`, or of the rows where there is none; equal numbers stay as they stand. Without a
+    number a category stays where it was, and a new one comes last.
 
     Args:
         recipe, attribute: what `frame` was made from.
@@ -298,19 +297,17 @@ def _numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
 def _in_order(
     placed: Mapping[str, str | None], numbers: Mapping[str, float] | None, attribute: CategoricalAttribute
 ) -> list[str]:
-    """The categories of texts in the order of their numbers, or else of the texts; ties by first appearance."""
-    known = _known(attribute)
+    """The categories of texts in the order of their numbers, or else of the texts; ties as they stand."""
+    known, places = _known(attribute), dict[str, float]()
     order = {category: place for place, category in enumerate(attribute.values, 1)}
-    places: dict[str, tuple[int, float, float]] = {}
     for text, category in placed.items():
-        if category is None:
-            continue
-        before, now = order[known[text]] if text in known else math.inf, (numbers or {}).get(text, math.nan)
-        edited = not math.isnan(now) and now != before
-        # An edited number counts before those that its category's other texts still show.
-        place = (0, now, np.sign(now - before)) if edited else (1, before, 0)
-        places[category] = min(places.get(category, place), place)
-    return sorted(places, key=lambda category: 0 if numbers is None else places[category][1:])
+        if category is not None:
+            before = order[known[text]] if text in known else math.inf
+            now = (numbers or {}).get(text, math.nan)
+            edited = not math.isnan(now) and now != before
+            if edited or category not in places:
+                places[category] = now if edited else before
+    return list(places) if numbers is None else sorted(places, key=lambda category: places[category])
 
 
 def _check_names(categories: list[str], placed: Mapping[str, str | None], known: Mapping[str, str]) -> None:

@@ -24,4 +24,5 @@ from ldp_core.deploy.collector.reading import collect as collect
 from ldp_core.deploy.collector.reading import uploads_stay_in_memory as uploads_stay_in_memory
 from ldp_core.deploy.collector.reasons import REASONS as REASONS
 from ldp_core.deploy.collector.reasons import UnreadableReports as UnreadableReports
+from ldp_core.deploy.collector.trying import release as release
 from ldp_core.deploy.collector.trying import simulated as simulated

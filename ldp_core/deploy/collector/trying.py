@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+import pandas as pd
 
 from ldp_core.deploy.collector.alphabet import alphabet
+from ldp_core.deploy.collector.answering import answers
+from ldp_core.deploy.collector.collection import Collection
 from ldp_core.limits import MOST_DRAWN_PEOPLE
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
+from ldp_core.studies.simulate import one_collection
+from ldp_core.workloads import Workload
+from ldp_core.workloads.shown import unweighted_answers
 
 SIMULATED = "simulated-reports.csv"
 """The name of their file: the column simulated in it says so too."""
@@ -21,11 +30,45 @@ def simulated(mechanism: Mechanism, design: str, counts: Counts, seed: int = 0) 
     ValueError for a mechanism whose reports hold continuous noise.
     """
     letters, rng, users = alphabet(mechanism), np.random.default_rng(seed), users_of(counts)
-    chosen = rng.choice(
-        users, min(users, MOST_DRAWN_PEOPLE, _NUMBERS // letters.width), replace=False
-    )  # in random order
+    most = min(users, MOST_DRAWN_PEOPLE, _NUMBERS // letters.width)
+    chosen = rng.choice(users, most, replace=False)  # in random order
     sent = mechanism.privatize(mechanism.inputs(mechanism.people(counts).at(chosen)), rng)
     written = ["report,design,id,simulated"]
     for row in sent.astype(letters.dtype).reshape(len(chosen), letters.width).tolist():
         written.append(f"{' '.join(map(str, row))},{design},{rng.bytes(16).hex()},yes")
     return ("\n".join(written) + "\n").encode()
+
+
+def release(
+    mechanism: Mechanism,
+    workload: Workload,
+    counts: Counts,
+    estimator: str = "unbiased",
+    seed: int = 0,
+    queries: np.ndarray | None = None,
+    labels: Sequence[str] | None = None,
+    drawn: bool = False,
+    **options: Any,
+) -> pd.DataFrame:
+    """The answers that one collection might give, as `answers` makes them, and beside them the true ones.
+
+    Parameters
+    ----------
+    counts : Counts
+        The people, by type.
+    seed : int
+        Another number is another collection.
+    drawn : bool
+        As many new people are drawn from these, and intervals are for the population.
+    options
+        Of the estimator.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `answers`, and true: the answer of these people, in users.
+    """
+    reports = one_collection(mechanism, counts, np.random.SeedSequence(seed), drawn)[1]
+    about = (Collection("", reports), mechanism, workload, estimator)
+    found = answers(*about, queries=queries, labels=labels, drawn=drawn, **options)
+    return found.assign(true=unweighted_answers(workload, counts, found["query"].to_numpy()))

@@ -6,7 +6,7 @@ import argparse
 import threading
 from collections.abc import Iterable
 
-from ldp_core import library
+from ldp_core import library, wording
 from ldp_core.deploy.commands import files, terminal
 from ldp_core.designs import Bundle, Setting, ready
 from ldp_core.designs.standalone import adopt

@@ -2,21 +2,18 @@
 charts.
 
 found = outcomes.compare({"haar": mechanism}, workload, counts, labels, trials=100, estimators=("unbiased", "wnnls"))
-found.errors, found.groups, found.releases, ...
+found.errors, found.queries, found.intervals, ...
 """
 
-from ldp_core.studies.outcomes.groups_of_queries import Groups as Groups
-from ldp_core.studies.outcomes.groups_of_queries import counts_people as counts_people
-from ldp_core.studies.outcomes.groups_of_queries import query_groups as query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES as QUANTILES
 from ldp_core.studies.outcomes.quantiles import Scale as Scale
 from ldp_core.studies.outcomes.quantiles import positions as positions
 from ldp_core.studies.outcomes.quantiles import rank_errors as rank_errors
 from ldp_core.studies.outcomes.quantiles import scales_of as scales_of
 from ldp_core.studies.outcomes.views import LEVEL as LEVEL
-from ldp_core.studies.outcomes.views import RELEASES as RELEASES
 from ldp_core.studies.outcomes.views import Outcomes as Outcomes
 from ldp_core.studies.outcomes.views import compare as compare
+from ldp_core.studies.outcomes.views import counts_people as counts_people
 from ldp_core.studies.outcomes.views import left_out as left_out
 from ldp_core.studies.outcomes.views import releases as releases
 from ldp_core.studies.outcomes.views import seconds_a_trial as seconds_a_trial

@@ -18,13 +18,10 @@ from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.studies import sampling, simulate
-from ldp_core.studies.outcomes.groups_of_queries import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
-from ldp_core.workloads import Ratios, Workload
+from ldp_core.workloads import Custom, OnAttributes, Parity, Product, Ratios, Union, Workload
 from ldp_core.workloads.shown import scaled_names, spread, unweighted_answers
 
-RELEASES = 9
-"""The published answers of this many collections, the first ones, are kept."""
 LEVEL = 0.95
 ROUNDING = 1e-12
 """Errors up to this share of all users are rounding alone: the answer is known exactly."""
@@ -48,8 +45,6 @@ class Outcomes:
             leaves open. Predictions are exact expectations on this data, or of the distribution where every trial had new people: NaN for
             biased estimates, and where they would take matrices that are too large.
         queries: query, label, true, mean, deviation (of single trials), observed, standard_error, predicted of the queries shown.
-        groups: group, label, queries, observed, standard_error, predicted of `query_groups`; ``by`` says what groups are.
-        releases: release (from 1), query, label, true, released: what the first `RELEASES` collections would publish.
         intervals: query, label, true, answer, low, high, holds (the truth), method of the first collection, at `LEVEL`; empty
             where no estimator has any. Methods are those of `estimators.METHODS`, or "credible".
         curves: attribute, type, label, true, first, low, high: along each scale the true cumulative shares, those of the first collection, and the
@@ -63,11 +58,8 @@ class Outcomes:
         skipped: (mechanism, estimator, why) of the pairs that do not go together.
     """
 
-    by: str
     errors: pd.DataFrame
     queries: pd.DataFrame
-    groups: pd.DataFrame
-    releases: pd.DataFrame
     intervals: pd.DataFrame
     curves: pd.DataFrame
     quantiles: pd.DataFrame
@@ -84,9 +76,7 @@ class Outcomes:
 
     def __repr__(self) -> str:
         mechanisms, estimators = (self.errors[column].nunique() for column in ("mechanism", "estimator"))
-        return (
-            f"<Outcomes: {self.trials:,} trials, {mechanisms} mechanisms, {estimators} estimators, groups by {self.by}>"
-        )
+        return f"<Outcomes: {self.trials:,} trials, {mechanisms} mechanisms, {estimators} estimators>"
 
 
 def left_out(
@@ -127,14 +117,13 @@ def compare(
     scales: Sequence[Scale] = (),
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-    parts: Sequence[str] | None = None,
     new_people: bool = False,
     prior: float | np.ndarray | None = None,
     ratios: Sequence[Ratios] = (),
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
-    ``labels`` name the types and ``parts`` the parts of a union; ``scales`` are the orders along which they have quantiles
+    ``labels`` name the types; ``scales`` are the orders along which they have quantiles
     (see `scales_of`); ``ratios`` are the answers within groups (see `ldp_core.workloads.ratios_of`); ``prior`` is for the posterior mean.
     With ``new_people``, every trial has people of its own (see `simulate.collect`). ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
     A cancelled run keeps what it has: at least one trial of the first mechanism.
@@ -147,7 +136,7 @@ def compare(
     pairs = {name: suitable for name, suitable in pairs.items() if suitable}
     if not pairs:
         raise ValueError(" ".join(dict.fromkeys(reason for _, _, reason in skipped)) or "There is nothing to simulate.")
-    groups, runs = query_groups(workload, labels, parts), list[_Run]()
+    runs = list[_Run]()
     budget = Budget(None, trials * len(pairs), cancel, callback)
     for name, suitable in pairs.items():
         if runs and budget.cancelled():
@@ -156,20 +145,17 @@ def compare(
         def follow(progress: Progress, name: str = name) -> None:
             budget.tell(found=name)
 
-        views = _views(chosen[name], workload, counts, groups, scales)
+        views = _views(chosen[name], counts, scales)
         views |= {f"ratios {k}": _within_groups(own, counts, new_people) for k, own in enumerate(ratios)}
         collected = simulate.collect(
             chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, new_people, prior
         )
-        runs.append(_Run(name, chosen[name], collected, workload, labels, groups, tuple(scales), prior, seed))
+        runs.append(_Run(name, chosen[name], collected, workload, labels, tuple(scales), prior, seed))
 
     frame = partial(_frame, runs)
     return Outcomes(
-        by=groups.by,
         errors=frame(_Run.errors),
         queries=frame(_Run.of_queries),
-        groups=frame(_Run.of_groups),
-        releases=frame(_Run.releases),
         intervals=frame(lambda run, estimator: run.intervals(estimator, budget.cancelled)),
         curves=frame(*(partial(_Run.curves, k=k) for k in range(len(scales)))),
         quantiles=frame(*(partial(_Run.quantiles, k=k) for k in range(len(scales)))),
@@ -183,11 +169,36 @@ def compare(
 def releases(
     mechanism: Mechanism, workload: Workload, counts: Counts, labels: Sequence[str], collections: int = 3
 ) -> pd.DataFrame:
-    """The unbiased answers of a few simulated ``collections``, as `Outcomes.releases` without all other views. ValueError where they
-    cannot be simulated."""
+    """mechanism, release (from 1), query, label, true, released: the unbiased answers of a few simulated ``collections``, as shares.
+    ValueError where they cannot be simulated."""
     collected = simulate.collect(mechanism, workload, counts, collections)
-    run = _Run(mechanism.name, mechanism, collected, workload, labels, query_groups(workload, labels), ())
-    return _frame([run], _Run.releases)
+    run = _Run(mechanism.name, mechanism, collected, workload, labels, ())
+    return pd.DataFrame(
+        {
+            "mechanism": mechanism.name,
+            "release": np.repeat(np.arange(1, collections + 1), len(run.truth)),
+            "query": np.tile(collected.queries, collections),
+            "label": run.names * collections,
+            "true": np.tile(run.truth / run.users, collections),
+            "released": collected.answers["unbiased"].ravel() / run.users,
+        }
+    )
+
+
+def counts_people(workload: Workload) -> bool:
+    """True if every query, without its weight, counts people: some of the types once, the others not at all."""
+    if isinstance(workload, Union):
+        return all(map(counts_people, workload.parts))
+    if isinstance(workload, Product):
+        return all(map(counts_people, workload.factors))
+    if isinstance(workload, OnAttributes):
+        return counts_people(workload.base)
+    if workload.survey is not None:
+        return all(map(counts_people, {group.base.digest: group.base for group in workload.survey.groups}.values()))
+    if isinstance(workload, Custom):
+        W = workload.matrix
+        return bool(((W == 0) | (W == 1)).all())
+    return not isinstance(workload, Parity)
 
 
 def _frame(runs: Sequence[_Run], *views: Callable[[_Run, str], Columns | None]) -> pd.DataFrame:
@@ -202,12 +213,8 @@ def _frame(runs: Sequence[_Run], *views: Callable[[_Run, str], Columns | None]) 
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _views(
-    mechanism: Mechanism, workload: Workload, counts: Counts, groups: Groups, scales: Sequence[Scale]
-) -> dict[str, simulate.View]:
-    truth, users = unweighted_answers(workload, counts, groups.queries), float(users_of(counts))
-    errors = lambda answers: groups.means(((answers - truth) / users) ** 2)  # noqa: E731
-    views = {"groups": simulate.View(workload, groups.queries, errors)}
+def _views(mechanism: Mechanism, counts: Counts, scales: Sequence[Scale]) -> dict[str, simulate.View]:
+    users, views = float(users_of(counts)), dict[str, simulate.View]()
     for k, scale in enumerate(scales):
         if mechanism.supports(scale.totals) is None:
             views[f"quantiles {k}"] = simulate.View(scale.totals, None, partial(scale.positions, users=users))
@@ -235,7 +242,6 @@ class _Run:
     trials: simulate.Trials
     workload: Workload
     labels: Sequence[str]
-    groups: Groups
     scales: tuple[Scale, ...]
     prior: float | np.ndarray | None = None
     seed: int = 0
@@ -261,10 +267,9 @@ class _Run:
         return self.mechanism if estimation.spec(estimator).unbiased else None
 
     @cached_property
-    def predicted(self) -> dict[str, list[np.ndarray]]:
-        """By estimator: exact variances, in squared shares, of the answers to the queries shown and to those that stand for
-        groups; NaN for biased estimates."""
-        predicted, queries = {}, np.concatenate([self.trials.queries, self.groups.queries])
+    def predicted(self) -> dict[str, np.ndarray]:
+        """By estimator: exact variances, in squared shares, of the answers to the queries shown; NaN for biased estimates."""
+        predicted, queries = {}, self.trials.queries
         for estimator in self.trials.answers:
             variances, source = np.full(len(queries), np.nan), self.exact(estimator)
             if source is not None:
@@ -272,7 +277,7 @@ class _Run:
                 if self.trials.new_people:
                     variances = variances + sampling.of_queries(self.workload, self.trials.counts, queries)
                 variances = variances / self.users**2
-            predicted[estimator] = np.split(variances, [len(self.names)])
+            predicted[estimator] = variances
         return predicted
 
     @cached_property
@@ -319,28 +324,7 @@ class _Run:
             "deviation": mean_error(answers) * np.sqrt(len(answers)),
             "observed": observed,
             "standard_error": uncertain,
-            "predicted": np.sqrt(self.predicted[estimator][0]),
-        }
-
-    def of_groups(self, estimator: str) -> Columns:
-        observed, uncertain = root_mean(self.trials.views["groups"][estimator])
-        return {
-            "group": np.arange(len(self.groups.names)),
-            "label": self.groups.names,
-            "queries": self.groups.sizes,
-            "observed": observed,
-            "standard_error": uncertain,
-            "predicted": np.sqrt(self.groups.means(self.predicted[estimator][1])),
-        }
-
-    def releases(self, estimator: str) -> Columns:
-        kept = self.trials.answers[estimator][:RELEASES] / self.users
-        return {
-            "release": np.repeat(np.arange(1, len(kept) + 1), len(self.truth)),
-            "query": np.tile(self.trials.queries, len(kept)),
-            "label": self.names * len(kept),
-            "true": np.tile(self.truth / self.users, len(kept)),
-            "released": kept.ravel(),
+            "predicted": np.sqrt(self.predicted[estimator]),
         }
 
     def intervals(self, estimator: str, cancelled: Callable[[], bool]) -> Columns | None:

@@ -340,7 +340,11 @@ def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.
             "value": st.column_config.TextColumn("Value in the data"),
             "people": st.column_config.NumberColumn("People", format="localized"),
             "category": st.column_config.TextColumn("Counts as"),
-            "order": st.column_config.NumberColumn("Place", min_value=1, step=1),
+            "order": st.column_config.NumberColumn(
+                "Place",
+                min_value=0,
+                help="Rows come in this order: 1.5 is between the first and the second, 0 before all.",
+            ),
             "edge": st.column_config.NumberColumn("From"),
         },
     )

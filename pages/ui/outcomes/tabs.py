@@ -9,15 +9,17 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, estimators, verdicts, wording
+from ldp_core.deploy import collector
 from ldp_core.designs import Setting
 from ldp_core.estimators import ESTIMATORS, METHODS
-from ldp_core.people import dense
-from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scales_of
+from ldp_core.limits import AT_ONCE_TYPES
+from ldp_core.studies.outcomes import LEVEL, Outcomes, scales_of
 from ldp_core.workloads import axes_of
+from ldp_core.workloads.shown import shown_queries
 from pages.ui import layout, listing
-from pages.ui.controls import control
+from pages.ui.controls import button, control
 from pages.ui.session.state import Session
-from pages.ui.verdict_panel import counts_in_words, show_answers
+from pages.ui.verdict_panel import counts_in_words
 from pages.ui.words import people, plain, weighting
 
 Pair = tuple[str, str]
@@ -35,10 +37,10 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
             plain(_verdict(state.setting, outcomes_shown)),
             help=f"Seed {state.configuration.simulation.seed:d}. {PREDICTED}",
         )
-    titles = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
-    views = [_errors, _by_query, _distribution, _releases, _intervals, _predicted]
+    titles = ["What you might get", "Errors", "Distribution", "Intervals"]
+    views = [_release, _errors, _distribution, _intervals]
     if len(outcomes_shown.ratios):
-        titles, views = ["Within groups", *titles], [_within_groups, *views]
+        titles, views = [*titles, "Within groups"], [*views, _within_groups]
     layout.panes(state, "outcome-tabs", titles, [partial(view, state, state.setting, outcomes_shown) for view in views])
     if missed := _missed(state.setting, outcomes_shown):
         st.caption(missed)
@@ -111,6 +113,43 @@ def _chosen(state: Session, table: pd.DataFrame, key: str) -> tuple[Pair, pd.Dat
             format_func=_name,
         )
     return now, _rows(table, now)
+
+
+def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
+    """One collection as Collect will show it, with the truth; another one at every press."""
+    drawn = state.view.get("release", 0)
+    with layout.controls("release"):
+        pair, _ = _chosen(state, outcomes_shown.errors, "pair-release")
+        button("Draw another one", "release", "casino", lambda: state.view.update(release=drawn + 1))
+    mechanism, simulation = design.mechanism(pair[0]), state.configuration.simulation
+    if mechanism is None:
+        return
+    options = {"prior": design.posterior_prior()} if ESTIMATORS[pair[1]].credible else {}
+    seed, queries, labels = simulation.seed + drawn, shown_queries(design.workload), design.labels
+    about = (mechanism.digest, design.naming, design.people_digest, np.asarray(options.get("prior", 0.0)).tolist())
+    found = layout.once_known(
+        state,
+        ("release", pair, seed, simulation.new_people, *about),
+        "simulating a collection",
+        not ESTIMATORS[pair[1]].from_reports and mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES,
+        lambda cancel: collector.release(
+            mechanism, design.workload, design.counts, pair[1], seed, queries, labels, simulation.new_people, **options
+        ),
+        "A collection is being simulated.",
+    )
+    if found is None:
+        return
+    held = (found["low"] <= found["true"]) & (found["true"] <= found["high"])
+    worst = found.loc[(found["answer"] - found["true"]).abs().idxmax()]
+    layout.chart(
+        lambda look: charts.collection(found, design.users, pair[0], look),
+        f"{_name(pair)}: this might come out on Collect. **{int(held.sum()):,} of {wording.plural(len(found), 'interval')}** hold the truth. The "
+        f"answer furthest off is **{plain(worst['name'])}**: {wording.share(worst['answer'] / design.users)} instead of "
+        f"{wording.share(worst['true'] / design.users)}. Grey bars are 1.96 of the largest standard error that an answer can have.",
+        "simulated-release",
+        found,
+    )
+    _say_shown(found, design)
 
 
 def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
@@ -204,42 +243,6 @@ def _within_groups(state: Session, design: Setting, outcomes_shown: Outcomes) ->
     layout.download_table(rows, "simulated-ratios")
 
 
-def _by_query(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
-    table, pair = outcomes_shown.groups, _pairs(outcomes_shown.groups)[0]
-    rows = _rows(table, pair)
-    low, high = rows.loc[rows["observed"].idxmin()], rows.loc[rows["observed"].idxmax()]
-    least = f"with {plain(design.error_in_words(low['observed']))}" if low["observed"] > 0 else "(never wrong)"
-    words = (
-        f"{_name(pair)}: the error of a query is largest for **{_of(outcomes_shown.by, high)}** with {plain(design.error_in_words(high['observed']))} and "
-        f"smallest for **{_of(outcomes_shown.by, low)}** {least}."
-    )
-    if len(_pairs(table)) > 1:
-        best = table.loc[table.groupby("group")["observed"].idxmin()]
-        wins = best.groupby(["mechanism", "estimator"]).size()
-        words += (
-            f" {_name(wins.idxmax())} is the most accurate for {wins.max():,} of {wording.plural(len(best), 'point')}."
-        )
-    layout.chart(
-        lambda look: charts.group_errors(table, outcomes_shown.by, look, design.scale), words, "simulated-groups", table
-    )
-    judged = _rows(outcomes_shown.queries, pair)
-    show_answers(state, judged.assign(error=_error(judged)), "error")
-    _say_shown(outcomes_shown.queries, design)
-
-
-def _of(by: str, row: pd.Series) -> str:
-    """One group in words, such as "ranges of 12 types" or "the marginal of x1, x2"."""
-    if by == "types in the range":
-        return f"ranges of {plain(row['label'])} type{'s' if row['label'] != '1' else ''}"
-    if by == "attributes" and row["label"] != "everybody":
-        return f"the marginal of {plain(str(row['label']))}"
-    if by.startswith("attributes in"):
-        return plain(f"{row['label']} {by}")
-    if by == "group of queries":
-        return f"group {plain(str(row['label']))}"
-    return plain(str(row["label"]))
-
-
 def _distribution(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     scales = {scale.of: scale for scale in scales_of(design.workload, axes_of(design.domain))}
     if not len(outcomes_shown.curves):
@@ -296,33 +299,6 @@ def _distribution(state: Session, design: Setting, outcomes_shown: Outcomes) -> 
     )
 
 
-def _releases(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
-    pair, rows = _chosen(state, outcomes_shown.releases, "pair-releases")
-    count, worst = rows["release"].nunique(), rows.loc[(rows["released"] - rows["true"]).abs().idxmax()]
-    words = (
-        f"{_name(pair)}: {'one collection' if count == 1 else f'{count:,} collections'}, each as likely as the others to be yours. The "
-        f"answer furthest off is **{plain(worst['label'])}** in collection {worst['release']:,}: {wording.share(worst['released'])} "
-        f"instead of {wording.share(worst['true'])}"
-    )
-    negative = rows[rows["released"] < 0]["release"].nunique()
-    everything = rows["query"].nunique() == design.workload.num_queries
-    counts = dense(design.counts) if design.workload.kind == "histogram" and everything else np.zeros(0)
-    if len(counts) and (counts == counts.max()).sum() == 1:
-        top = rows.loc[rows.groupby("release")["released"].idxmax(), "query"] == counts.argmax()
-        words += f"; the most common value came out on top in {int(top.sum()):,} of {count:,}"
-    elif negative and outcomes_shown.people:
-        words += f"; {negative:,} of {count:,} {'has' if negative == 1 else 'have'} a negative answer"
-    layout.chart(
-        lambda look: charts.releases(rows, _in_order(design), look, outcomes_shown.people),
-        words + ".",
-        "simulated-releases",
-        outcomes_shown.releases,
-    )
-    if count < RELEASES:
-        st.caption(f"Run {RELEASES} trials or more to see {RELEASES} collections.")
-    _say_shown(rows, design)
-
-
 def _intervals(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     if not len(outcomes_shown.intervals):
         st.info(
@@ -343,28 +319,6 @@ def _intervals(state: Session, design: Setting, outcomes_shown: Outcomes) -> Non
     for method in METHODS:
         if number := int((rows["method"] == method).sum()):
             st.caption(f"{number:,} interval{'s' if number > 1 else ''} by the method **{method}**: {METHODS[method]}.")
-    _say_shown(rows, design)
-
-
-def _predicted(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
-    rows = outcomes_shown.queries[outcomes_shown.queries["predicted"].notna()]
-    if not len(rows):
-        st.info("Exact predictions exist for unbiased estimates: choose one above.")
-        return
-    if outcomes_shown.trials > 1:
-        known = rows[rows["predicted"] > 0]
-        off = (known["observed"] / known["predicted"] - 1).abs().median()
-        words = (
-            f"After {_trials(outcomes_shown)} the error observed differs from its exact prediction by {wording.share(off)} for a typical query. "
-            "Queries answered from the same reports err together, so points leave the line together; more trials bring them back."
-        )
-    else:
-        words = (
-            "A single trial says little about an error that is an average: run more, and the points move to the line."
-        )
-    layout.chart(
-        lambda look: charts.predicted(rows, look, design.scale), words, "simulated-predicted", outcomes_shown.queries
-    )
     _say_shown(rows, design)
 
 

@@ -5,8 +5,9 @@ cookies but sets none, so a script on the page sets it, and renews it for as lon
 
 Sessions whose tab has gone are held for an hour, so that a refresh or a lost connection loses nothing. Each `Session` has a seat: the
 browser it belongs to and the tab that shows it. While the tab lives, no one else gets the session. After that, a new tab of the same
-browser takes over the session with its running jobs. The session left last comes first, so that tabs opened together get one each. A
-second tab opened beside a live one starts with a session of its own.
+browser takes over the session with its running jobs. Sessions in which something was begun come first, of them the one left last, so
+that tabs opened together get one each. A second tab opened beside a live one starts with a session of its own. So does a refresh after
+a connection that ended without a word, until the server has missed it: the next refresh then brings back what was begun.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -33,9 +34,6 @@ _VISITOR = "visitor"
 _TOKEN = "browser-token"
 _STALE = "browser-token-replaced"
 _OURS = re.compile(r"[\w-]{43}", re.ASCII)
-_RUN = secrets.token_urlsafe(8)
-"""This run of the server. The browser keeps a cookie once its visitor has begun a design. The
-cookie tells us that the server was restarted."""
 
 
 def cookie_name() -> str:
@@ -50,26 +48,21 @@ def visitor() -> Visitor | None:
     tab = run_context.tab()
     if not tab:
         return None
-    cookies = st.context.cookies.to_dict()
-    given = cookies.get(cookie_name(), "")
+    given = st.context.cookies.to_dict().get(cookie_name(), "")
     token = given if session_store().knows(_digest(given)) else secrets.token_urlsafe(32)
     st.session_state[_TOKEN], st.session_state[_STALE] = token, given if _OURS.fullmatch(given) else ""
-    left, work = (cookies.get(f"{cookie_name()}-{of}", "") for of in ("left", "work"))
-    st.session_state[_VISITOR] = made = Visitor(_digest(token), tab, left, work not in ("", _RUN))
+    st.session_state[_VISITOR] = made = Visitor(_digest(token), tab)
     return made
 
 
-def remembered(state: Session) -> str:
-    """What the browser keeps: its number, and what it says on leaving of the session that it left. For page.js, as JSON; empty without
-    a server."""
+def remembered() -> str:
+    """The number that the browser keeps, for page.js, as JSON; empty without a server."""
     if _TOKEN not in st.session_state:
         return ""
     said = {
         "name": cookie_name(),
         "token": st.session_state[_TOKEN],
         "stale": st.session_state[_STALE],
-        "mark": session_store().mark(state),
-        "work": _RUN if session_store().has_work(_digest(st.session_state[_TOKEN])) else "",
         "path": "/" + str(st.get_option("server.baseUrlPath") or "").strip("/"),
         "seconds": int(promises.held_for()),
     }
@@ -97,26 +90,19 @@ class Visitor:
 
     Attributes:
         browser: a digest of its cookie. tab: Streamlit's id of the connection.
-        left: mark of the seat that this browser has just left, where it says so: the server may notice much later.
-        restarted: whether it had begun something on this server before it was restarted.
     """
 
     browser: str
     tab: str
-    left: str = ""
-    restarted: bool = False
 
 
 @dataclass
 class Seat:
-    """``mark`` distinguishes the seats of a browser and opens nothing. ``tabs`` have shown the
-    session, the last one may still do; ``gone``
-    is when it was first missed."""
+    """``tabs`` have shown the session, the last one may still do; ``gone`` is when it was first missed."""
 
     state: Session
     browser: str
     tabs: list[str]
-    mark: str = field(default_factory=lambda: secrets.token_hex(4))
     gone: float | None = None
 
     @property
@@ -146,19 +132,19 @@ class SessionStore:
             return seat is not None and (seat.browser, seat.tab) == (visitor.browser, visitor.tab)
 
     def take(self, visitor: Visitor, lives: Lives) -> Session | None:
-        """The session that this browser left last, shown by this visitor from now on; None where it has left none."""
+        """The session that this browser left last, shown by this visitor from now on; None where it has left none. One in which
+        nothing was begun comes after all others."""
         with self._lock:
             seats = [seat for seat in self._seats.values() if seat.browser == visitor.browser]
-            left = [seat for seat in seats if seat.mark == visitor.left or not lives(seat.tab)]
+            left = [seat for seat in seats if not lives(seat.tab)]
             if not left:
                 return None
             soonest = float("inf")  # not even missed yet
             seat = max(
                 reversed(left),
-                key=lambda seat: (seat.mark == visitor.left, soonest if seat.gone is None else seat.gone),
+                key=lambda seat: (seat.state.touched, soonest if seat.gone is None else seat.gone),
             )
-            seat.tabs = [*seat.tabs, visitor.tab]
-            seat.mark, seat.gone = secrets.token_hex(4), None
+            seat.tabs, seat.gone = [*seat.tabs, visitor.tab], None
             self._seats[seat.state.id] = self._seats.pop(seat.state.id)
             return seat.state
 
@@ -167,20 +153,10 @@ class SessionStore:
         with self._lock:
             return any(seat.browser == browser for seat in self._seats.values())
 
-    def has_work(self, browser: str) -> bool:
-        """True if anything was done in a session of this browser that somebody would miss."""
-        with self._lock:
-            return any(seat.browser == browser and seat.state.touched for seat in self._seats.values())
-
     def holds(self, state: Session) -> bool:
         """True if this session has not been forgotten."""
         with self._lock:
             return state.id in self._seats
-
-    def mark(self, state: Session) -> str:
-        """The mark of a session's seat."""
-        with self._lock:
-            return self._seats[state.id].mark if state.id in self._seats else ""
 
     def look(self, now: float, lives: Lives, kept_for: float, returns_within: float, most_bytes: int) -> bool:
         """Forget sessions missed for ``kept_for`` seconds, and unused sessions not resumed within

@@ -3,12 +3,9 @@ and Streamlit's copies of them."""
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import sys
 import threading
 import time
-import types
 import weakref
 from typing import Any
 
@@ -17,7 +14,6 @@ import streamlit as st
 from ldp_core.limits import MOST_HELD_BYTES
 from pages.ui import promises
 from pages.ui.session.browser import SessionStore, session_store
-from pages.ui.session.state import Session
 from pages.ui.streamlit_fixes import tab_storage
 
 
@@ -40,20 +36,4 @@ def _watch(store: SessionStore) -> None:
         now, limits = time.monotonic(), (promises.kept_for(), promises.returns_within(), MOST_HELD_BYTES)
         freed = store.look(now, tab_storage.is_open, *limits)
         if tab_storage.expire(known) or freed:
-            _clear_main()
             gc.collect()  # states and closures refer to each other in circles
-            _give_back()
-
-
-def _clear_main() -> None:
-    """The script that ran last stays the module __main__, with all its variables, unless its session has been forgotten."""
-    shown = getattr(sys.modules.get("__main__"), "state", None)
-    if isinstance(shown, Session) and not session_store().holds(shown):
-        sys.modules["__main__"] = types.ModuleType("__main__")
-
-
-def _give_back() -> None:
-    """Return freed memory to the system: the allocator of the C library keeps it for its threads otherwise."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
-    if trim is not None:
-        trim(0)

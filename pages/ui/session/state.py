@@ -42,8 +42,7 @@ from pages.ui.streamlit_fixes import tab_storage
 
 ELSEWHERE = "Your design went on in another tab of this browser while this one was disconnected."
 FORGOTTEN = "What this tab showed before has been forgotten."
-RESTARTED = "The server was restarted: data and designs that were not saved are gone."
-WENT = (ELSEWHERE, FORGOTTEN, RESTARTED)
+WENT = (ELSEWHERE, FORGOTTEN)
 """Notices of what went without being asked: whoever turns a page has not read them yet."""
 NO_ROOM = (
     "Results of this size do not all fit beside each other: of what was fitted and proved before, what you used longest ago is "
@@ -374,8 +373,6 @@ def session() -> Session:
         restored = Session(uuid.uuid4().hex)
         if visitor is not None:
             session_store().add(restored, visitor)
-            if visitor.restarted and shown is None:
-                restored.notices = [("warning", RESTARTED)]
     if shown is not None:
         restored.notices = [("info", ELSEWHERE if session_store().holds(shown) else FORGOTTEN)]
     st.session_state["session"] = restored

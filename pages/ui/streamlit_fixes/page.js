@@ -2,8 +2,8 @@
 if (!window.ldp) {
     window.ldp = {};
 
-    // The browser keeps the number by which it is known again, and says on leaving which session it left.
-    window.ldp.remember = ({name, token, stale, mark, work, path, seconds}) => {
+    // The browser keeps the number by which it is known again.
+    window.ldp.remember = ({name, token, stale, path, seconds}) => {
         const rest = `; Path=${path}; SameSite=Strict` + (location.protocol === "https:" ? "; Secure" : "");
         const found = () => document.cookie.split("; ").find((one) => one.startsWith(name + "="))?.slice(name.length + 1);
         const keep = (value) => { document.cookie = `${name}=${value}; Max-Age=${seconds}${rest}`; };
@@ -14,13 +14,7 @@ if (!window.ldp) {
         }
         keep(token);
         clearInterval(window.ldp.renewal);
-        const remind = () => { document.cookie = `${name}-work=${work}; Max-Age=${work ? seconds : 0}${rest}`; };
-        remind();
-        window.ldp.renewal = setInterval(() => {
-            keep(found() || token);
-            if (work) remind(); // another tab may have begun something since this one was drawn
-        }, 60000);
-        window.onpagehide = () => { document.cookie = `${name}-left=${mark}; Max-Age=60${rest}`; };
+        window.ldp.renewal = setInterval(() => keep(found() || token), 60000);
     };
 
     // Streamlit turns light and dark itself, and a script learns its look only when it runs the next time: a hidden button is pressed.

@@ -52,24 +52,10 @@ def test_pairs_that_do_not_go_together_are_left_out_with_the_reason(found):
     pairs = set(zip(found.errors["mechanism"], found.errors["estimator"], strict=True))
     assert len(pairs) == 5
     assert left[:2] not in pairs
-    for frame in (found.queries, found.groups, found.releases, found.curves, found.quantiles):
+    for frame in (found.queries, found.curves, found.quantiles):
         assert set(zip(frame["mechanism"], frame["estimator"], strict=True)) == pairs
     with pytest.raises(ValueError, match="needs every report"):
         outcomes.compare(made("subset_selection"), workloads.prefix(8), COUNTS, LABELS, 2, 0, ["mle"])
-
-
-def test_errors_of_groups_follow_from_the_estimates(found, estimates):
-    workload = workloads.all_range(8)
-    squares = ((estimates - COUNTS) @ workload.matrix.T / N) ** 2
-    lengths = workload.matrix.sum(axis=1)
-    rows = pick(found.groups)
-    assert rows["label"].tolist() == [str(k) for k in range(1, 9)]
-    for row in rows.itertuples():
-        mean = squares[:, lengths == int(row.label)].mean(axis=1)
-        assert row.observed == pytest.approx(math.sqrt(mean.mean()))
-        assert row.standard_error == pytest.approx(mean.std(ddof=1) / math.sqrt(40) / (2 * row.observed))
-        assert row.queries == 9 - int(row.label)
-    assert rows["predicted"].isna().all()
 
 
 def test_errors_of_queries_and_their_predictions(found, estimates):
@@ -84,18 +70,6 @@ def test_errors_of_queries_and_their_predictions(found, estimates):
     exact = analysis.standard_errors(mechanism, workload, COUNTS) / N
     unbiased = pick(found.queries, estimator="unbiased")
     assert unbiased["predicted"].to_numpy() == pytest.approx(exact, abs=1e-6)
-    lengths = workload.matrix.sum(axis=1)
-    of_groups = [math.sqrt((exact[lengths == k] ** 2).mean()) for k in range(1, 9)]
-    assert pick(found.groups, estimator="unbiased")["predicted"].to_numpy() == pytest.approx(of_groups, abs=1e-6)
-
-
-def test_releases_are_the_first_collections(found, estimates):
-    workload = workloads.all_range(8)
-    rows = pick(found.releases)
-    assert rows["release"].max() == outcomes.RELEASES
-    for number, release in rows.groupby("release"):
-        assert release["released"].to_numpy() == pytest.approx(workload.matrix @ estimates[number - 1] / N)
-        assert release["true"].to_numpy() == pytest.approx(workload.matrix @ COUNTS / N)
 
 
 def test_curves_and_quantiles_follow_from_the_estimates(found, estimates):
@@ -165,8 +139,8 @@ def test_progress_and_cancelling():
     )  # fmt: skip
     assert cut.trials == 2
     assert set(cut.errors["mechanism"]) == {"subset_selection"}
-    kept = whole.releases[(whole.releases["mechanism"] == "subset_selection") & (whole.releases["release"] <= 2)]
-    assert cut.releases.equals(kept)
+    first = whole.curves[whole.curves["mechanism"] == "subset_selection"]["first"]
+    assert cut.curves["first"].tolist() == first.tolist()
 
 
 def test_consistency_is_predicted_by_the_consistent_tree():
