@@ -355,7 +355,7 @@ class _Run:
             truth = unweighted_answers(self.workload, self.first[0], queries)
         if isinstance(estimate, estimation.PosteriorEstimate):
             ends, q = estimate.intervals(self.workload, LEVEL, queries), len(queries)
-            intervals = estimation.Intervals(ends, np.full(q, "credible"), *np.full((2, q), np.nan))
+            intervals = estimation.Intervals(ends, np.full(q, "credible"), *np.full((2, q), np.nan), ends)
         else:
             given = (self.mechanism, self.workload, estimate, LEVEL, queries, round(users))
             intervals = estimation.intervals(*given, drawn=new_people)
