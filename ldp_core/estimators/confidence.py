@@ -206,7 +206,8 @@ class _Part:
             return np.maximum(found + self.drawn * _chance(rows, population, self.people), 0.0)
 
         both, difference, alone = variance(own + rows), variance(own - rows), variance(own)
-        return np.stack([alone, (both - difference) / 4 * self.estimate.adds_up, (both + difference) / 2 - alone])
+        of_counts = np.isclose(rows @ self.estimate.estimated_counts, self.answers, atol=1e-6 * self.people)
+        return np.stack([alone, of_counts * (both - difference) / 4, (both + difference) / 2 - alone])
 
 
 def _parts(
@@ -285,9 +286,8 @@ def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Inte
     found = np.stack([answers, answers], axis=1)
     for k, sign, far in ((0, -1, down), (1, 1, up)):
         shift = sign * wide**2 * slope / 2
-        reach = wide * np.sqrt(
-            np.clip(variance + sign * slope * (shift + np.sqrt(wide**2 * variance + shift**2)), least, most)
-        )
+        there = variance + sign * slope * (shift + np.sqrt(wide**2 * variance + shift**2))
+        reach = wide * np.sqrt(np.clip(there, least, most) + part_of_one**2 / 8)
         found[:, k] += sign * np.where(known, 0, np.where(many, reach, tails.bennett(most, far, count, tail)))
     two = np.array([_one_of_two(part) & (part.adds.high - part.adds.low > LATTICE * error) for part in parts])
     for k, i in np.argwhere(

@@ -92,8 +92,13 @@ def _binomials(
 def _distribution(binomials: list[tuple[np.ndarray, np.ndarray]], size: int) -> tuple[np.ndarray, np.ndarray]:
     """(k, size + 1) distribution functions of sums of ``binomials``, before and after each of the ``size`` numbers from ``start`` (k,) on, around their
     mean; ``size`` is odd."""
-    angles = -2j * np.pi * np.arange(size // 2 + 1) / size
-    start, z = np.floor(sum(m * p for m, p in binomials)) - size // 2, np.exp(angles) - 1  # never -2, as size is odd
-    logarithms = sum(m[:, None] * np.log(1 + p[:, None] * z) for m, p in binomials) - start[:, None] * angles
-    at_most = np.cumsum(fft.irfft(np.exp(logarithms), size, axis=1), axis=1)
+    angles = 2 * np.pi * np.arange(size // 2 + 1) / size
+    start, cosine, sine = np.floor(sum(m * p for m, p in binomials)) - size // 2, np.cos(angles), np.sin(angles)
+    moduli, arguments = np.zeros((2, len(start), len(angles)))  # of the characteristic function, as logarithms
+    for m, p in binomials:
+        p = (p if np.ptp(p) else p[:1])[:, None]
+        moduli += m[:, None] * np.log1p(-2 * p * (1 - p) * (1 - cosine)) / 2  # above -1, as size is odd
+        arguments += m[:, None] * np.arctan2(p * sine, 1 - p + p * cosine)
+    spectrum = np.exp(moduli - 1j * (arguments - start[:, None] * angles))
+    at_most = np.cumsum(fft.irfft(spectrum, size, axis=1), axis=1)
     return np.hstack([np.zeros((len(start), 1)), at_most]), start

@@ -17,24 +17,23 @@ Source: the usual size of samples (Cohen 1988), with V of this project; the move
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
-from itertools import product
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from ldp_core import frames
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.people import Counts, dense, people_of, users_of
 from ldp_core.studies import sampling
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, in_chunks
 
 POWER, LEVEL = 0.8, 0.05
 """The chance to find a difference that is there, and to find one that is not, where no one says."""
-_ROUNDS, _PEOPLE = 50, 1e6
-"""Of the search for a difference, which halves its error at least; and people that slopes are taken of, which does not matter."""
+_ROUNDS = 50
+"""Of the search for a difference, which halves its error at least."""
 
 
 @dataclass(frozen=True)
@@ -57,22 +56,16 @@ class Contrasts:
         """(q,) the variance of the difference between people as they are, times the number of all people."""
         return np.sum(self.variances / self.shares, axis=1)
 
-    def _moved(self, group: int, up: int, difference: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the answer of a ``group`` moves by ``difference`` (q,), down or up (0 or 1): `spread`, the skewness C/S^2, and whether it can."""
-        way, room = 2 * up - 1, self.rooms[:, group, up]
-        far = way * np.minimum(difference, room)
-        variances, slopes = self.variances.copy(), self.slopes + np.zeros_like(self.variances)
-        variances[:, group] += far * (slopes[:, group] - far)
-        slopes[:, group] -= 2 * far
-        spread = np.sum(variances / self.shares, axis=1)
-        skewness = way * np.sum(variances * slopes / self.shares**2, axis=1) / spread**2
-        return spread, skewness, difference <= room * (1 + 1e-9)
-
-    def _worst(self, difference: np.ndarray, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-        """(q,) the most ``of`` a spread and a skewness, over the moves that are possible; over all where none is."""
-        moves = [self._moved(group, up, difference) for group, up in product((0, 1), repeat=2)]
-        each, possible = np.array([of(*move[:2]) for move in moves]), np.array([move[2] for move in moves])
-        return np.where(possible | ~possible.any(axis=0), each, -np.inf).max(axis=0)
+    def _worst(self, difference: float | np.ndarray, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+        """(q,) the most ``of`` the `spread` (4, q) after a move by ``difference`` (q,) and the skewness C/S^2 (4, q), over the moves of either group, down
+        and up, for which there is room; over all where there is none."""
+        ways, rooms = np.array([[[-1, 0]], [[1, 0]], [[0, -1]], [[0, 1]]]), self.rooms.reshape(-1, 4).T
+        far = ways * np.minimum(difference, rooms)[..., None]
+        variances, slopes = self.variances + far * (self.slopes - far), self.slopes - 2 * far
+        spread = np.sum(variances / self.shares, axis=2)
+        skewness = ways.sum(axis=2) * np.sum(variances * slopes / self.shares**2, axis=2) / spread**2
+        possible = difference <= rooms * (1 + 1e-9)
+        return np.where(possible | ~possible.any(axis=0), of(spread, skewness), -np.inf).max(axis=0)
 
     def users(self, difference: float, power: float = POWER, level: float = LEVEL) -> np.ndarray:
         """(q,) how many people there must be, other groups included, to find a move of either group by a ``difference`` of shares with a chance of
@@ -81,34 +74,17 @@ class Contrasts:
             raise ValueError(
                 f"A difference to detect must be above 0 and at most 100 percentage points; got {difference:.6g}."
             )
-        apart, bent = reach(power, level), reach(0.5, level) * float(ndtri(power))
-
-        def needed(spread: np.ndarray, skewness: np.ndarray) -> np.ndarray:
-            root = np.sqrt(np.maximum(apart**2 - 2 * bent * skewness * difference, 0.0))
-            return spread * ((apart + root) / (2 * difference)) ** 2
-
-        return self._worst(np.full(len(self.shares), difference), needed)
+        apart, bent = reach(power, level), 2 * reach(0.5, level) * float(ndtri(power)) * difference
+        root = lambda skewness: np.sqrt(np.maximum(apart**2 - bent * skewness, 0.0))  # noqa: E731
+        return self._worst(difference, lambda S, skewness: S * ((apart + root(skewness)) / (2 * difference)) ** 2)
 
     def difference(self, users: float, power: float = POWER, level: float = LEVEL) -> np.ndarray:
         """(q,) the difference of shares that so many ``users`` in all find with a chance of ``power``, whichever group moves."""
-        apart, bent = reach(power, level), reach(0.5, level) * float(ndtri(power))
+        apart, bent = reach(power, level), reach(0.5, level) * float(ndtri(power)) / 2
         found = apart * np.sqrt(self.spread / users)
         for _ in range(_ROUNDS):
-            found = self._worst(
-                found, lambda S, skewness: apart * np.sqrt(S / users) - bent * skewness * S / (2 * users)
-            )
+            found = self._worst(found, lambda S, skewness: apart * np.sqrt(S / users) - bent * skewness * S / users)
         return found
-
-    def power(self, difference: float, users: float, level: float = LEVEL) -> np.ndarray:
-        """(q,) the chance that so many ``users`` find a move by ``difference``, on whichever side, of the group where it is least."""
-        z = reach(0.5, level)
-
-        def missed(spread: np.ndarray, skewness: np.ndarray) -> np.ndarray:
-            error, bent = np.sqrt(spread / users), z**2 * skewness * spread / (2 * users)
-            limit = bent + np.sqrt(np.maximum(bent**2 + z**2 * error**2 - 2 * bent * difference, 0.0))
-            return 1 - ndtr((difference - limit) / error) - ndtr((-difference - limit) / error)
-
-        return 1 - self._worst(np.full(len(self.shares), difference), missed)
 
 
 def reach(power: float, level: float) -> float:
@@ -125,45 +101,51 @@ def reach(power: float, level: float) -> float:
     return float(ndtri(1 - level / 2) + ndtri(power))
 
 
-def per_report(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
-    """(q,) the variance of a report's part in the answer to each query, without its weight, by people drawn as ``counts`` are spread."""
-    whole = frames.variances_of(mechanism, workload, counts, queries) + sampling.of_queries(workload, counts, queries)
-    return whole / users_of(counts)
-
-
-def _moving(
-    mechanism: Mechanism, workload: Workload, counts: Counts, query: int, inside: np.ndarray | None = None
-) -> tuple[float, float, float]:
-    """Slope and rooms of `Contrasts` for one ``query`` and people spread as ``counts`` are over the types ``inside`` (n,), all unless given."""
-    one = np.array([query])
+def _by_type(
+    mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Places among the ``queries``, their rows without weights, the variance of a report of each type, and people of the types: those of
+    the table that queries of a survey are about."""
     if workload.survey is not None and mechanism.survey is not None:
-        ((k, _, local),) = workload.survey.located(one)
-        group = workload.survey.groups[k]
-        row, people = group.base.rows(local)[0], people_of(counts, workload.survey.shape).table(group.attributes)
-        noise = partial(mechanism.survey.on(group.attributes).linear_variances, row[None])
-    else:
-        row, people = (workload.rows(one) / workload.query_weights(one))[0], dense(counts)
-        noise = partial(frames.variances_of, mechanism, workload, queries=one)
-    inside = np.ones(len(row), dtype=bool) if inside is None else inside
-    people = (
-        people / people.sum() * _PEOPLE + inside * 1e-3
-    )  # a few of everybody: where nobody is counted, it is not open who moves
-    (low, high), users = (row[inside].min(), row[inside].max()), people.sum()
-    mean = people @ row / users
-    tied = (
-        noise(counts=people * (row - low))[0]
-        - (mean - low) * noise(counts=people)[0]
-        + people @ (row**2 * (row - mean))
-    )
-    return tied / max(people @ (row - mean) ** 2, 1e-300) - 2 * mean, mean - low, high - mean
+        for k, here, local in workload.survey.located(queries):
+            group = workload.survey.groups[k]
+            adds = mechanism.survey.on(group.attributes).query_contributions(group.base, local)
+            yield here, adds.means, adds.variances, people_of(counts, workload.survey.shape).table(group.attributes)
+        return
+    for here in in_chunks(np.arange(len(queries)), workload.n):
+        rows, weights = workload.rows(queries[here]), workload.query_weights(queries[here])[:, None]
+        noisy = isinstance(mechanism.drawn, AdditiveMechanism)  # by as much for all types
+        noise = 0 * rows if noisy else mechanism.query_contributions(workload, queries[here]).variances
+        yield here, rows / weights, noise / weights**2, dense(counts)
+
+
+def _of_people(
+    mechanism: Mechanism,
+    workload: Workload,
+    counts: Counts,
+    queries: np.ndarray,
+    inside: np.ndarray | slice = slice(None),
+) -> np.ndarray:
+    """(q, 4) variance, slope and rooms of `Contrasts` for people spread as ``counts`` are, all of whom are of the types ``inside`` (n,)."""
+    found = np.empty((len(queries), 4))
+    whole = frames.variances_of(mechanism, workload, counts, queries) + sampling.of_queries(workload, counts, queries)
+    found[:, 0] = whole / users_of(counts)
+    for here, rows, noise, people in _by_type(mechanism, workload, counts, queries):
+        p = np.zeros(len(people))
+        p[inside] = people[inside] / people.sum() + 1e-9  # a few of all: who moves is not open where there is nobody
+        means, low, high = rows @ p / p.sum(), rows[:, inside].min(axis=1), rows[:, inside].max(axis=1)
+        off = rows - means[:, None]
+        slopes = ((noise + rows**2) * off) @ p / np.maximum(off**2 @ p, 1e-300) - 2 * means
+        found[here, 1:] = np.stack([slopes, means - low, high - means], axis=1)
+    return found
 
 
 def of_collections(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> Contrasts:
     """Two collections of as many people each, spread as ``counts`` are, such as this month's and the next: both are all the people."""
-    own = np.stack([per_report(mechanism, workload, counts, queries)] * 2, axis=1)
-    moving = np.array([_moving(mechanism, workload, counts, query) for query in queries.tolist()]).reshape(-1, 3)
-    slopes, rooms = moving[:, 0], moving[:, 1:]  # the second is taken away
-    return Contrasts(np.ones_like(own), own, np.stack([slopes, -slopes], 1), np.stack([rooms, rooms[:, ::-1]], 1))
+    own = _of_people(mechanism, workload, counts, queries)
+    other = own[:, [0, 1, 3, 2]] * [1, -1, 1, 1]  # taken away
+    found = np.stack([own, other], axis=1)
+    return Contrasts(np.ones((len(queries), 2)), found[..., 0], found[..., 1], found[..., 2:])
 
 
 def of_groups(
@@ -176,8 +158,7 @@ def of_groups(
     assert workload.strata is not None
     people, types = dense(counts).astype(float), workload.strata.types
     about = np.abs(workload.rows(queries))[:, types].any(axis=2)  # (q, K)
-    shares, variances = np.empty((2, len(queries), 2))
-    moving = np.empty((len(queries), 2, 3))
+    shares, found = np.empty((len(queries), 2)), np.empty((len(queries), 2, 4))
     for strata in np.unique(about, axis=0):
         here = np.flatnonzero((about == strata).all(axis=1))
         inside = np.zeros(workload.n, dtype=bool)
@@ -187,9 +168,8 @@ def of_groups(
             if not own.any():
                 raise ValueError("One of the groups compared has no people, so no difference from it can be found.")
             shares[here, k] = own.sum() / people.sum()
-            variances[here, k] = per_report(mechanism, workload, own, queries[here])
-            moving[here, k] = [_moving(mechanism, workload, own, queries[i], group & inside) for i in here]
-    return Contrasts(shares, variances, moving[..., 0], moving[..., 1:])
+            found[here, k] = _of_people(mechanism, workload, own, queries[here], group & inside)
+    return Contrasts(shares, found[..., 0], found[..., 1], found[..., 2:])
 
 
 def joined(parts: Sequence[Contrasts]) -> Contrasts:

@@ -80,8 +80,9 @@ def test_two_groups_with_forced_answers_have_the_power_of_the_package_rr(
     found = compared(forced(truth, yes), (people, people), (first, second))
     assert found.shares.tolist() == [[0.5, 0.5]]
     assert found.variances[0] == pytest.approx([people * error**2 for error in errors], rel=1e-9)
-    after = detection.Contrasts(found.shares, found.variances)
-    assert after.power(first - second, 2 * people, level) == pytest.approx(power, abs=5e-5)
+    if power >= 0.5:
+        after = detection.Contrasts(found.shares, found.variances)
+        assert after.users(first - second, power, level) == pytest.approx(2 * people, rel=1e-3)
 
 
 def test_people_and_differences_are_inverse_and_follow_the_sizes_of_the_groups():
@@ -92,7 +93,6 @@ def test_people_and_differences_are_inverse_and_follow_the_sizes_of_the_groups()
     spread = first / (0.75 * users) + second / (0.25 * users)
     assert (NORMAL.inv_cdf(0.975) + NORMAL.inv_cdf(0.8)) * math.sqrt(spread) == pytest.approx(0.1, rel=0.02)
     assert found.difference(users) == pytest.approx(0.1)
-    assert found.power(0.1, users) == pytest.approx(0.8, abs=1e-3)
     assert found.users(0.1, power=0.9)[0] > users < found.users(0.1, level=0.01)[0]
     with pytest.raises(ValueError, match="at most 100 percentage points; got 0"):
         found.users(0.0)
@@ -148,7 +148,7 @@ def test_the_variance_after_a_move_is_that_of_the_people_who_moved(name):
     for i, row in enumerate(rows):
         p = people / people.sum()
         step = 0.01 * people * (row - row @ p) / (p @ (row - row @ p) ** 2)
-        after = detection.per_report(made, asked, 1e6 * (people + step), queries[i : i + 1])
+        (after,) = detection.of_collections(made, asked, 1e6 * (people + step), queries[i : i + 1]).variances
         assert after == pytest.approx(found.variances[i, 0] + 0.01 * found.slopes[i, 0] - 0.01**2, rel=1e-6)
         assert found.rooms[i, 0] == pytest.approx([row @ p, 1 - row @ p], abs=1e-6)
     nobody = detection.of_collections(made, asked, np.array([0.0, 0, 0, 0, 0, 9000]), queries)
