@@ -17,7 +17,7 @@ Source: the usual size of samples (Cohen 1988), with V of this project; the move
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -26,7 +26,7 @@ from scipy.special import ndtri
 from ldp_core import frames
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
-from ldp_core.people import Counts, dense, people_of, users_of
+from ldp_core.people import Counts, dense, users_of
 from ldp_core.studies import sampling
 from ldp_core.workloads import Workload, in_chunks
 
@@ -101,24 +101,6 @@ def reach(power: float, level: float) -> float:
     return float(ndtri(1 - level / 2) + ndtri(power))
 
 
-def _by_type(
-    mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Places among the ``queries``, their rows without weights, the variance of a report of each type, and people of the types: those of
-    the table that queries of a survey are about."""
-    if workload.survey is not None and mechanism.survey is not None:
-        for k, here, local in workload.survey.located(queries):
-            group = workload.survey.groups[k]
-            adds = mechanism.survey.on(group.attributes).query_contributions(group.base, local)
-            yield here, adds.means, adds.variances, people_of(counts, workload.survey.shape).table(group.attributes)
-        return
-    for here in in_chunks(np.arange(len(queries)), workload.n):
-        rows, weights = workload.rows(queries[here]), workload.query_weights(queries[here])[:, None]
-        noisy = isinstance(mechanism.drawn, AdditiveMechanism)  # by as much for all types
-        noise = 0 * rows if noisy else mechanism.query_contributions(workload, queries[here]).variances
-        yield here, rows / weights, noise / weights**2, dense(counts)
-
-
 def _of_people(
     mechanism: Mechanism,
     workload: Workload,
@@ -127,16 +109,23 @@ def _of_people(
     inside: np.ndarray | slice = slice(None),
 ) -> np.ndarray:
     """(q, 4) variance, slope and rooms of `Contrasts` for people spread as ``counts`` are, all of whom are of the types ``inside`` (n,)."""
-    found = np.empty((len(queries), 4))
-    whole = frames.variances_of(mechanism, workload, counts, queries) + sampling.of_queries(workload, counts, queries)
-    found[:, 0] = whole / users_of(counts)
-    for here, rows, noise, people in _by_type(mechanism, workload, counts, queries):
+    found = np.zeros((len(queries), 4))
+    found[:, 0] = frames.variances_of(mechanism, workload, counts, queries) / users_of(counts)
+    for places, base, local, people, attributes in sampling.by_table(workload, counts, queries):
+        made = mechanism.survey.on(attributes) if mechanism.survey is not None and attributes else mechanism
         p = np.zeros(len(people))
-        p[inside] = people[inside] / people.sum() + 1e-9  # a few of all: who moves is not open where there is nobody
-        means, low, high = rows @ p / p.sum(), rows[:, inside].min(axis=1), rows[:, inside].max(axis=1)
-        off = rows - means[:, None]
-        slopes = ((noise + rows**2) * off) @ p / np.maximum(off**2 @ p, 1e-300) - 2 * means
-        found[here, 1:] = np.stack([slopes, means - low, high - means], axis=1)
+        p[inside] = people[inside] / people.sum() + 1e-10  # a few of all: who moves is not open where there is nobody
+        for some in in_chunks(np.arange(len(local)), base.n):
+            rows, weights = base.rows(local[some]), base.query_weights(local[some])[:, None]
+            noise = 0 * rows  # the same for all types
+            if not isinstance(mechanism.drawn, AdditiveMechanism):
+                noise = made.query_contributions(base, local[some]).variances / weights**2
+            rows = rows / weights
+            means, low, high = rows @ p / p.sum(), rows[:, inside].min(axis=1), rows[:, inside].max(axis=1)
+            off = rows - means[:, None]
+            drawn = off**2 @ p
+            slopes = ((noise + rows**2) * off) @ p / np.maximum(drawn, 1e-300) - 2 * means
+            found[places[some]] += np.stack([drawn, slopes, means - low, high - means], axis=1)
     return found
 
 

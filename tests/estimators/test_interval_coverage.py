@@ -116,7 +116,7 @@ def test_the_normal_interval_holds_where_it_begins_to_be_used(chances, level):
     users = math.ceil(1.3 / smallest / confidence.LATTICE**2)
     coverage, methods = covered_exactly(*chances, users, np.linspace(0, users, 30).astype(int), level)
     assert methods == {"normal"}
-    assert coverage >= level - max(confidence.LATTICE * norm.pdf(norm.isf((1 - level) / 2)), 0.25 * (1 - level))
+    assert coverage >= level - max(confidence.LATTICE * norm.pdf(norm.isf((1 - level) / 2)), 0.5 * (1 - level))
 
 
 @pytest.mark.crossed
