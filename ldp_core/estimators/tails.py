@@ -30,75 +30,61 @@ def bennett(variance: np.ndarray, largest: np.ndarray, parts: float, tail: float
 
 
 @lru_cache(maxsize=2**14)  # many queries ask for the same
-def blaker(users: int, first: float, second: float, yes: int, tail: float, drawn: bool) -> tuple[float, float]:
-    """The least and the largest x for which ``yes`` is no improbable number of "yes" among ``users`` reports, of which x are "yes" with a chance
-    of ``second`` and the others of ``first`` < ``second``; or of people ``drawn``, who are all "yes" with the same chance, first + (second - first) x/users.
+def blaker(users: int, first: float, second: float, yes: int, tail: float, drawn: bool) -> np.ndarray:
+    """(2, 2) the least and the largest x, and below them the least and the largest whole one, for which ``yes`` is no improbable number of "yes" among
+    ``users`` reports, of which x are "yes" with a chance of ``second`` and the others of ``first`` < ``second``; or of people ``drawn``, who are all "yes"
+    with the same chance, first + (second - first) x/users, and of whom x need not be whole.
 
     Improbable are numbers whose smaller tail, and all numbers with one as small on either side, have a probability of at most twice ``tail``
     together (Blaker 2000, Canadian Journal of Statistics 28): so often at most the true x is left out, exactly computed, and less seldom than where
-    each side has its own tail (Clopper and Pearson 1934). The set need be no interval; the ends are those of its hull, rounded outwards by 1 % of a
-    standard error at most. x need not be whole (of one report the chance is then in between), and goes on below 0 and above ``users``, where all
-    reports have the same chance, until that is 0 or 1: so that the estimate is between the ends.
+    each side has its own tail (Clopper and Pearson 1934). The set need be no interval; the ends are those of its hull, rounded outwards by three per cent
+    of a standard error, or of one "yes". Between whole numbers of people the chance of one report is in between; x goes on below 0 and above ``users``,
+    where all reports have the same chance, until that is 0 or 1: so that the estimate is between the ends.
     """
-    upper = _least(users, 1 - second, 1 - first, users - yes, tail, drawn)
-    return _least(users, first, second, yes, tail, drawn), users - upper
+    lower = _least(users, first, second, yes, tail, drawn)
+    upper = users - _least(users, 1 - second, 1 - first, users - yes, tail, drawn)
+    return np.sort([lower, upper], axis=0).T  # the other way round where no whole number is probable
 
 
-def _least(users: int, first: float, second: float, yes: int, tail: float, drawn: bool) -> float:
-    """The lower end of `blaker`."""
-    slope = second - first
-    estimate = (yes - users * first) / slope
-    around = _binomials(np.array([estimate]), users, first, second, drawn)
-    variance = sum(float(m[0] * p[0] * (1 - p[0])) for m, p in around)
-    reach = 2 - float(ndtri(tail))  # in standard errors
+def _least(users: int, first: float, second: float, yes: int, tail: float, drawn: bool) -> np.ndarray:
+    """(2,) the lower ends of `blaker`: the last of 250 numbers before the set begins, and the first whole one in it."""
+    slope, given = second - first, (users, first, second, drawn)
+    estimate, reach = (yes - users * first) / slope, 2 - float(ndtri(tail))
+    m, p = _binomials(np.array([estimate]), *given)
+    variance = float(np.sum(m * p * (1 - p)))
     far = reach * math.sqrt(variance) + reach**2  # a number of "yes" that is as far from its mean is less probable
-    size = math.ceil((reach + 3) * math.sqrt(variance + far) + 20) * 2 + 1
 
-    def sides(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """P(number >= yes) for each x, and the largest P(number <= k) that is no larger."""
-        at_most, start = _distribution(_binomials(x, users, first, second, drawn), size)
-        at_least = 1 - at_most[np.arange(len(x)), np.clip(yes - start, 0, size).astype(int)]
-        return at_least, np.where(at_most <= at_least[:, None] * (1 + 1e-9), at_most, 0.0).max(axis=1)
+    def begins(x: np.ndarray) -> int:
+        """The place of the first x in the set, or the last place."""
+        at_most, start = _distribution(*_binomials(x, *given), (reach + 3) * math.sqrt(variance + far) + 20)
+        at_least = 1 - at_most[np.arange(len(x)), np.clip(yes - start, 0, at_most.shape[1] - 1).astype(int)]
+        other = np.where(at_most <= at_least[:, None] * (1 + 1e-9), at_most, 0.0).max(axis=1)
+        return int(np.append((at_least + other)[:-1] > 2 * tail, True).argmax())
 
-    def crossing(low: float, chance: float) -> tuple[float, float]:
-        """Two numbers near each other between which P(number >= yes) comes to be above ``chance``, from ``low`` on."""
-        high = estimate
-        while high - low > math.sqrt(variance + 1) / slope / 200:
-            x = np.linspace(low, high, 9)
-            k = int(np.append(sides(x)[0][:-1] > chance, True).argmax())
-            low, high = x[max(k - 1, 0)], x[k]
-        return low, high
-
-    low, _ = crossing(max(estimate - far / slope, -users * first / slope), tail)
-    x = np.linspace(low, crossing(low, 2 * tail)[1], 65)
-    k = int(np.append(np.add(*sides(x))[:-1] > 2 * tail, True).argmax())
-    return float(x[max(k - 1, 0)])
+    x = np.linspace(max(estimate - far / slope, -users * first / slope), estimate, 250)
+    end = x[max(begins(x) - 1, 0)]
+    whole = math.ceil(end) + np.arange(9.0)
+    return np.array([end, end if drawn else whole[begins(whole)]])
 
 
-def _binomials(
-    x: np.ndarray, users: int, first: float, second: float, drawn: bool
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The numbers of reports and their chances of "yes" whose sum is the number of "yes", for each x of `blaker`."""
-    step = (second - first) / users
-    if drawn:
-        return [(np.full(len(x), users), np.clip(first + step * x, 0.0, 1.0))]
-    inside = np.clip(x, 0, users)
+def _binomials(x: np.ndarray, users: int, first: float, second: float, drawn: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(3, k) the sizes and chances of the binomials whose sum is the number of "yes", for each x (k,) of `blaker`."""
+    inside, line = np.clip(x, 0, users), np.clip(first + (second - first) / users * x, 0.0, 1.0)
     whole = np.minimum(np.floor(inside), users - 1)
-    low = np.maximum(first + step * np.minimum(x, 0), 0.0)
-    high = np.minimum(second + step * np.maximum(x - users, 0), 1.0)
-    return [(users - whole - 1, low), (np.ones(len(x)), low + (high - low) * (inside - whole)), (whole, high)]
+    low, high = (line, line) if drawn else (np.minimum(line, first), np.maximum(line, second))
+    sizes = np.stack([users - whole - 1, np.ones(len(x)), whole])
+    return sizes, np.stack([low, low + (high - low) * (inside - whole), high])
 
 
-def _distribution(binomials: list[tuple[np.ndarray, np.ndarray]], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """(k, size + 1) distribution functions of sums of ``binomials``, before and after each of the ``size`` numbers from ``start`` (k,) on, around their
-    mean; ``size`` is odd."""
-    angles = 2 * np.pi * np.arange(size // 2 + 1) / size
-    start, cosine, sine = np.floor(sum(m * p for m, p in binomials)) - size // 2, np.cos(angles), np.sin(angles)
+def _distribution(sizes: np.ndarray, chances: np.ndarray, around: float) -> tuple[np.ndarray, np.ndarray]:
+    """(k, ...) distribution functions of sums of binomials (b, k), before and after each number from ``start`` (k,) on, up to ``around`` from their mean."""
+    many = 2 * math.ceil(around) + 1
+    angles, start = 2 * np.pi * np.arange(many // 2 + 1) / many, np.floor((sizes * chances).sum(axis=0)) - many // 2
     moduli, arguments = np.zeros((2, len(start), len(angles)))  # of the characteristic function, as logarithms
-    for m, p in binomials:
-        p = (p if np.ptp(p) else p[:1])[:, None]
-        moduli += m[:, None] * np.log1p(-2 * p * (1 - p) * (1 - cosine)) / 2  # above -1, as size is odd
-        arguments += m[:, None] * np.arctan2(p * sine, 1 - p + p * cosine)
+    for m, p in zip(sizes[..., None], chances[..., None], strict=True):
+        p = p if np.ptp(p) else p[:1]  # the same for all, mostly
+        moduli += m * np.log1p(-2 * p * (1 - p) * (1 - np.cos(angles))) / 2  # above -1, as ``many`` is odd
+        arguments += m * np.arctan2(p * np.sin(angles), 1 - p + p * np.cos(angles))
     spectrum = np.exp(moduli - 1j * (arguments - start[:, None] * angles))
-    at_most = np.cumsum(fft.irfft(spectrum, size, axis=1), axis=1)
+    at_most = np.cumsum(fft.irfft(spectrum, many, axis=1), axis=1)
     return np.hstack([np.zeros((len(start), 1)), at_most]), start

@@ -150,17 +150,18 @@ def test_inverted_binomials_are_those_of_the_whole_distribution(users, chances):
             for x in range(users + 1)
         ]
     )
-    ends = np.array([tails.blaker(users, *chances, yes, tail, False) for yes in range(users + 1)])
+    uncut, ends = np.array([tails.blaker(users, *chances, yes, tail, False) for yes in range(users + 1)]).swapaxes(0, 1)
     held = (ends[:, 0] <= np.arange(users + 1)[:, None] + 1e-9) & (np.arange(users + 1)[:, None] <= ends[:, 1] + 1e-9)
     assert not (taken & ~held).any()
     assert (law * held).sum(axis=1).min() >= 1 - 2 * tail
+    assert (held & ~taken).sum() <= 2 * (users + 1), "islands alone"
     shares = np.linspace(0, 1, 201)
-    drawn = np.array([tails.blaker(users, *chances, yes, tail, True) for yes in range(users + 1)])
+    drawn = np.array([tails.blaker(users, *chances, yes, tail, True)[0] for yes in range(users + 1)])
     among = (drawn[:, 0] <= users * shares[:, None]) & (users * shares[:, None] <= drawn[:, 1])
     said = binom.pmf(np.arange(users + 1), users, chances[0] + (chances[1] - chances[0]) * shares[:, None])
     assert (said * among).sum(axis=1).min() >= 1 - 2 * tail
     estimates = (np.arange(users + 1) - users * chances[0]) / (chances[1] - chances[0])
-    for some in (ends, drawn):
+    for some in (uncut, drawn):
         assert np.all((some[:, 0] <= estimates + 1e-9) & (estimates <= some[:, 1] + 1e-9))
 
 
