@@ -18,6 +18,7 @@ from ldp_core.workloads.strata import stratified
 
 MEANING = (
     "The power is the chance to find a difference that is there; the level is the chance to find one where there is none, on either side. "
+    "One of the two is as it is, and the other differs from it by that much, whichever of them takes more people. "
     "Sizes are shares of the people of each group, or parts of the range for averages; the chance of who takes part is counted."
 )
 GROUPS = "the two groups compared"
@@ -69,7 +70,7 @@ def of_design(setting: Setting, mechanism: Mechanism) -> Detection:
         given = mechanism, workload, setting.counts, queries
         one = detection.of_groups(*given, groups) if groups else detection.of_collections(*given)
         told = one.spread > _ROUNDING  # others are known without a report
-        found.append(detection.Contrasts(one.shares[told], one.variances[told]))
+        found.append(one.only(told))
         names += [workload.query_name(int(query), setting.labels) for query in queries[told]]
     if not names:
         raise ValueError("Every answer compared is known without a report, so there is no difference to detect.")

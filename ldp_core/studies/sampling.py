@@ -8,6 +8,7 @@ mechanism, by nothing on average. The error of the distribution is therefore the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -28,21 +29,25 @@ def total(workload: Workload, counts: Counts) -> float:
     )
 
 
-def of_queries(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
-    """(q,) of the answers to single ``queries``, in squared users, without their weights."""
-    users = users_of(counts)
+def by_table(
+    workload: Workload, counts: Counts, queries: np.ndarray
+) -> Iterator[tuple[np.ndarray, Workload, np.ndarray, np.ndarray, tuple[int, ...]]]:
+    """For each table that ``queries`` (q,) of a survey are about: their places, the questions about it with the queries there, the people in its
+    cells, and its attributes. Of another workload it is the table of all types, of no attributes."""
     if (survey := workload.survey) is None:
-        return _variances(workload, dense(counts), queries, users) / workload.query_weights(queries) ** 2
-    people, variances = people_of(counts, survey.shape), np.empty(len(queries))
+        yield np.arange(len(queries)), workload, np.asarray(queries, dtype=np.int64), dense(counts), ()
+        return
+    people = people_of(counts, survey.shape)
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
-        variances[here] = _variances(group.base, people.table(group.attributes), local, users)
-    return variances
+        yield here, group.base, local, people.table(group.attributes), group.attributes
 
 
-def _variances(workload: Workload, x: np.ndarray, queries: np.ndarray, users: int) -> np.ndarray:
-    parts = []
-    for some in in_chunks(np.asarray(queries, dtype=np.int64), workload.n):
-        rows = workload.rows(some)
-        parts.append(rows**2 @ x - (rows @ x) ** 2 / users)
-    return np.maximum(np.concatenate(parts or [np.zeros(0)]), 0.0)  # rounding
+def of_queries(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
+    """(q,) of the answers to single ``queries``, in squared users, without their weights."""
+    variances = np.empty(len(queries))
+    for places, base, local, x, _ in by_table(workload, counts, queries):
+        for some in in_chunks(np.arange(len(local)), base.n):
+            rows = base.rows(local[some]) / base.query_weights(local[some])[:, None]
+            variances[places[some]] = rows**2 @ x - (rows @ x) ** 2 / users_of(counts)
+    return np.maximum(variances, 0.0)  # rounding

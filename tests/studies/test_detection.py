@@ -80,18 +80,19 @@ def test_two_groups_with_forced_answers_have_the_power_of_the_package_rr(
     found = compared(forced(truth, yes), (people, people), (first, second))
     assert found.shares.tolist() == [[0.5, 0.5]]
     assert found.variances[0] == pytest.approx([people * error**2 for error in errors], rel=1e-9)
-    assert found.power(first - second, 2 * people, level) == pytest.approx(power, abs=5e-5)
+    if power >= 0.5:
+        after = detection.Contrasts(found.shares, found.variances)
+        assert after.users(first - second, power, level) == pytest.approx(2 * people, rel=1e-3)
 
 
 def test_people_and_differences_are_inverse_and_follow_the_sizes_of_the_groups():
-    found = compared(forced(0.5, 0.25), (3000, 1000), (0.3, 0.2))
+    found = compared(forced(0.5, 0.25), (3000, 1000), (0.3, 0.3))
     assert found.shares[0] == pytest.approx([0.75, 0.25])
     (users,) = found.users(0.1)
-    first, second = (error_of_forced(0.5, 0.25, share, 1) ** 2 for share in (0.3, 0.2))
+    first, second = (error_of_forced(0.5, 0.25, share, 1) ** 2 for share in (0.3, 0.4))  # the smaller group moves up
     spread = first / (0.75 * users) + second / (0.25 * users)
-    assert (NORMAL.inv_cdf(0.975) + NORMAL.inv_cdf(0.8)) * math.sqrt(spread) == pytest.approx(0.1)
+    assert (NORMAL.inv_cdf(0.975) + NORMAL.inv_cdf(0.8)) * math.sqrt(spread) == pytest.approx(0.1, rel=0.02)
     assert found.difference(users) == pytest.approx(0.1)
-    assert found.power(0.1, users) == pytest.approx(0.8, abs=1e-5)
     assert found.users(0.1, power=0.9)[0] > users < found.users(0.1, level=0.01)[0]
     with pytest.raises(ValueError, match="at most 100 percentage points; got 0"):
         found.users(0.0)
@@ -99,6 +100,59 @@ def test_people_and_differences_are_inverse_and_follow_the_sizes_of_the_groups()
         found.users(0.1, level=0.6)
     with pytest.raises(ValueError, match="One of the groups compared has no people"):
         compared(forced(0.5, 0.25), (3000, 0), (0.3, 0.2))
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.5, 6.0])
+@pytest.mark.parametrize("arm", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize(("share", "difference"), [(0.01, 0.007), (0.05, 0.025), (0.3, 0.05), (0.96, 0.02)])
+def test_a_move_of_the_group_that_costs_more_is_found_as_often_as_said(epsilon, arm, share, difference):
+    """20,000 trials with binomials: people drawn, answers drawn, and a difference found where it is more than z of its own standard errors. The
+    people as they are, whose variance is half of that after the move of 0.7 points, found it in 67 to 72 % of them."""
+    rng, trials, z = np.random.default_rng(11), 20_000, NORMAL.inv_cdf(0.975)
+    made = ldp.mechanisms.create("randomized_response", n=4, epsilon=epsilon, workload=ASKED)
+    (total,) = compared(made, (1e6 * arm, 1e6 * (1 - arm)), (share, share)).users(difference)
+    no, yes = 1 / (math.exp(epsilon) + 1), 1 / (math.exp(-epsilon) + 1)
+
+    def found(shares):
+        means, squares = [], []
+        for people, own in zip((round(total * arm), round(total * (1 - arm))), shares, strict=True):
+            have = rng.binomial(people, own, trials)
+            said = (rng.binomial(have, yes) + rng.binomial(people - have, no)) / people
+            means.append((said - no) / (yes - no))
+            squares.append(said * (1 - said) / (yes - no) ** 2 / people)
+        return np.mean(np.abs(means[0] - means[1]) > z * np.sqrt(sum(squares)))
+
+    away = -difference if share > 0.5 else difference  # where it costs more
+    moved = [found((share + away, share)), found((share, share + away))]
+    assert moved[0] == pytest.approx(0.8, abs=0.02)  # the smaller group, or one of two alike
+    assert moved[1] >= 0.78
+    assert found((share, share)) == pytest.approx(0.05, abs=0.007)
+
+
+@pytest.mark.parametrize("name", ["subset_selection", "oue", "gaussian", "raw", "survey"])
+def test_the_variance_after_a_move_is_that_of_the_people_who_moved(name):
+    """By the people after the move written out; a share of nobody moves as well."""
+    asked, people = ldp.workloads.prefix(6), np.array([900.0, 0, 100, 3000, 500, 1500])
+    if name == "survey":
+        asked = ldp.workloads.survey([2, 3], ways=2)
+        made = ldp.mechanisms.create("sampled_sets", workload=asked, epsilon=1.0)
+    elif name == "raw":
+        made = ldp.mechanisms.create("hierarchical", n=6, epsilon=1.0, reconstruction="raw", oracle="oue", branching=2)
+    else:
+        made = ldp.mechanisms.create(name, n=6, epsilon=1.0, workload=asked)
+    queries = np.array([0, 2, 4])
+    found, rows = (
+        detection.of_collections(made, asked, people, queries),
+        asked.rows(queries) / asked.query_weights(queries)[:, None],
+    )
+    for i, row in enumerate(rows):
+        p = people / people.sum()
+        step = 0.01 * people * (row - row @ p) / (p @ (row - row @ p) ** 2)
+        (after,) = detection.of_collections(made, asked, 1e6 * (people + step), queries[i : i + 1]).variances
+        assert after == pytest.approx(found.variances[i, 0] + 0.01 * found.slopes[i, 0] - 0.01**2, rel=1e-6)
+        assert found.rooms[i, 0] == pytest.approx([row @ p, 1 - row @ p], abs=1e-6)
+    nobody = detection.of_collections(made, asked, np.array([0.0, 0, 0, 0, 0, 9000]), queries)
+    assert np.isfinite(nobody.users(0.01)).all()
 
 
 def detected(part):

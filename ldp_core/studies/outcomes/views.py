@@ -338,8 +338,8 @@ class _Run:
         if new_people and spec.credible and estimator != "posterior_distribution":
             truth = unweighted_answers(self.workload, self.first[0], queries)
         if isinstance(estimate, estimation.PosteriorEstimate):
-            ends, q = estimate.intervals(self.workload, LEVEL, queries), len(queries)
-            intervals = estimation.Intervals(ends, np.full(q, "credible"), *np.full((2, q), np.nan))
+            ends, none = estimate.intervals(self.workload, LEVEL, queries), np.full(len(queries), np.nan)
+            intervals = estimation.Intervals(ends, np.full(len(queries), "credible"), none, none, ends)
         else:
             given = (self.mechanism, self.workload, estimate, LEVEL, queries, round(users))
             intervals = estimation.intervals(*given, drawn=new_people)
