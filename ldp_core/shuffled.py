@@ -1,15 +1,29 @@
 """What mixing the reports would give: the central epsilon against anyone who sees reports only after they were mixed.
 
-The *privacy blanket* (Balle, Bell, Gascon, Nissim 2019, arXiv 1903.02837, Lemma 5.3): a report y is drawn without a look at the person
-with probability ``min_x Q_yx``, altogether gamma. Among N people, for every two types x and x',
+The *privacy blanket* (Balle, Bell, Gascon, Nissim 2019, arXiv 1903.02837, Lemma 5.3), derived here once more, for tables Q (m, n) in
+which some types cannot send some reports too. Let ``w_y <= min_x Q_yx``, and gamma be the sum of w. A person of type x sends a report
+of the blanket w/gamma with probability gamma, and one of (Q_x - w)/(1 - gamma) else. Whoever is told which of the N - 1 others did the
+latter, and what they sent, sees the one person's report among M ~ Binomial(N - 1, gamma) of the blanket, and nothing else depends on x.
 
-    delta(c) <= E[(L_1 + ... + L_m)_+] / N,    m ~ Binomial(N, gamma),    L = (Q_yx - e^c Q_yx') / min_x Q_yx,
+*Rows that somebody cannot send* (w_y = 0) never come from the blanket, so that one of them is the person's own. As outcomes these add
+``sum_y (Q_yx - e^c Q_yx')_+`` to delta, at most ``unsent``, the largest mass that any type has in them.
+*The other rows.* The multiset of the person's report and M = k of the blanket has, against k + 1 reports y_i of the blanket, the density
+``gamma/(k + 1) sum_i Q_x(y_i)/w(y_i)``, whether or not Q_x sums to 1 over these rows. Since ``C(N - 1, k)/(k + 1) = C(N, k + 1)/N``,
 
-where y is drawn in proportion to its least probability. Rows with two values E to 1 give L four values, and the least *overlap* of two
-types, the chance that both are high, is the worst: less overlap spreads L around the same mean. Other rows are sums of such layers, so
-that their reports can be made from those of a table with rows of two values, which mixing cannot tell better; the overlap of two types
-is then the sum of their smaller heights. Sums are taken by a fast Fourier transform of the tilted law, everything rounded so that
-delta is never too small (as in arXiv 2504.07414 up to the tilt).
+    delta(c) <= unsent + E[(L_1 + ... + L_m)_+]/N,    m ~ Binomial(N, gamma),    L = (Q_yx - e^c Q_yx')/w_y,    y drawn from w/gamma.
+
+*Four values.* A row from 1 to E times w_y is a mixture of rows with the two values 1 and E, its layers, of which reports can be made
+that mixing tells no better. With a and b the chance that x and x' are *high* (E) in a report of the blanket, and o that both are, L is
+
+    E - F with a - o,    1 - E F with b - o,    E (1 - F) with o,    1 - F with 1 - a - b + o,    F = e^c.
+
+E[(L_1 + ...)_+] grows with a, as mass moves to larger values, falls with b for the same reason, and falls with o, as mass moves
+outwards around the same mean. So the worst pair has the largest a, the least b and the least o of all types at once. Column x sums to 1:
+``1 - (its mass in rows somebody cannot send) = gamma (1 + (E - 1) a)``. All a are the same where every type can send all, and in general
+lie between those of no such mass and of ``unsent``. o is at least the sum of the smaller heights of two types.
+
+*Rounding.* Monotony makes it safe to round a up, b and o down, values up, and masses below 0 down, which moves them to 0. Sums are taken
+by a fast Fourier transform of the tilted law, rounded so that delta is never too small (as in arXiv 2504.07414 up to the tilt).
 """
 
 from __future__ import annotations
@@ -31,7 +45,7 @@ from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
-from ldp_core.wording import plural, rounded_up
+from ldp_core.wording import plural, rounded_up, share
 
 DELTA = 1e-6
 """The delta of a central epsilon where none is asked for; it is at most 1/N."""
@@ -43,53 +57,58 @@ _MOST_POINTS = 2**22
 """A sum that needs a longer grid has a few people in it who decide: nothing is proved then."""
 _CLOSE = 1e-4
 """Epsilon is found to this share."""
-_ROUNDING = 1e-9
-"""Shares of people are computed to this much, and rounded to the safe side."""
+_ROUNDING, _DIGITS = 1e-9, 1e-12
+"""Shares of people, and values, are computed to this part of themselves, and rounded to the safe side."""
 
 
 @dataclass(frozen=True)
 class Blanket:
     """Of all reports a share ``gamma`` is drawn without a look at the person. Among these, both of two types are high, where rows are
-    ``ratio`` to 1, with a probability of at least ``overlap``."""
+    ``ratio`` to 1, with a probability of at least ``overlap``. No type has more than ``unsent`` in rows that somebody cannot send."""
 
     gamma: float
     ratio: float
     overlap: float
+    unsent: float = 0.0
 
     @classmethod
     def mixed(cls, parts: Iterable[tuple[float, Blanket]]) -> Blanket:
         """The blanket of people who are each in one of several designs, with these probabilities. The worst pair of types is taken in
         each of them, which is worse than any one pair."""
         parts = list(parts)
-        gamma = sum(share * part.gamma for share, part in parts)
-        both = sum(share * part.gamma * part.overlap for share, part in parts)
-        return cls(gamma, max(part.ratio for _, part in parts), both / gamma)
+        gamma, unsent = (sum(share * getattr(part, of) for share, part in parts) for of in ("gamma", "unsent"))
+        ratio = max(part.ratio for _, part in parts)
+        # Layers of lower rows are as much rarer as these are lower.
+        both = sum(share * part.gamma * part.overlap * (part.ratio - 1) for share, part in parts)
+        return cls(gamma, ratio, both / (gamma * (ratio - 1)), unsent)
 
     @classmethod
     def of_table(cls, Q: np.ndarray) -> Blanket:
         """That of the outputs (m, n) of a table."""
-        low = Q.min(axis=1)
-        if not low.min() > 0:
-            Q, low = Q[low > 0], low[low > 0]  # what never comes from the blanket says nothing for it
-        ratio = float((Q.max(axis=1) / low).max())
+        everybody = Q.min(axis=1) > 0
+        unsent = float(Q[~everybody].sum(axis=0).max()) * (1 + _ROUNDING)
+        Q, low = Q[everybody], Q[everybody].min(axis=1)
+        ratio = float((Q.max(axis=1) / low).max(initial=1.0))
         heights = (Q / low[:, None] - 1) / max(ratio - 1, 1e-300)
         gamma = float(low.sum())
         # The product of two heights is at most the smaller one, and equal to it for rows of two values.
         overlaps = heights.T @ (heights * (low / gamma)[:, None])
-        return cls(gamma, ratio, max(0.0, float(overlaps.min())))
+        return cls(gamma, ratio, max(0.0, float(overlaps.min())), unsent)
 
-    @property
-    def own(self) -> float:
-        """The chance that one type is high in a report from the blanket: the same for all types, as their chances sum to 1."""
-        return (1 / self.gamma - 1) / (self.ratio - 1)
+    def own(self, unsent: float = 0.0) -> float:
+        """The chance that a type with the mass ``unsent`` in rows somebody cannot send is high in a report from the blanket."""
+        return ((1 - unsent) / self.gamma - 1) / (self.ratio - 1)
 
     def atoms(self, c: float) -> tuple[np.ndarray, np.ndarray]:
-        """The values of one person's L that are not 0, and their probabilities, at the central epsilon ``c``."""
-        E, F = self.ratio, math.exp(c)
-        own = self.own * (1 + _ROUNDING)
-        both = min(max(self.overlap * (1 - _ROUNDING), 2 * own - 1, 0.0), own)
-        values = np.array([E * (1 - F), 1 - F, E - F, 1 - E * F])
-        return values, self.gamma * np.array([both, 1 - 2 * own + both, own - both, own - both])
+        """The values of one person's L that are not 0, and their probabilities, at the central epsilon ``c``, rounded to the safe side."""
+        up, down = 1 + _ROUNDING, 1 - _ROUNDING
+        most, least = min(self.own() * up, 1.0), max(self.own(self.unsent) * down, 0.0)
+        both = min(max(self.overlap * down, most + least - 1, 0.0), least)
+        E, F = self.ratio - 1, math.expm1(c) * (1 - _DIGITS)  # less 1
+        low = E * (1 - _DIGITS)
+        values = np.array([-F - low * F, -F, E * (1 + _DIGITS) - F, -F - low - low * F])
+        masses = np.array([both * down, (1 - most - least + both) * down, (most - both) * up, (least - both) * down])
+        return values, self.gamma * np.maximum(masses, 0.0)
 
 
 @singledispatch
@@ -109,7 +128,7 @@ def blanket(mechanism: Any) -> Blanket:
 def _(mechanism: ExchangeableMechanism) -> Blanket:
     high, low = mechanism._two_probabilities()
     ratio = float(high / low)
-    gamma = 1 - mechanism.p * (1 - 1 / ratio)
+    gamma = (1 - mechanism.p) + mechanism.p / ratio
     return Blanket(gamma, ratio, mechanism.both_own / (gamma * ratio))
 
 
@@ -167,16 +186,18 @@ def _of_set(cells: np.ndarray, ratio: float) -> Blanket:
 
 def delta(of: Blanket, users: int, epsilon: float, fineness: float = _FINE) -> float:
     """The least delta proved for ``users`` mixed reports at the central ``epsilon``; never too small."""
-    if epsilon >= math.log(of.ratio):
-        return 0.0
+    if math.expm1(epsilon) >= (of.ratio - 1) * (1 + _DIGITS):
+        return of.unsent
     values, chances = of.atoms(epsilon)
     values, chances = values[chances > 0], chances[chances > 0]
+    if values @ chances >= 0:  # an epsilon so small that rounding outweighs it
+        return math.inf
     tilt, spread = _tilted(values, chances)
     reach = _reach(values, chances, users, tilt, spread)
     step = fineness * spread
     # What lies below the grid is moved up to it, which can only add.
     values = np.maximum(values, -reach)
-    return _mean_above(values / step, chances, users, tilt * step, reach / step) * step / users
+    return of.unsent + _mean_above(values / step, chances, users, tilt * step, reach / step) * step / users
 
 
 def _tilted(values: np.ndarray, chances: np.ndarray) -> tuple[float, float]:
@@ -244,6 +265,7 @@ def _mean_above(values: np.ndarray, chances: np.ndarray, users: int, tilt: float
 
 def shuffled(mechanism: Mechanism | Blanket, users: int, delta_allowed: float | None = None) -> float:
     """The central epsilon of the reports of ``users`` people, mixed before anyone sees them: at most epsilon itself, and never too small.
+    It is infinite where reports that some people cannot send are more likely than ``delta_allowed``, so that mixing proves nothing.
 
     ``delta_allowed`` is 10^-6, or 1/``users`` where that is less, unless given.
     It holds against anyone who sees nothing but the mixed reports, if at least ``users`` took part. ValueError for a mechanism with a delta
@@ -259,7 +281,9 @@ def shuffled(mechanism: Mechanism | Blanket, users: int, delta_allowed: float | 
     if not 0 < allowed <= 1 / users:
         raise ValueError(f"Delta must be above 0 and at most 1/N = {1 / users:.2g}; got {allowed:g}.")
     of = blanket_of(mechanism)
-    own = math.log(of.ratio)
+    own = math.log(of.ratio) if of.unsent <= allowed else math.inf
+    if math.isinf(own):
+        return own
 
     def excess(epsilon: float, fineness: float) -> float:
         return math.log(max(delta(of, int(users), epsilon, fineness), 1e-300) / allowed)
@@ -310,7 +334,12 @@ TRUST = (
 def promised(mechanism: Mechanism | Blanket, users: int, reports: int = 1) -> str:
     """What mixing gives, in a sentence, and what it takes for granted. ValueError as of `blanket_of`."""
     of = blanket_of(mechanism, reports)
-    central, given = shuffled(of, users), "nothing better than the epsilon of a report is proved"
-    if central < math.log(of.ratio) * (1 - _CLOSE):
+    central = shuffled(of, users)
+    among = f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them"
+    if math.isinf(central):
+        return f"{among}, mixing proves nothing: up to {share(of.unsent)} of a person's reports are ones that some others never send."
+    if not of.unsent and central >= math.log(of.ratio) * (1 - _CLOSE):
+        given = "nothing better than the epsilon of a report is proved"
+    else:
         given = f"central epsilon {rounded_up(central, 3)} at delta {rounded_up(usual_delta(users), 1)}"
-    return f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them: {given}. {TRUST}"
+    return f"{among}: {given}. {TRUST}"

@@ -6,11 +6,14 @@ import gc
 import importlib
 import pkgutil
 import sys
+import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from ldp_core import run
 
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
 
@@ -22,6 +25,9 @@ settings.load_profile("repeatable")
 
 LONG = frozenset((Path(__file__).parent / "long.txt").read_text().split())
 """Tests of 0.7 s of CPU or more, but for a few files whose journeys always run. `run.sh` leaves them out unless CI is set."""
+
+NUMBERS = {"beliefs", "bounds", "designs", "estimators", "mechanisms", "optimize", "papers", "studies", "workloads"}
+"""Folders whose tests compare what searches and proofs come to."""
 
 SPREAD = 0.7
 """Tests in a browser are spread among the others."""
@@ -81,6 +87,51 @@ def pytest_collection():
         gc.freeze()
         gc.enable()
         atexit.register(gc.unfreeze)
+
+
+class Clock:
+    """Every look at it takes ``step`` seconds."""
+
+    def __init__(self, step):
+        self.now, self.step = 0.0, step
+
+    def perf_counter(self):
+        self.now += self.step
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time limits are tested by looks at the clock, however fast the machine is."""
+    monkeypatch.setattr(run, "time", made := Clock(step=1.0))
+    return made
+
+
+@pytest.fixture
+def no_hurry(monkeypatch):
+    """Time stands still: what has a limit in seconds goes on until it has converged or done its rounds."""
+    monkeypatch.setattr(run, "time", Clock(step=0.0))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def untimed(request):
+    """Searches and proofs of these folders may not stop by the clock of the machine, nor by a default limit. What they come to by then
+    depends on how fast and how busy the machine is. Tests about time limits ask for ``clock``; tests of what always has one, for ``no_hurry``."""
+    if request.path.relative_to(Path(__file__).parent).parts[0] not in NUMBERS:
+        yield
+        return
+    begin = run.Budget.__init__
+
+    def begin_untimed(budget, time_limit=None, *others, **named):
+        begin(budget, time_limit, *others, **named)
+        if time_limit is not None and run.time is time:
+            pytest.fail(
+                f"A limit of {time_limit} seconds: give rounds or time_limit=None, or ask for `clock` or `no_hurry`."
+            )
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run.Budget, "__init__", begin_untimed)
+        yield
 
 
 @pytest.fixture

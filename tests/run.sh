@@ -1,6 +1,7 @@
 #!/bin/bash
 # The one test command: own virtual environment, test requirements, Chromium and Node where they are missing, then pytest.
 # Arguments are passed on to pytest, for example:  bash tests/run.sh -m slow
+# With  --kernel NAME  before these, BLAS and NumPy compute as on another processor: tests/kernels.py.
 # Without any, tests that take long (tests/long.txt) run only where CI is set. Two processes share the test files, in the order of
 # tests/conftest.py, and compute with one thread each: on two cores, while one waits for a browser or a subprocess, the others
 # compute. Timings (-m benchmark) want the machine for themselves.
@@ -18,6 +19,11 @@ if [ "${#missing[@]}" -gt 0 ] && [ "$(id -u)" = 0 ]; then
     apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends "${missing[@]}" > /dev/null
 fi
 
+if [ "${1:-}" = --kernel ]; then
+    settings=$("$venv/bin/python" tests/kernels.py "$2")
+    export OMP_NUM_THREADS=1 $settings
+    shift 2
+fi
 if [ "$#" -eq 0 ]; then
     export OMP_NUM_THREADS=1
     set -- --numprocesses=2 --dist=loadfile --no-loadscope-reorder

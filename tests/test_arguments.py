@@ -35,8 +35,8 @@ def test_seeds_that_are_no_whole_numbers_are_refused(search, seed):
 
 
 def test_numpy_numbers_are_numbers():
-    found = optimize.design(PREFIX, 1.0, time_limit=np.float64(0.0), max_rounds=np.int64(1), seed=np.int64(3))
-    assert found.objective == optimize.design(PREFIX, 1.0, time_limit=0, max_rounds=1, seed=3).objective
+    found = optimize.design(PREFIX, 1.0, time_limit=np.float64(1e6), max_rounds=np.int64(1), seed=np.int64(3))
+    assert found.objective == optimize.design(PREFIX, 1.0, time_limit=None, max_rounds=1, seed=3).objective
 
 
 def test_proofs_refuse_such_limits_too():

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy import optimize, stats
 
 import ldp_core as ldp
 from ldp_core import shuffled
+from ldp_core.privacy import exponential_below
 from ldp_core.shuffled import Blanket, blanket_of, delta
 
 
@@ -56,6 +58,16 @@ def mixed_law(Q, people):
     return law
 
 
+def told_apart(Q, users, epsilon):
+    """The exact delta of the mixed reports of ``users`` people: the worst two types of one of them, and the worst others."""
+    deltas = [0.0]
+    for others in itertools.combinations_with_replacement(range(Q.shape[1]), users - 1):
+        laws = [mixed_law(Q, (*others, one)) for one in range(Q.shape[1])]
+        for P, R in itertools.permutations(laws, 2):
+            deltas.append(sum(max(0.0, P[y] - math.exp(epsilon) * R[y]) for y in P))
+    return max(deltas)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_no_set_of_people_is_told_apart_better(seed):
     rng = np.random.default_rng(seed)
@@ -66,11 +78,56 @@ def test_no_set_of_people_is_told_apart_better(seed):
         Q = np.where(np.eye(3) > 0, math.exp(local), 1.0) / (math.exp(local) + 2)
     of = Blanket.of_table(Q)
     for epsilon in (0.1, 0.3, 0.7):
-        allowed = delta(of, users, epsilon) + 1e-12
-        for others in itertools.combinations_with_replacement(range(3), users - 1):
-            laws = [mixed_law(Q, (*others, one)) for one in range(3)]
-            for P, R in itertools.permutations(laws, 2):
-                assert sum(max(0.0, P[y] - math.exp(epsilon) * R[y]) for y in P) <= allowed
+        assert told_apart(Q, users, epsilon) <= delta(of, users, epsilon) + 1e-12
+
+
+WITH_ZEROS = [
+    [[0.5, 0.3], [0.4, 0.7], [0.1, 0.0]],
+    [[0.5, 0.3], [0.45, 0.6], [0.05, 0.0], [0.0, 0.1]],
+    [[0.5, 0.25, 0.3], [0.4, 0.75, 0.5], [0.1, 0.0, 0.2]],
+    [[0.6, 0.3, 0.3], [0.2, 0.5, 0.2], [0.2, 0.2, 0.4999], [0.0, 0.0, 0.0001]],
+    [[1.0, 0.5], [0.0, 0.5]],
+    [[1.0, 0.0], [0.0, 1.0]],
+]
+
+
+@pytest.mark.parametrize("table", WITH_ZEROS)
+def test_reports_that_some_people_never_send_are_told_apart_however_many_are_mixed(table):
+    Q = np.array(table)
+    of = Blanket.of_table(Q)
+    certain = Q[Q.min(axis=1) == 0].sum(axis=0).max()
+    for users, epsilon in itertools.product((1, 2, 4), (0.01, 0.1, 0.3, 0.6, 1.0, 3.0)):
+        assert told_apart(Q, users, epsilon) <= delta(of, users, epsilon) + 1e-12
+    assert shuffled.shuffled(of, 10_000) == math.inf
+    assert "mixing proves nothing" in shuffled.promised(of, 10_000)
+    assert certain <= delta(of, 10**9, 5.0) <= certain * (1 + 1e-6)
+
+
+def test_reports_that_hardly_anybody_sends_are_part_of_delta():
+    Q = np.array([[0.6, 0.4 - 1e-5], [0.4, 0.6], [0.0, 1e-5]])
+    for allowed in (2e-5, 1e-3):
+        central = shuffled.shuffled(Blanket.of_table(Q), 6, allowed)
+        assert central < math.inf
+        assert told_apart(Q, 6, central) <= allowed
+    assert shuffled.shuffled(Blanket.of_table(Q), 6, 0.9e-5) == math.inf
+
+
+@pytest.mark.parametrize(
+    "high", [[[1, 0], [0, 1]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 1, 0], [0, 1, 1], [1, 0, 1]]]
+)
+@pytest.mark.parametrize("users", [1, 2, 3])
+def test_what_counts_is_rounded_outwards(high, users):
+    """The bound in rational arithmetic, of rows of two values: every outcome of a few people, and e^epsilon as a number just below it."""
+    ratio = Fraction(3)
+    rows = [[ratio if one else Fraction(1) for one in row] for row in high]
+    low = 1 / sum(row[0] for row in rows)  # the least probability of each report
+    of = Blanket.of_table(np.array(rows, dtype=float) * float(low))
+    for epsilon in (0.001, 0.1, 0.5, 1.0, 1.09, 1.0986):
+        F = exponential_below(Fraction(epsilon))
+        worth = [(low, row[0] - F * row[1]) for row in rows] + [(1 - low * len(rows), Fraction(0))]
+        outcomes = (zip(*outcome, strict=True) for outcome in itertools.product(worth, repeat=users))
+        exact = sum(math.prod(chances) * max(Fraction(0), sum(values)) for chances, values in outcomes) / users
+        assert exact <= Fraction(delta(of, users, epsilon)) <= exact * Fraction(103, 100)
 
 
 @pytest.mark.parametrize(

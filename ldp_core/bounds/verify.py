@@ -1,7 +1,8 @@
 """Checks with NumPy alone that no mechanism that keeps epsilon has a smaller variance than the
 certificate says.
 
-    python verify.py certificate.json       ends with 0 where the proof holds, with 1 where it does not or a file is damaged
+    python verify.py certificate.json       ends with 0 where the proof holds, with 1 where it does not or a file is damaged, and
+                                            with 2 where nothing was checked, as a file cannot be read or there is too little memory
 
 **What is proved.** A mechanism reports y with chances q_y (n,) by the type of the person; no two
 entries of q_y differ by more than e^epsilon =: 1 + D. Let people be spread as p over the types, r =
@@ -120,7 +121,17 @@ HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '<f8', 'fortran_order': False, 'shape': \((\d{1,9},|\d{1,9}(?:, \d{1,9})+)\), \} *\n",
     re.DOTALL,
 )
-DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
+DAMAGED = (
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    ArithmeticError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    zipfile.BadZipFile,
+)
 BY_TYPES = ("general", "question")
 UNCHECKED = ("stronger", "proof", "merged")
 """Parts of a document for other programs. They are not checked here, and the answer says so."""
@@ -881,8 +892,7 @@ def below(x: Fraction) -> float:
 
 def unchecked(document: Mapping[str, Any]) -> list[str]:
     """A sentence about what the document says besides, if it does."""
-    parts = document.get("parts", ())
-    names = [name for name in UNCHECKED if name in document or any(name in part for part in parts)]
+    names = [name for name in UNCHECKED if any(name in part for part in (document, *document.get("parts", ())))]
     return (
         [f"Not checked here, so do not rely on it: what the certificate says under {' and '.join(names)}."]
         if names
@@ -893,10 +903,18 @@ def unchecked(document: Mapping[str, Any]) -> list[str]:
 if __name__ == "__main__":
     place = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).with_name("certificate.json"))
     try:
-        text = place.read_bytes()
-        print("The proof holds.", verified(text, place.with_name(ARRAYS).read_bytes()))
-        print(UNIT.format(asked=ASKED[parsed(text)["workload"]["gram"]]))
-        print(*unchecked(parsed(text)), sep="\n")
-    except (ValueError, OSError, MemoryError) as problem:
+        text, packed = place.read_bytes(), place.with_name(ARRAYS).read_bytes()
+        print("The proof holds.", verified(text, packed))
+        print(UNIT.format(asked=ASKED[parsed(text)["workload"]["gram"]]), *unchecked(parsed(text)), sep="\n")
+    except (OSError, MemoryError) as problem:
+        print(
+            "Nothing was checked.",
+            f"{problem.filename}: {problem.strerror}."
+            if isinstance(problem, OSError)
+            else "There is too little memory.",
+            "Usage: python verify.py certificate.json",
+        )
+        sys.exit(2)
+    except ValueError as problem:
         print("The proof does not hold.", problem)
         sys.exit(1)

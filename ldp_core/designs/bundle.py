@@ -317,13 +317,22 @@ def _check_kit(kit: Mapping[str, bytes]) -> None:
 
 
 def digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    """The SHA-256 of each of the files."""
+    """The SHA-256 of files.
+
+    Parameters
+    ----------
+    files : their contents by name.
+
+    Returns
+    -------
+    64 hexadecimal digits for each name.
+    """
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
 def _changed(members: Mapping[str, bytes], outcome: Mapping[str, Any]) -> str:
     """The files of a kit, and of a proof, that are not as they were recorded, in words; empty where all are."""
-    parts = [part for part in (outcome.get("kit"), outcome.get("certificate")) if isinstance(part, dict)]
+    parts = [part for part in map(outcome.get, ("kit", "certificate")) if isinstance(part, dict)]
     recorded = {name: digest for part in parts for name, digest in part.items()}
     found = digests({name: members[name] for name in (*KIT, *PROOF) if name in members})
     said = {
@@ -364,11 +373,11 @@ def _read_strategies(content: bytes) -> list[np.ndarray]:
     """The float64 matrices of an npz file whose members are numbered from 0."""
     names = tuple(f"{k}.npy" for k in range(limits.MOST_TABLE_STRATEGIES))
     arrays = zips.unzipped(content, names, within=f"{STRATEGIES} in the file")
-    strategies = [zips.array(arrays.get(name, b""), 2) for name in names[: len(arrays)]]
-    kept = [strategy for strategy in strategies if strategy is not None]
-    if len(kept) < len(strategies) or not strategies:
+    read = [zips.array(arrays.get(name, b""), 2) for name in names[: len(arrays)]]
+    strategies = [strategy for strategy in read if strategy is not None]
+    if len(strategies) < len(arrays) or not strategies:
         raise ValueError(f"{STRATEGIES} does not hold matrices of float64 numbers, numbered from 0: export again.")
-    return kept
+    return strategies
 
 
 def software() -> dict[str, str]:

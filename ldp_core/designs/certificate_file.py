@@ -41,6 +41,20 @@ TRIPLES = (
     "The larger bound beside it was proved by triples of types, which this version does not check any more: prove it again "
     "for the best bound that is found now."
 )
+README = """# A proof of what no mechanism can beat
+
+{meaning}
+
+| File | What it is |
+|---|---|
+| `certificate.json`, `certificate.npz` | what is proved, and the numbers that prove it |
+| `verify.py` | checks that they do: `python3 verify.py`; needs Python and NumPy, and nothing of the program that made them |
+
+`verify.py` ends with 0 where the proof holds, with 1 where it does not, and with 2 where nothing was checked, as a file could not be read.
+How the numbers prove it stands at its top.
+"""
+QUESTIONS = Path(__file__).with_name("proof.md").read_text(encoding="utf-8")
+"""How to compare the questions of a proof with one's own."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +70,15 @@ class Written:
         return {DOCUMENT: self.document, ARRAYS: self.arrays, SCRIPT: Path(verify.__file__).read_bytes()}
 
     def zipped(self) -> bytes:
-        """All of them in one zip."""
-        return zipped(self.members)
+        """The files in one zip.
+
+        Returns
+        -------
+        The bytes of a zip with `members` and README.md, which says how to check the proof, and how to
+        compare its questions with one's own.
+        """
+        meaning = strict_json.read(self.document, DOCUMENT)["meaning"]
+        return zipped({**self.members, "README.md": f"{README.format(meaning=meaning)}\n{QUESTIONS}".encode()})
 
 
 def write(proof: Proof, epsilon: str) -> Written:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class Proved(Asked):
         key = self.certificate_key(case)
         known_proof: Proof | None = self.results.get(key)
         if known_proof is None and self.answers.told.symmetry == "exchangeable" and self._even(case):
-            known_proof = Proof(bounds.certificate(self.answers.told, self.epsilon), (), True)
+            known_proof = Proof(bounds.certificate(self.answers.told, self.epsilon, None), (), True)
             self.results.put(key, known_proof, known_proof.size, expensive=True)
         return known_proof
 
@@ -133,8 +133,9 @@ class Proved(Asked):
         key = ("written", self.certificate_key(case), certificate.value, type(certificate).__name__, epsilon)
         if before:
             return self.results.get(key)
-        write = partial(certificate_file.write, certificate, epsilon)
-        return self.results.cached(key, write, lambda files: len(files.arrays))
+        return self.results.cached(
+            key, lambda: certificate_file.write(certificate, epsilon), lambda files: len(files.arrays)
+        )
 
     def adopt(self, files: Written) -> None:
         """Take over what files prove, once that has been checked for the questions and epsilon of the design.
@@ -167,8 +168,8 @@ class Proved(Asked):
     def closed_bounds(self, case: str) -> dict[str, float]:
         """Lower bounds on users needed that are known at once, in closed form, by name."""
         key = ("bounds", self.certificate_key(case), self.answers.norm)
-        limits = partial(frames.users_bounds, self.answers.told, self.epsilon, self.answers.norm, self.cases[case])
-        return self.results.cached(key, limits)
+        given = (self.answers.told, self.epsilon, self.answers.norm, self.cases[case])
+        return self.results.cached(key, lambda: frames.users_bounds(*given))
 
     def bounds(self, case: str = "worst_case") -> dict[str, float]:
         """Lower bounds on users needed in a case, by name."""

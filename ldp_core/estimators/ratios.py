@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from ldp_core.workloads.answers import LARGEST_SIZE_ERROR
 
 POINT = 1e-9
 """Errors below this part of a unit are rounding alone."""
+STEPS = 2
+"""Newton's, from the ends of Fieller's interval."""
 
 
 def fieller(
@@ -100,8 +103,10 @@ def ratio_answers(
         correlation = np.clip(np.divide(shared, most, out=0 * most, where=most > 0), -1.0, 1.0)
         a, b = asked.parts(answers)
         low, high = zou(a / np.where(b > 0, b, np.nan), low, high, correlation)
+        least, most = (asked.ends[k][0] - asked.ends[1 - k][1] for k in (0, 1))
     else:
-        low, high = low[0], high[0]
+        low, high, (least, most) = low[0], high[0], (ends[0] for ends in asked.ends)
+    low, high = np.clip(low, least, most), np.clip(high, least, most)
     impossible = (low >= high) & (error > POINT)  # cut to what is possible, nothing was left
     middle = 0.0 if len(own) == 2 else asked.unit.middle
     low, high = (middle + asked.unit.factor * np.where(impossible, np.nan, ends) for ends in (low, high))
@@ -129,25 +134,25 @@ def _each(
     find: Callable[..., Intervals],
     users: int | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(s, q) low and high ends, and standard errors, of the ratio of each side, as they are summed; and (q,) the methods, and whether the sizes are
-    known well enough. The covariance of a and b follows from the variance of their sum."""
+    """(s, q) low and high ends, not cut off, and standard errors, of the ratio of each side, as they are summed; and (q,) the methods, and whether the
+    sizes are known well enough. The covariance of a and b follows from the variance of their sum."""
     rows = np.stack([asked.sums, asked.inside, asked.sums + asked.inside])
     found = find(mechanism, asked.queries(rows), estimate, level, None, users)
     a, b = asked.parts(answers)
     var_a, var_b, var_sum = found.errors.reshape(3, *a.shape) ** 2
     cov, size = (var_sum - var_a - var_b) / 2, np.where(b > 0, b, np.nan)
-    methods = np.full(a.shape, "Fieller")
     if asked.known:
-        var_b, cov, methods = 0 * a, 0 * a, found.methods[: a.size].reshape(a.shape)
-    ends = np.stack(fieller(a, b, var_a, var_b, cov, float(ndtri((1 + check_level(level)) / 2))), axis=-1)
-    if asked.known:  # by the normal approximation, else by what holds for few people or many looks
-        ends = np.where(
-            methods[..., None] == "normal", ends, found.ends[: a.size].reshape(ends.shape) / size[..., None]
-        )
-    low, high = (np.clip(ends[..., k], *asked.ends) for k in (0, 1))
+        low, high = np.moveaxis(found.uncut[: a.size].reshape(*a.shape, 2), -1, 0) / size
+        return low, high, np.sqrt(var_a) / size, found.methods[: a.size].reshape(a.shape)[0], np.all(b > 0, axis=0)
+    ends = list(fieller(a, b, var_a, var_b, cov, float(ndtri((1 + check_level(level)) / 2))))
+    for _, k in product(
+        range(STEPS), (0, 1)
+    ):  # to where an end of the interval of a - rho b, with the variance that goes with it, is 0
+        sums = asked.queries(asked.sums - np.nan_to_num(ends[k])[..., None] * asked.inside)
+        ends[k] = ends[k] + find(mechanism, sums, estimate, level, None, users).uncut[:, k].reshape(a.shape) / size
     own = np.sqrt(np.maximum(var_a - 2 * (a / size) * cov + (a / size) ** 2 * var_b, 0.0)) / size
     identified = (b >= np.sqrt(var_b) / LARGEST_SIZE_ERROR) & (b > 0)
-    return low, high, own, methods[0], identified.all(axis=0)
+    return ends[0], ends[1], own, np.full(a.shape[1], "Fieller"), identified.all(axis=0)
 
 
 def unbounded_in_words(answers: pd.DataFrame, kind: str = "fixed") -> str:

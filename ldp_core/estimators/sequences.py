@@ -60,7 +60,7 @@ def any_time(
     mechanism, workload, estimate = on_classes(mechanism, workload, estimate)
     chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
     last, tail = epoch(people, (1 - check_level(level)) / 2)
-    endpoints = [np.zeros((0, 2))]
+    endpoints, possible = [np.zeros((0, 2))], [np.zeros((0, 2))]
     for some in in_chunks(chosen, mechanism.cost_dimension(workload)):
         answers = estimate.answers(workload, some)
         if isinstance(mechanism, AdditiveMechanism):
@@ -76,11 +76,9 @@ def any_time(
             # The estimate exceeds the truth where reports exceed their means.
             far = (adds.up + apart, adds.down + apart)
             down, up = (tails.bennett(variance, reach, last * adds.parts, tail) for reach in far)
-        ends = np.stack([answers - down, answers + up], axis=1)
-        endpoints.append(
-            np.clip(ends, people * rows.min(axis=1, keepdims=True), people * rows.max(axis=1, keepdims=True))
-        )
-    ends = np.concatenate(endpoints)
-    wide = np.stack([np.minimum(ends[:, 0], fixed.ends[:, 0]), np.maximum(ends[:, 1], fixed.ends[:, 1])], axis=1)
-    known = (wide[:, 0] == wide[:, 1]) & (fixed.methods == "exact")
-    return confidence.Intervals(wide, np.where(known, "exact", "any time"), fixed.errors, fixed.most)
+        endpoints.append(np.stack([answers - down, answers + up], axis=1))
+        possible.append(people * np.stack([rows.min(axis=1), rows.max(axis=1)], axis=1))
+    (low, high), limits = np.concatenate(endpoints).T, np.concatenate(possible).T
+    wide = np.stack([np.minimum(low, fixed.uncut[:, 0]), np.maximum(high, fixed.uncut[:, 1])], axis=1)
+    known = (limits[0] == limits[1]) | ((wide[:, 0] == wide[:, 1]) & (fixed.methods == "exact"))
+    return confidence.Intervals.cut(wide, limits, np.where(known, "exact", "any time"), fixed.errors, fixed.most)

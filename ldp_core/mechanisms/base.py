@@ -161,7 +161,16 @@ class Contributions:
         return cls(means, variances, up, down, np.where(two, low, np.nan), np.where(two, high, np.nan))
 
     def among(self, places: np.ndarray) -> Contributions:
-        """The same at the True ``places`` (q,) of more answers, to which reports add nothing elsewhere."""
+        """The contributions to these answers, and to others to which a report adds nothing.
+
+        Parameters
+        ----------
+        places : (q,) True for these answers, in their order, among all.
+
+        Returns
+        -------
+        The contributions to all q answers.
+        """
         placed: dict[str, Any] = {
             name: np.zeros((len(places), *own.shape[1:])) for name, own in vars(self).items() if name != "parts"
         }
@@ -405,8 +414,20 @@ class Mechanism(ABC):
         """(n, n) covariance of the estimated counts when the users are ``counts`` (n,)."""
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the estimated counts when the users are ``counts`` (n,)."""
-        return self.contributions(rows).variances @ np.asarray(counts, dtype=float)
+        """Exact variances of linear questions.
+
+        Parameters
+        ----------
+        rows : (q, n) the questions; those of zeros cost nothing.
+        counts : (n,) the users of each type.
+
+        Returns
+        -------
+        (q,) the variance, in squared users, of each row times the estimated counts.
+        """
+        variances, asked = np.zeros(len(rows)), rows.any(axis=1)
+        variances[asked] = self.contributions(rows[asked]).variances @ np.asarray(counts, dtype=float)
+        return variances
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """The contribution of a report to the answers of a few ``queries`` (q,): see `Contributions`."""

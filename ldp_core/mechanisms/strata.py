@@ -215,18 +215,26 @@ class StratifiedMechanism(InParts):
         return covariance
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        variances = np.zeros(len(rows))
-        for made, types, users in self._in_strata(counts):
-            about = rows[:, types].any(axis=1)  # of many groups, most answers are about one
-            variances[about] += made.linear_variances(rows[np.ix_(about, types)], users)
-        return variances
+        parts = [made.linear_variances(rows[:, types], users) for made, types, users in self._in_strata(counts)]
+        return np.sum(parts, axis=0)
 
     def contributions(self, rows: np.ndarray) -> Contributions:
         return self._together(self.contributions_within(rows))
 
     def contributions_within(self, rows: np.ndarray) -> list[Contributions]:
-        """(K,) what a report of each stratum adds to ``rows`` (q, n) times the estimated counts."""
-        asked = [(made, few, np.asarray(few.any(axis=1))) for made, _, few in self._in_strata(rows)]
+        """What a report of each stratum adds to linear questions.
+
+        Parameters
+        ----------
+        rows : (q, n) the questions about all types.
+
+        Returns
+        -------
+        (K,) the contributions to each row times the estimated counts, stratum by stratum.
+        """
+        asked = [
+            (made, few, np.any(few, axis=1)) for made, _, few in self._in_strata(rows)
+        ]  # of groups most are about one
         return [made.contributions(few[about]).among(about) for made, few, about in asked]
 
     def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

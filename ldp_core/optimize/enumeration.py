@@ -83,7 +83,7 @@ def exact(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -
     (220.251, True, True)
     """
     epsilon, n = check_epsilon(epsilon), workload.n
-    proof = partial(certificate, workload, epsilon, prior=prior)
+    proof = partial(certificate, workload, epsilon, time_limit=None, prior=prior)
     if (classes := workload.distinguished) is not None:
         shares = classes.shares(None if prior is None else check_prior(prior, n))
         optimum, scale = exact(classes.workload, epsilon, shares), n / classes.workload.n

@@ -104,14 +104,15 @@ majorisation. For the worst case the prior moves until no type is worse off.
 
 DETECTION = r"""
 **Difference to detect.** Reports of two groups with shares $p$ of the types, of $N_1$ and $N_2$ people, find a difference $d$ in the
-answer $w$ at a two-sided level $a$ with the power $b$ where
+answer $w$ at a two-sided level $a$ with the power $b$ where, to the first order,
 
 $$
 d = (z_{1-a/2} + z_b)\sqrt{V_1/N_1 + V_2/N_2}, \qquad V = \sum_x p_x\, \mathrm{E}[A^2 \mid x] - (w^\top p)^2
 $$
 
 with $A$ what a report adds to the answer and $z$ the quantiles of the normal distribution. $V$ is exact, and holds the chance of who is
-drawn; $p$ are the people of the design.
+drawn. One group is the people of the design, and the answer of the other has moved by $d$, its $V$ with it; the estimated error is larger where the
+difference is, which the second order counts. $N$ is that of the group, and of the way up or down, that takes more people.
 """
 
 COMPARE = (
@@ -181,8 +182,8 @@ users below and up to the private quantile (Cormode et al. 2019, Section 4.7); p
 running totals.
 
 **Intervals**: for each query by a method that suits the number of people, named below the picture and in the file. *Exact*: the reports
-counted are a sum of two binomials, inverted as Clopper and Pearson (1934) do, or the sum of noise whose law is known. *Normal*: 1.96
-standard errors from the exact variance, plus the largest part that one report can have in the answer, where that is at most
+counted are a sum of two binomials, inverted as Blaker (2000) does, or the sum of noise whose law is known. *Normal*: the answers from which the
+estimate is at most 1.96 standard errors away, each with the variance that goes with it (Wilson 1927), where no part of a report weighs more than
 {wording.share(INTERVAL_PART)} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's inequality (Hoeffding
 1963, Theorem 3) with the largest variance any population can have; proven for any number of people. All are cut off at what this many
 people can answer. With new people each trial they are for the population: per report the variance is $\sum_u P_u\, \mathrm{{E}}[A^2 \mid u] - (w^\top P)^2$,

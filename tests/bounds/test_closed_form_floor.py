@@ -29,6 +29,7 @@ WORKLOADS = {
 }
 
 
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize(
     "limits", [{"time_limit": 0}, {"time_limit": 0.01}, {"cancel": lambda: True}], ids=["0 s", "0.01 s", "cancelled"]
 )
@@ -41,6 +42,7 @@ def test_a_certificate_is_never_below_the_closed_form(name, limits):
     assert found.verify()
 
 
+@pytest.mark.usefixtures("clock")
 def test_neither_is_one_for_a_prior():
     workload = random_questions(40, 600)
     prior = np.random.default_rng(1).dirichlet(np.ones(600))
@@ -63,13 +65,13 @@ def test_neither_is_one_for_a_prior():
 def test_whatever_has_the_gram_matrix_of_a_histogram_is_solved_as_one(workload, epsilon):
     """As closely, and where these are few subset selection itself, which is optimal."""
     n = workload.n
-    histogram, found = (ldp.optimize.design(w, epsilon, max_rounds=3) for w in (workloads.histogram(n), workload))
+    histogram, found = (ldp.optimize.design(w, epsilon, None, max_rounds=3) for w in (workloads.histogram(n), workload))
     on_ones = workload.gram_sums.sum() / n  # what all mechanisms have in common
     scale = (workload.trace - on_ones) / (n - 1)
     assert found.objective == pytest.approx(scale * (histogram.objective - 1) + on_ones, rel=1e-5)
     subset = ldp.mechanisms.create("subset_selection", n=n, epsilon=epsilon)
     optimum = ldp.analysis.objective(subset, workload)
-    assert bounds.certificate(workload, epsilon).value <= optimum * (1 + 1e-9)
+    assert bounds.certificate(workload, epsilon, None).value <= optimum * (1 + 1e-9)
     if epsilon == 4.0:
         assert found.objective == pytest.approx(optimum, rel=1e-9)
 
@@ -85,10 +87,11 @@ def test_weights_by_blocks_that_are_stopped_early_are_not_below():
     workload = random_questions(40, 700)
     for asks in (1, 2, 3, 5, 8, 11):
         times = iter(range(100))
-        found = bounds.certificate(workload, 1.0, cancel=lambda times=times, asks=asks: next(times) >= asks)
+        found = bounds.certificate(workload, 1.0, None, cancel=lambda times=times, asks=asks: next(times) >= asks)
         assert found.value >= bounds.centred_svd(workload, 1.0) * (1 - 1e-3)
 
 
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("how", [{"time_limit": 0}, {"cancel": lambda: True}], ids=["no time", "cancelled"])
 def test_nor_are_groups_of_a_survey_that_are_not_reached(how):
     axes = [
@@ -104,6 +107,7 @@ def test_nor_are_groups_of_a_survey_that_are_not_reached(how):
 
 
 @pytest.mark.parametrize("n", [40, 600])
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("how", [{"time_limit": 0}, {"cancel": lambda: True}], ids=["no time", "cancelled"])
 def test_nor_is_the_worst_case_with_a_prior(n, how):
     """Whatever prior it starts from: this one says next to nothing."""

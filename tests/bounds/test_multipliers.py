@@ -183,11 +183,11 @@ def test_a_search_that_is_stopped_hands_out_what_it_has():
     assert found.value == pytest.approx(bounds.centred_svd(workload, 3.0), rel=1e-6)
 
 
-def test_many_types_are_left_at_once_when_cancelled_and_bounded_whatever_the_time_limit(lower):
+def test_many_types_are_left_at_once_when_cancelled_and_bounded_whatever_the_time_limit(lower, clock):
     lower(UNASKED_TYPES=512)
     workload = workloads.custom(np.random.default_rng(0).standard_normal((4, 520)))
-    assert bounds.certificate(workload, 1.0, cancel=lambda: True).value == workload.trace
-    assert bounds.worst_case(workload, 1.0, prior=np.full(520, 1 / 520), cancel=lambda: True).value == workload.trace
+    assert bounds.certificate(workload, 1.0, None, cancel=lambda: True).value == workload.trace
+    assert bounds.worst_case(workload, 1.0, None, np.full(520, 1 / 520), cancel=lambda: True).value == workload.trace
     hurried = bounds.certificate(workload, 1.0, time_limit=0)
     assert hurried.verify()
     assert hurried.value == pytest.approx(bounds.centred_svd(workload, 1.0), rel=1e-6)

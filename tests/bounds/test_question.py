@@ -58,7 +58,8 @@ def test_bound_and_design_meet(name, epsilon, prior):
     assert proof.kind == "question"
     assert proof.verify()
     reached, proved = excess(made.objective, workload, own), excess(proof.value, workload, own)
-    assert 1 - 1e-6 < reached / proved < 1.001 if epsilon < 10 else reached < 1.05 * proved + 1e-8 * made.objective
+    rounding = 1e-8 * made.objective  # the objectives of three kernels differ by up to an eighth of that
+    assert proved - rounding < reached < (1.001 if epsilon < 10 else 1.05) * proved + rounding
     sums, ratio = made.strategy.sum(axis=0), (made.strategy.max(axis=1) / made.strategy.min(axis=1)).max()
     assert np.abs(sums - 1).max() < 1e-12
     assert ratio <= np.exp(epsilon)
@@ -66,7 +67,7 @@ def test_bound_and_design_meet(name, epsilon, prior):
     everything = workloads.histogram(n)  # what is asked later
     assert np.isfinite(held.variance_profile(everything)).all()
     average = float(held.variance_profile(workload) @ (np.full(n, 1 / n) if own is None else own))
-    assert abs(average * n / reached - 1) < 1e-6 or epsilon > 10
+    assert abs(average * n - reached) < rounding or epsilon > 10
     others = ("randomized_response", "subset_selection", "hadamard", "hierarchical")
     if own is None:
         for other in others:
@@ -105,12 +106,13 @@ def test_a_share_has_the_variance_of_one_bit(epsilon):
 
 def test_more_types_than_nodes_are_mixtures_of_these():
     workload = asking(np.sort(RNG.standard_normal(150)))
-    made, proof = optimize.design(workload, 1.0, None, 3), bounds.certificate(workload, 1.0, 3.0)
+    made, proof = optimize.design(workload, 1.0, None, 3), bounds.certificate(workload, 1.0, None)
     assert made.strategy.shape[1] == 150
     assert excess(made.objective, workload, None) < 1.01 * excess(proof.value, workload, None)
     assert proof.verify()
 
 
+@pytest.mark.usefixtures("clock")
 def test_a_bound_of_the_closed_form_is_there_at_once():
     workload = asking(ASKED["skewed"])
     for epsilon in EPSILONS:
@@ -121,8 +123,8 @@ def test_a_bound_of_the_closed_form_is_there_at_once():
 
 def test_cancelled_at_once_there_is_a_strategy_and_a_bound():
     workload = asking(ASKED["equally spaced"])
-    made = optimize.design(workload, 1.0, cancel=lambda: True)
-    proof = bounds.certificate(workload, 1.0, cancel=lambda: True)
+    made = optimize.design(workload, 1.0, None, cancel=lambda: True)
+    proof = bounds.certificate(workload, 1.0, None, cancel=lambda: True)
     assert made.stopped == "cancelled"
     assert proof.verify()
     assert excess(proof.value, workload, None) <= excess(made.objective, workload, None) < np.inf

@@ -266,6 +266,6 @@ def test_honest_certificates_hold_in_rational_arithmetic(kind, epsilon):
     workload = HONEST[kind]
     closed = closed_form(workload, epsilon, np.full(workload.n, 1 / workload.n))
     assert closed.value == pytest.approx(max(bounds.centred_svd(workload, epsilon), workload.trace), rel=1e-6)
-    for certificate in (bounds.certificate(workload, epsilon), closed):
+    for certificate in (bounds.certificate(workload, epsilon, None), closed):
         assert certificate.verify()
         assert certificate.value <= max(exactly(certificate), workload.trace)

@@ -45,6 +45,7 @@ def test_every_entry_is_complete_and_all_kinds_are_there_in_their_order():
     assert len({statement.title for statement in STATEMENTS.values()}) == len(STATEMENTS)
 
 
+@pytest.mark.usefixtures("no_hurry")
 @pytest.mark.parametrize("workload", [HISTOGRAM, RANGES, PREFIX], ids=lambda workload: workload.kind)
 @pytest.mark.parametrize(
     "make",
@@ -69,6 +70,7 @@ def test_each_gives_a_number_or_a_sentence(workload, make):
             assert 0 <= value(name, workload, mechanism) < math.inf
 
 
+@pytest.mark.usefixtures("no_hurry")
 @pytest.mark.parametrize("workload", [HISTOGRAM, RANGES, PREFIX], ids=lambda workload: workload.kind)
 def test_nothing_is_below_what_is_impossible(workload):
     for name in ("randomized_response", "oue", "hierarchical"):

@@ -161,6 +161,7 @@ def proved(name):
     return closed_form(LARGE[name], 1.0)
 
 
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("name", LARGE)
 def test_the_certificate_is_the_closed_form_at_once(name):
     proof, told = proved(name), []

@@ -202,7 +202,7 @@ def test_that_bits_come_in_whole_numbers_counts_at_small_epsilon(columns, epsilo
 # --- time, progress, and cancelling ---------------------------------------------------------------------------------
 
 
-def test_the_closed_form_is_there_at_once_and_the_bound_only_grows():
+def test_the_closed_form_is_there_at_once_and_the_bound_only_grows(clock):
     survey, told = workloads.survey(ADULT, 1), []
     at_once = bounds.certificate(survey, 3.0, time_limit=0)
     assert at_once.verify()
@@ -221,4 +221,4 @@ def test_the_closed_form_is_there_at_once_and_the_bound_only_grows():
     assert len(told) == 4
     assert found.verify()
     with pytest.raises(ValueError):
-        bounds.certificate(survey, -1.0)
+        bounds.certificate(survey, -1.0, None)

@@ -34,7 +34,7 @@ def test_the_script_needs_numpy_and_the_standard_library_alone():
     assert {name.partition(".")[0] for name in names} - {"numpy"} <= set(sys.stdlib_module_names)
 
 
-def test_the_script_says_what_is_proved_and_ends_with_1_where_nothing_is(tmp_path):
+def test_the_script_says_what_is_proved_and_ends_with_1_where_nothing_is_and_with_2_where_it_read_nothing(tmp_path):
     written = certificate_file.write(closed_form(workloads.prefix(5), 1.0, np.full(5, 0.2)), "1.0")
     for name, content in written.members.items():
         (tmp_path / name).write_bytes(content)
@@ -50,7 +50,10 @@ def test_the_script_says_what_is_proved_and_ends_with_1_where_nothing_is(tmp_pat
     refused = subprocess.run([*run, tmp_path / "certificate.json"], capture_output=True, text=True)
     assert refused.returncode == 1
     assert refused.stdout.startswith("The proof does not hold. The numbers prove ")
-    assert subprocess.run([*run, tmp_path / "nowhere.json"], capture_output=True).returncode == 1
+    (tmp_path / "certificate.npz").unlink()
+    missing = [[*run, tmp_path / name] for name in ("nowhere.json", "certificate.json", "")]
+    unread = [subprocess.run(one, capture_output=True, text=True) for one in missing]
+    assert {(one.returncode, one.stdout[:22], one.stderr) for one in unread} == {(2, "Nothing was checked. /", "")}
 
 
 def test_it_can_say_of_all_questions_which_they_are():
@@ -199,7 +202,7 @@ def test_tables_prove_the_closed_form(epsilon):
     assert abs(verify.proven(document, arrays) / closed - 1) < 2e-9
     assert abs(verify.own(document, arrays) / (survey.trace / survey.n) - 1) < 1e-12
     by_types = bounds.certificate(
-        workloads.custom(survey.matrix * survey.query_weights()[:, None]), float(epsilon), 2.0
+        workloads.custom(survey.matrix * survey.query_weights()[:, None]), float(epsilon), None
     )
     assert by_types.verify()
     assert verify.proven(document, arrays) <= by_types.value * (1 + 1e-6)

@@ -1,8 +1,11 @@
 """Proofs as files: they come back as they were, for their own questions alone, and what is forged is refused everywhere."""
 
 import hashlib
+import io
 import json
 import math
+import re
+import sys
 import zipfile
 from contextlib import suppress
 from dataclasses import replace
@@ -134,6 +137,23 @@ def sealed(files, arrays=None, **changes):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_the_readme_of_a_proof_tells_its_questions_from_others(kind, tmp_path, monkeypatch, capsys):
+    """The program that it gives to paste, with the questions of the proof and with one of them a little larger."""
+    workload = proof(kind).workload
+    with zipfile.ZipFile(io.BytesIO(written(kind).zipped())) as archive:
+        archive.extractall(tmp_path)
+    (program,) = re.findall(r"^```python\n(.*?)^```$", (tmp_path / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "verify", verify)
+    W = workload.rows(np.arange(workload.num_queries))
+    W = W if workload.strata is None else W[:, workload.strata.types.ravel()]
+    for larger, near in ((0.0, True), (1e-3, False)):
+        np.savetxt("questions.csv", W * (1 + larger * (np.arange(len(W)) == 0)[:, None]), delimiter=",", fmt="%.17g")
+        exec(program, {})
+        assert (float(capsys.readouterr().out) < 1e-9) is near
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_proof_comes_back_from_its_files_and_the_script_agrees(kind):
     files, found = written(kind), proof(kind)
     again = certificate_file.read(files, found.workload, epsilon(kind))
@@ -177,7 +197,7 @@ def test_whatever_is_written_is_read_back_for_the_questions_that_were_asked(work
         pytest.skip("types are alike, or too many")
     prior = np.random.default_rng(0).dirichlet(np.ones(workload.n)) if case == "prior" else None
     prove = bounds.worst_case if case == "worst" else bounds.certificate
-    found = prove(workload, float(epsilon), 0.2, prior)
+    found = prove(workload, float(epsilon), None, prior)
     files = certificate_file.write(found, epsilon)
     again = certificate_file.read(files, workloads.from_spec(workload.spec), epsilon)
     assert type(again) is type(found)

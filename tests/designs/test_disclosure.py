@@ -26,6 +26,8 @@ from ldp_core.people import Counted
 from ldp_core.workloads import DifferencePart, HistogramPart, MarginalsPart, MeanPart, PrefixPart, SharePart
 from tests.deploy.kit.kits import members
 
+pytestmark = pytest.mark.usefixtures("no_hurry")
+
 AGES = NumericAttribute(name="age", edges=(0, 20, 40, 60, 80), origin="declared")
 COUNTED = Configuration(
     domain=Domain(attributes=(AGES,)),

@@ -113,6 +113,7 @@ def test_a_fitted_mechanism_comes_from_its_file_or_is_fitted_or_refused():
         realise(configuration, load(configuration.to_json()), fit=False)
 
 
+@pytest.mark.usefixtures("no_hurry")
 def test_a_fit_ends_once_it_is_proved_to_be_good_enough():
     """The proof of the case that it is fitted for is what counts; without one it goes on until it has converged."""
     setting = ready(DECLARED.with_(mechanism=MechanismRecipe(name="optimized"), optimizer=Optimizer(aim="average")))
@@ -153,6 +154,7 @@ def three_columns(region, **changes):
     )
 
 
+@pytest.mark.usefixtures("no_hurry")
 @pytest.mark.parametrize("region", [4, 100])
 def test_columns_that_no_question_uses_cost_nothing(region):
     setting, alone = ready(three_columns(region)), workloads.prefix(8)

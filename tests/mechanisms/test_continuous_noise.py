@@ -24,7 +24,7 @@ CONFIGURATION = Configuration(
 
 def built(name):
     spec, workload = library.spec(name), workloads.histogram(4)
-    quick = {"max_rounds": 20} if "max_rounds" in inspect.signature(spec.build).parameters else {}
+    quick = {"max_rounds": 20, "time_limit": None} if "max_rounds" in inspect.signature(spec.build).parameters else {}
     told = {"shape": (2, 2)} if name == "hierarchical_2d" else {}
     return mechanisms.create(name, 4, 1.0, workload=workload if spec.needs_workload else None, **quick, **told)
 

@@ -186,7 +186,7 @@ def test_no_written_out_strategy_exceeds_its_epsilon(n, epsilon):
         if spec.delta or spec.continuous or spec.unsuitable(n, epsilon, workload):
             continue
         if spec.fitted:
-            m = mechanisms.create(name, n, epsilon, workload=workload, max_rounds=30)
+            m = mechanisms.create(name, n, epsilon, workload=workload, max_rounds=30, time_limit=None)
         else:
             m = mechanisms.create(name, n, epsilon, workload=workload if spec.needs_workload else None)
         check(m)

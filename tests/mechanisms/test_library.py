@@ -30,7 +30,7 @@ NEEDED = {"randomized_response", "subset_selection", "hadamard", "hierarchical",
 def make(name, n=N, epsilon=1.0, maker=workloads.prefix, rounds=10, **parameters):
     """The mechanism, its fit (where it has one) cut short: the contract holds after any number of rounds."""
     if library.spec(name).needs_workload:
-        quick = {"max_rounds": rounds} if "max_rounds" in library.spec(name).parameters else {}
+        quick = {"max_rounds": rounds, "time_limit": None} if "max_rounds" in library.spec(name).parameters else {}
         return mechanisms.create(name, n, epsilon, workload=maker(n), **quick, **parameters)
     told = {"shape": (2, n // 2)} if name in TABLE else {}
     return mechanisms.create(name, n, epsilon, **told, **parameters)

@@ -25,7 +25,7 @@ NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_o
 
 
 def built(name, workload, **more):
-    rounds = {"max_rounds": 30} if library.spec(name).fitted else {}
+    rounds = {"max_rounds": 30, "time_limit": None} if library.spec(name).fitted else {}
     return mechanisms.create(name, epsilon=1.0, workload=workload, **rounds, **more)
 
 

@@ -15,7 +15,7 @@ def made(name, n=8, epsilon=1.0, **options):
     spec = ldp.library.spec(name)
     if spec.needs_workload:
         options |= {"workload": ldp.workloads.prefix(n)}
-        options |= {"max_rounds": 5} if spec.fitted else {}
+        options |= {"max_rounds": 5, "time_limit": None} if spec.fitted else {}
     else:
         options["n"] = n
     return ldp.mechanisms.create(name, epsilon=epsilon, **({"delta": 1e-6} if spec.delta else {}), **options)

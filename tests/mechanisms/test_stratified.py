@@ -62,7 +62,7 @@ def test_two_arms_need_64_per_cent_fewer_people():
     proof = bounds.certificate(known, 1.0, time_limit=None)
     assert proof.verify()
     assert proof.value == pytest.approx(2661, abs=0.5)
-    assert bounds.centred_svd(known, 1.0) < proof.value < design.objective < bounds.certificate(secret, 1.0).value
+    assert bounds.centred_svd(known, 1.0) < proof.value < design.objective < bounds.certificate(secret, 1.0, None).value
     assert 1 - design.objective / kept.objective == pytest.approx(0.64, abs=0.005)
     users = [analysis.users_from_objective(value, known) for value in (design.objective, kept.objective)]
     assert 1 - users[0] / users[1] == pytest.approx(0.667, abs=0.005)
@@ -211,7 +211,7 @@ def test_twelve_groups_of_128_types_take_one_search_and_one_proof():
         proved.append(few)
         return closed_form(few, 1.0, np.full(few.n, 1 / few.n))
 
-    found = design_strata(workload, 1.0, SearchLimits(), None, design)
+    found = design_strata(workload, 1.0, SearchLimits(None), None, design)
     proof = stratified_certificate(workload, 1.0, Budget(None), None, prove)
     assert searched == proved == [Prefix(128)]
     assert found.objective == pytest.approx(12 * found.parts[0].objective, rel=1e-12)
@@ -245,7 +245,7 @@ def test_the_worst_case_is_that_of_the_worst_group():
         "optimized", epsilon=1.0, workload=UNLIKE, target="worst_case", max_rounds=60, time_limit=None
     )
     worst = analysis.worst_case_variance(made, UNLIKE)
-    proof = bounds.worst_case(UNLIKE, 1.0, time_limit=5)
+    proof = bounds.worst_case(UNLIKE, 1.0, time_limit=None)
     assert proof.verify()
     assert bounds.worst_case_variance(UNLIKE, 1.0) <= proof.variance * (1 + 1e-9) <= worst
     assert proof.variance > 0.97 * worst

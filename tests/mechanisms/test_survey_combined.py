@@ -137,7 +137,7 @@ def test_tables_that_attributes_of_one_value_tie_are_not_tied():
     assert sum(one.dimensions for one in found) == 2 + 3 + 1 + 3
 
 
-def test_shares_are_improved_until_no_design_gains_more_than_another():
+def test_shares_are_improved_until_no_design_gains_more_than_another(no_hurry):
     asked = Survey(SIZES, [*survey(SIZES, 2).groups, *ASKED["mixed"].groups])
     given = TableQuestions(asked, ((0, 1), (1, 2)))
     own, costs = [strategy(6, 1), strategy(12, 2)], np.array([1.0, 50.0, 30.0])

@@ -62,7 +62,7 @@ def no_chances(monkeypatch):
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "12"])
 def test_a_device_in_bits_draws_by_the_very_chances_of_its_mechanism(no_chances, epsilon):
     workload = workloads.all_range(9)
-    made = optimized.build_certified(workload, float(epsilon), max_rounds=3)
+    made = optimized.build_certified(workload, float(epsilon), max_rounds=3, time_limit=None)
     described = json.loads(json.dumps(devices.describe(made, epsilon)))
     assert described["sampler"]["kind"] == "two_valued"
     assert 0 <= made.lost < 1e-6
@@ -76,7 +76,7 @@ def test_a_device_in_bits_draws_by_the_very_chances_of_its_mechanism(no_chances,
 
 
 def test_a_device_in_bits_is_refused_when_one_unit_breaks_epsilon(no_chances):
-    made = optimized.build_certified(workloads.all_range(9), 1.0, max_rounds=3)
+    made = optimized.build_certified(workloads.all_range(9), 1.0, max_rounds=3, time_limit=None)
     described = devices.describe(made, "1.0")
     sampler = described["sampler"]
     sampler["high"][0] += 10
@@ -93,7 +93,7 @@ def test_a_device_in_bits_is_refused_when_one_unit_breaks_epsilon(no_chances):
 @pytest.mark.parametrize("n", [1120, 2048])
 def test_designs_of_many_types_fit_into_a_device(n):
     workload = workloads.prefix(n)
-    found = design(workload, 1.0, max_rounds=1)
+    found = design(workload, 1.0, time_limit=None, max_rounds=1)
     made = strategy.from_strategy("optimized", found.strategy, 1.0, {}, workload=workload)
     assert made.strategy.size <= limits.MOST_STRATEGY_ENTRIES
     assert 0 <= made.lost < 0.01

@@ -35,7 +35,7 @@ ALIKE = {
 def test_types_that_are_all_alike_get_subset_selection_at_once(name, epsilon):
     workload = ALIKE[name]
     assert workload.symmetry == "exchangeable"
-    found = design(workload, epsilon, time_limit=0)
+    found = design(workload, epsilon, time_limit=None)
     subset = mechanisms.create("subset_selection", n=workload.n, epsilon=epsilon)
     proof = bounds.certificate(workload, epsilon, time_limit=None)
     assert found.mechanism().digest == subset.digest
@@ -43,7 +43,7 @@ def test_types_that_are_all_alike_get_subset_selection_at_once(name, epsilon):
     assert proof.verify()
     assert 1 <= found.objective / proof.value <= 1 + 1e-6
     for target in ("average", "worst_case"):
-        made = mechanisms.create("optimized", epsilon=epsilon, workload=workload, target=target)
+        made = mechanisms.create("optimized", epsilon=epsilon, workload=workload, target=target, time_limit=None)
         assert made.digest == subset.digest
 
 
@@ -61,8 +61,8 @@ def test_a_proof_allows_for_entries_that_are_nearly_alike():
     workload = workloads.custom(W)
     assert workload.symmetry == "exchangeable"
     assert workload.symmetry_group.apart > 1e-11
-    proof = bounds.certificate(workload, 1.0)
-    exact = bounds.certificate(workloads.histogram(16), 1.0)
+    proof = bounds.certificate(workload, 1.0, None)
+    exact = bounds.certificate(workloads.histogram(16), 1.0, None)
     assert proof.verify()
     assert exact.value * (1 - 1e-7) < proof.value < exact.value
 
@@ -84,7 +84,7 @@ def test_few_sets_hold_any_two_types_equally_often(n, size):
 
 @pytest.mark.parametrize(("n", "epsilon"), [(6, 1.0), (24, 1.0), (33, 0.5), (40, 3.0)])
 def test_the_strategy_of_the_optimum_is_written_out(n, epsilon):
-    found = design(workloads.histogram(n), epsilon)
+    found = design(workloads.histogram(n), epsilon, None)
     Q = found.strategy
     assert np.abs(Q.sum(axis=0) - 1).max() < 1e-12
     assert (Q.max(axis=1) <= math.exp(epsilon) * Q.min(axis=1)).all()
@@ -94,7 +94,7 @@ def test_the_strategy_of_the_optimum_is_written_out(n, epsilon):
 
 def test_a_strategy_too_large_to_write_out_is_refused_in_words():
     with pytest.raises(ValueError, match="not written out for 2,000 types"):
-        _ = design(workloads.histogram(2000), 1.0).strategy
+        _ = design(workloads.histogram(2000), 1.0, None).strategy
 
 
 def random_questions(p, n):
@@ -111,6 +111,7 @@ OTHERS = {
 CLOSED = ("randomized_response", "subset_selection", "rappor", "oue", "hadamard", "hrr", "haar", "fourier")
 
 
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("how", [{"time_limit": 0}, {"cancel": lambda: True}], ids=["no time", "cancelled"])
 @pytest.mark.parametrize("name", OTHERS)
 def test_no_design_is_worse_than_a_mechanism_in_closed_form(name, how):
@@ -130,7 +131,7 @@ def test_no_design_is_worse_than_a_mechanism_in_closed_form(name, how):
 @pytest.mark.parametrize("name", ["random", "both"])
 def test_nor_for_the_worst_type(name):
     workload = OTHERS[name]
-    limits = SearchLimits(cancel=lambda: True)
+    limits = SearchLimits(None, cancel=lambda: True)
     found = worst_case_design(workload, 1.0, limits)
     for closed in ("subset_selection", "haar"):
         made = mechanisms.create(closed, n=workload.n, epsilon=1.0)
@@ -139,7 +140,7 @@ def test_nor_for_the_worst_type(name):
 
 def test_nor_for_people_as_expected():
     workload, prior = OTHERS["random"], np.random.default_rng(1).dirichlet(np.ones(60))
-    found = design(workload, 1.0, cancel=lambda: True, prior=prior)
+    found = design(workload, 1.0, None, cancel=lambda: True, prior=prior)
     made = mechanisms.create("subset_selection", n=60, epsilon=1.0)
     cost = prior @ made.variance_profile(workload)
     assert bounds.average_variance(found.objective, workload, prior) <= cost * (1 + 1e-5)

@@ -129,7 +129,7 @@ def test_the_objective_is_that_of_the_strategy_written_out_and_falls(workload):
         assert refining.objective <= before
     assert refining.objective < 0.97 * first
     assert refining.objective == pytest.approx(objective(refining.high, refining.shares, workload, 1.5), rel=1e-6)
-    assert refining.objective >= bounds.certificate(workload, 1.5).value * (1 - 1e-9)
+    assert refining.objective >= bounds.certificate(workload, 1.5, None).value * (1 - 1e-9)
     assert np.array_equal(refining.high.sum(axis=1), high.sum(axis=1))
     assert np.array_equal(refining.high[0], high[0])
     assert refining.shares.sum() == pytest.approx(1)

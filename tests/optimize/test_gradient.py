@@ -129,7 +129,7 @@ def test_works_on_a_rank_deficient_workload():
     [
         ({"epsilon": 0.0}, "out of range"),
         ({"rows": 3}, "at least n"),
-        ({"limits": SearchLimits(max_rounds=-1)}, "max_rounds"),
+        ({"limits": SearchLimits(None, max_rounds=-1)}, "max_rounds"),
         ({"limits": SearchLimits(time_limit=float("nan"))}, "time_limit"),
         ({"initial": np.eye(4)}, "not a strategy"),
         ({"initial": np.full((4, 4), 0.25)}, "tell all types apart"),

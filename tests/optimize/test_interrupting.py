@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from clock import Clock
 
 from ldp_core import analysis, bounds, library, limits, mechanisms, workloads
 from ldp_core.bounds.general.certificate import nothing
@@ -146,9 +145,7 @@ def test_what_is_there_at_once_is_a_few_times_the_best_at_most():
 
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("limit", [0, 40, 1000])
-def test_a_time_limit_holds_within_a_tenth(search, limit, monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr("ldp_core.run.time", clock)
+def test_a_time_limit_holds_within_a_tenth(search, limit, clock):
     workload = {blind: workloads.parity(5, 2), orbits: workloads.all_marginals(5), alike: workloads.histogram(40)}
     asked = workload.get(search, PREFIX)
     if run := {worst_case: worst_case_design, gradient: projected_gradient}.get(search):
@@ -234,8 +231,7 @@ def test_nothing_proved_is_a_proof_that_no_variance_is_negative(workload):
     prior = np.arange(1.0, workload.n + 1)
     proof = nothing(workload, 1.0, prior / prior.sum())
     assert (proof.variance, proof.verify()) == (0.0, True)
-    assert proof.value == pytest.approx(workload.n * (prior / prior.sum()) @ workload.gram_diag)
-    assert proof.value <= workload.n * (prior / prior.sum()) @ workload.gram_diag
+    assert proof.value == pytest.approx(workload.n * (prior / prior.sum()) @ workload.gram_diag, rel=1e-13)
 
 
 @pytest.mark.parametrize("name", ["optimized", "optimized_gradient"])

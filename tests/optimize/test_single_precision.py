@@ -76,7 +76,7 @@ def test_a_search_begins_where_single_precision_hides_what_few_questions_disting
     )
     pairs = workloads.MarginalsPart(groups=(("a", "b"), ("a", "c"), ("b", "c")))
     workload = workloads.over_attributes((pairs,), domain)
-    first = first_rows(workload, 1.0, SearchLimits())
+    first = first_rows(workload, 1.0, SearchLimits(None))
     search = RowSearch(workload, 1.0, np.ones(workload.n), np.random.default_rng(0), first=first)
     search.prepare()
     assert np.isfinite(search.best.objective)

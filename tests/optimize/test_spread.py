@@ -54,6 +54,7 @@ def test_the_closed_form_loses_little_to_rounding(kind, epsilon, seed):
     assert proof.value > bounds.centred_svd(workload, epsilon) * (1 - 2e-2)
 
 
+@pytest.mark.usefixtures("no_hurry")
 @pytest.mark.parametrize(
     "apart",
     [
@@ -75,7 +76,7 @@ def test_weights_too_far_apart_are_refused_in_a_sentence(apart):
     assert "too far apart" in library.spec("optimized").unsuitable(workload.n, 1.0, workload)
     near = apart(1e6)
     assert library.spec("optimized").unsuitable(near.n, 1.0, near) is None
-    assert bounds.certificate(near, 1.0, 0.1).verify()
+    assert bounds.certificate(near, 1.0, None).verify()
 
 
 def test_zeros_that_rounding_moved_and_types_alike_do_not_count():

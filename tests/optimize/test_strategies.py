@@ -141,7 +141,7 @@ def test_fitting_helps_where_it_should():
 
 
 @pytest.mark.parametrize("optimise", [optimal_l1, optimal_l2])
-def test_rounds_alone_decide_the_result(optimise):
+def test_rounds_alone_decide_the_result(optimise, no_hurry):
     workload = workloads.prefix(24)
     seen = []
     first = optimise(workload, max_rounds=6, callback=seen.append)

@@ -224,7 +224,7 @@ def test_a_prior_counts_for_small_surveys_along_an_order():
     survey = along_an_order(4, 2)
     for prior in (np.eye(8)[3], np.array([0.5, 0.5, 0, 0, 0, 0, 0, 0])):
         found = ldp.optimize.design(survey, 3.0, time_limit=None, max_rounds=20, prior=prior)
-        proof = bounds.certificate(survey, 3.0, time_limit=2.0, prior=prior)
+        proof = bounds.certificate(survey, 3.0, time_limit=None, prior=prior)
         assert proof.verify()
         assert proof.value <= found.objective * (1 + 1e-9) < proof.value * 1.2
         np.testing.assert_array_equal(found.prior, prior)
@@ -235,7 +235,7 @@ def test_past_written_strategies_yes_or_no_questions_get_patterns(lower):
     workload = workloads.all_marginals(7)
     found = ldp.optimize.design(workload, 1.0, time_limit=None, max_rounds=6)
     assert isinstance(found, SurveyDesign)
-    assert 0 <= found.objective / bounds.certificate(workload, 1.0).value - 1 < 0.005
+    assert 0 <= found.objective / bounds.certificate(workload, 1.0, None).value - 1 < 0.005
     made = ldp.mechanisms.create("optimized", 128, 1.0, workload=workload, time_limit=None, max_rounds=2)
     assert isinstance(made, ldp.mechanisms.ScrambledPatterns)
     assert ldp.analysis.objective(made, workload) == pytest.approx(
@@ -286,7 +286,9 @@ def test_designs_depend_on_seed_and_rounds_only():
     for one, other in zip(first.patterns, again.patterns, strict=True):
         assert one.attributes == other.attributes
         np.testing.assert_array_equal(one.cells, other.cells)
-    assert design_survey(survey, 3.0, SearchLimits(time_limit=None, max_rounds=3, seed=8)).objective != first.objective
+    other = design_survey(survey, 3.0, SearchLimits(time_limit=None, max_rounds=3, seed=8))
+    for made in (first, other):
+        assert ldp.analysis.objective(made.mechanism(), survey) == pytest.approx(made.objective, rel=1e-6)
 
 
 @pytest.mark.parametrize("last", [1, 2, 5, 20, 60, 200])
@@ -330,10 +332,10 @@ def test_the_smallest_and_largest_epsilon_work(epsilon):
 
 def test_what_cannot_be_designed_is_refused_with_the_number():
     with pytest.raises(ValueError, match="out of range"):
-        design_survey(workloads.survey((3, 4)), 0.0)
+        design_survey(workloads.survey((3, 4)), 0.0, SearchLimits(None))
     alone = workloads.Survey((3, 4), [workloads.Group((0,), workloads.custom(np.ones((1, 3))))])
     with pytest.raises(ValueError, match="single possible value"):
-        design_survey(alone, 1.0)
+        design_survey(alone, 1.0, SearchLimits(None))
     wide = workloads.survey((2,) * 18, [range(18)])
     assert f"262,143 sets of attributes, and mechanisms are designed for at most {MOST_DESIGNED_SETS:,}" in too_many(
         wide

@@ -50,7 +50,7 @@ def test_is_the_least_worst_case_over_all_rows(case, epsilon):
     assert_valid(result.strategy, epsilon)
     best = least_worst_case(workload, epsilon)
     assert best * (1 - 1e-5) < result.worst_case_variance < best * (1 + 5e-4)
-    bound = bounds.worst_case(workload, epsilon, prior=result.prior)
+    bound = bounds.worst_case(workload, epsilon, None, result.prior)
     assert bound.verify()
     assert bound.variance <= best * (1 + 1e-6)
 
@@ -70,7 +70,7 @@ def test_what_is_reported_is_what_the_mechanism_does(workload):
 def test_gap_of_prefix_and_gain_over_the_average_design(epsilon):
     workload = workloads.prefix(32)
     result = worst_case_design(workload, epsilon, SearchLimits(time_limit=None, max_rounds=150))
-    bound = bounds.worst_case(workload, epsilon, prior=result.prior)
+    bound = bounds.worst_case(workload, epsilon, None, result.prior)
     assert bound.verify()
     assert bound.variance <= result.worst_case_variance < 1.01 * bound.variance
     even = design(workload, epsilon, time_limit=None, max_rounds=150)
@@ -102,7 +102,7 @@ def test_a_query_that_needs_no_reports_costs_nothing():
     result = worst_case_design(total, 1.0, SearchLimits(time_limit=None, max_rounds=5))
     assert_valid(result.strategy, 1.0)
     assert abs(result.worst_case_variance) < 1e-6
-    assert bounds.worst_case(total, 1.0).variance < 1e-6
+    assert bounds.worst_case(total, 1.0, None).variance < 1e-6
 
 
 @pytest.mark.crossed
@@ -111,7 +111,7 @@ def test_a_query_that_needs_no_reports_costs_nothing():
 def test_is_valid_for_extreme_epsilon_and_small_domains(workload, epsilon):
     result = worst_case_design(workload, epsilon, SearchLimits(time_limit=None, max_rounds=20))
     assert_valid(result.strategy, epsilon)
-    bound = bounds.worst_case(workload, epsilon, prior=result.prior)
+    bound = bounds.worst_case(workload, epsilon, None, result.prior)
     assert bound.verify()
     assert bound.variance <= result.worst_case_variance * (1 + 1e-9)
 
@@ -136,14 +136,14 @@ def test_progress_is_the_worst_case_on_the_scale_of_L_and_never_rises():
     ("changes", "words"),
     [
         ({"epsilon": 0.0}, "out of range"),
-        ({"limits": SearchLimits(max_rounds=-1)}, "max_rounds"),
+        ({"limits": SearchLimits(None, max_rounds=-1)}, "max_rounds"),
         ({"limits": SearchLimits(time_limit=float("nan"))}, "time_limit"),
         ({"workload": workloads.prefix(4096)}, "too large"),
     ],
 )
 def test_bad_input_is_refused_in_words(changes, words):
     with pytest.raises(ValueError, match=words):
-        worst_case_design(**{"workload": workloads.prefix(4), "epsilon": 1.0, **changes})
+        worst_case_design(**{"workload": workloads.prefix(4), "epsilon": 1.0, "limits": SearchLimits(None), **changes})
 
 
 # --- the mechanisms -------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def test_each_target_is_the_best_at_its_own_aim():
 def test_a_prior_is_within_a_per_cent_of_its_certificate():
     workload, prior = workloads.all_range(12), np.arange(1.0, 13) / 78
     mechanism, _ = created(workload, prior=prior)
-    certified = bounds.certificate(workload, 3.0, prior=prior)
+    certified = bounds.certificate(workload, 3.0, None, prior)
     assert certified.verify()
     reached = prior @ mechanism.variance_profile(workload)
     assert certified.variance <= reached < 1.01 * certified.variance

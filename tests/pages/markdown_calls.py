@@ -74,7 +74,7 @@ KNOWN = [
     (r"designs\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
     (r"(proof|proof_given)\.certificate\.proves_by", "one of the ways to prove"),
     (r"verdicts\.RULE", "a sentence of ours"),
-    (r"shuffled\.(TRUST|delta_in_words\(.+\))", "sentences and numbers of ours"),
+    (r"shuffled\.TRUST", "sentences and numbers of ours"),
     (r"state\.setting\.titled\(.+\)", "the catalogue of mechanisms"),
     (r"(entry\.|best\.)?statement\.(title|words|latex|source|assumptions)", "the catalogue of theorems"),
     (r"questions\.so_far\(session\)", "made safe where it is written"),

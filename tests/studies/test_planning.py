@@ -156,7 +156,7 @@ def test_progress_and_cancelling():
     assert list(nothing.columns) == planning.COLUMNS
 
 
-def test_rows_share_the_time_and_go_on_from_what_is_known():
+def test_rows_share_the_time_and_go_on_from_what_is_known(clock):
     """No time at all: closed forms are there, fits say why they are not, and every figure that is known is used."""
     asked = {"users": 40_000, "alpha": 0.001, "parameters": {"optimized": {"max_rounds": 2}}}
     prefix, names = workloads.prefix(8), ["optimized", "haar"]

@@ -54,7 +54,7 @@ def test_variances_are_those_of_the_mechanism():
     assert found.average == pytest.approx(analysis.average_variance(mechanism, PREFIX))
     assert found.bits == mechanism.bits_per_report
     certified = sweep.evaluate(Point("certificate", PREFIX, 1.0))
-    assert certified.average == pytest.approx((bounds.certificate(PREFIX, 1.0).value - PREFIX.trace) / 8)
+    assert certified.average == pytest.approx((bounds.certificate(PREFIX, 1.0, None).value - PREFIX.trace) / 8)
 
 
 def test_what_cannot_be_computed_is_left_out_with_a_reason_that_is_known_before():
@@ -134,7 +134,7 @@ def test_the_key_holds_everything_that_matters_and_no_more():
     assert len({each.key for each in different}) == len(different)
 
 
-def test_points_without_time_are_left_out_and_computed_by_another_call():
+def test_points_without_time_are_left_out_and_computed_by_another_call(clock):
     results = sweep.MemoryCache()
     none = sweep.epsilons(NAMES, PREFIX, (1.0,), time_limit=0.0, results=results)
     assert none.points.empty

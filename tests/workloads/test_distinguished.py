@@ -86,7 +86,8 @@ def test_merging_loses_nothing_against_the_optimum_for_all_types(seed, uneven):
     apart, merged = least(workload, epsilon, p), exact(workload, epsilon, prior)
     assert merged.variance == pytest.approx(apart, rel=1e-4)
     assert merged.proof.verify()
-    made = mechanisms.create("optimized", epsilon=epsilon, workload=workload, max_rounds=60, prior=prior)
+    rounds = {"max_rounds": 60, "time_limit": None}
+    made = mechanisms.create("optimized", epsilon=epsilon, workload=workload, prior=prior, **rounds)
     assert apart * (1 - 1e-4) <= made.variance_profile(workload) @ p <= apart * 1.01
 
 
@@ -151,13 +152,13 @@ def test_worst_cases_are_those_of_classes(workload):
 
 
 def test_all_types_can_be_kept_for_questions_asked_later():
-    made = mechanisms.create("optimized", epsilon=1.0, workload=CONDITIONS, types="all", max_rounds=1)
+    made = mechanisms.create("optimized", epsilon=1.0, workload=CONDITIONS, types="all", max_rounds=1, time_limit=None)
     assert made.drawn is made
     assert made.supports(workloads.histogram(40)) is None
     assert "distinguish" not in made.explain()
 
 
-def test_a_histogram_of_one_column_is_subset_selection_on_it():
+def test_a_histogram_of_one_column_is_subset_selection_on_it(clock):
     found = ldp.optimize.design(OnAttributes((24, 4), [0], workloads.histogram(24)), 1.0, time_limit=0)
     alone = analysis.objective(mechanisms.create("subset_selection", n=24, epsilon=1.0), workloads.histogram(24))
     assert found.objective == pytest.approx(4 * alone, rel=2e-4)

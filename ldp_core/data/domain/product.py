@@ -55,7 +55,8 @@ class Domain(BaseModel):
     def _check_attributes(cls, attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
         if not attributes:
             raise ValueError("a domain needs at least one attribute: choose a column or declare one.")
-        names = [_as_it_looks(attribute.name) for attribute in attributes]
+        # In normal form KC, blanks as one space: what looks the same is the same. Devices are stricter.
+        names = [" ".join(columns.plain(unicodedata.normalize("NFKC", one.name)).split()) for one in attributes]
         if len(set(names)) < len(names):
             twice = [name for name, times in Counter(names).items() if times > 1]
             raise ValueError(
@@ -144,8 +145,3 @@ class Domain(BaseModel):
         """The labels of each attribute. Without a table, which takes longer to make than a few labels."""
         parts = np.unravel_index(checked_indices(indices, self.size), self.shape)
         return [attribute.decode(part) for attribute, part in zip(self.attributes, parts, strict=True)]
-
-
-def _as_it_looks(name: str) -> str:
-    """A name in normal form KC, blanks as one space: what looks the same is the same. Devices are stricter."""
-    return " ".join(columns.plain(unicodedata.normalize("NFKC", name)).split())

@@ -1,7 +1,7 @@
 """Reports that came back, counted: files of reports in, answers with intervals out.
 
 collection = collector.collect(["monday.parquet"], mechanism, design)      # validated, repeated ids dropped, in flat memory
-collection + other                                                          # by day or shard, exact; one file twice is refused
+collection + other                                                          # by day or shard, exact; a file or an id in both is refused
 collector.answers(collection, mechanism, workload)                          # with intervals, beside what the design promised
 collector.manipulation(mechanism, workload).share(users=10_000)                # forged reports that move the worst answer
 """

@@ -29,9 +29,8 @@ def simulated(mechanism: Mechanism, design: str, counts: Counts, seed: int = 0) 
     ValueError for a mechanism whose reports hold continuous noise.
     """
     letters, rng, users = alphabet(mechanism), np.random.default_rng(seed), users_of(counts)
-    chosen = rng.choice(
-        users, min(users, MOST_DRAWN_PEOPLE, _NUMBERS // letters.width), replace=False
-    )  # in random order
+    most = min(users, MOST_DRAWN_PEOPLE, _NUMBERS // letters.width)
+    chosen = rng.choice(users, most, replace=False)  # in random order
     sent = mechanism.privatize(mechanism.inputs(mechanism.people(counts).at(chosen)), rng)
     written = ["report,design,id,simulated"]
     for row in sent.astype(letters.dtype).reshape(len(chosen), letters.width).tolist():

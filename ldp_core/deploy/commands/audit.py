@@ -131,5 +131,5 @@ def _facts(result: dict[str, Any]) -> dict[str, str]:
         facts["People needed"] = f"{wording.needed(result['users_needed'])}, {working.WHOSE[result['case']]}"
         least = wording.at_least(result["users_bound"])
         facts["Proved minimum"] = f"{least} at epsilon {result['judged_at_epsilon']:g}"
-        facts["Of the minimum, at most"] = working.gap(result["gap"])
+        facts["Of the minimum, at most"] = wording.gap(result["gap"])
     return facts

@@ -76,8 +76,8 @@ def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
     loaded = bundle if setting.configuration.optimizer == bundle.configuration.optimizer else None
     if (loaded is None or loaded.mechanism is None) and (warning := setting.outgrows_a_kit(name)):
         terminal.say(warning)
-    again = [setting.case] if loaded is None and library.spec(name).aimed else []
-    working.prove(setting, stop, [*again, *package.to_prove(setting)])
+    again = loaded is None and library.spec(name).aimed
+    working.prove(setting, stop, [setting.case] * again + package.to_prove(setting))
     working.built(setting, name, stop, loaded)
     terminal.begin("Working out the errors")
     return setting
@@ -119,7 +119,7 @@ def _text(setting: Setting, costs: dict[str, Any], written: str | None) -> Itera
     facts = {
         "People needed": "not worked out" if costs["users_needed"] is None else wording.needed(costs["users_needed"]),
         "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",
-        "Of the minimum, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
+        "Of the minimum, at most": "unknown" if costs["gap"] is None else wording.gap(costs["gap"]),
         "Counted for": working.WHOSE[case],
         "Target": setting.error_in_words(1.0),
         "Audited epsilon": audited_in_words(costs["audited_epsilon"], mechanism.audit()),

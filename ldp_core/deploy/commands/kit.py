@@ -39,8 +39,10 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     terminal.begin("Packing the kit")
     content = package.kit(setting, package.certificate_of(setting), given.errors_on_data, key, given.mixed)
     files.write(given.output, content)
-    said = [f"Written to {given.output}: {len(content) / 1000:,.0f} kB. Its README.md says how to run it."]
-    if public_key is not None:
-        said += [f"Signed. Clients check that with --key {public_key}: give them the key by another way than the kit."]
+    said = [
+        f"Written to {given.output}: {len(content) / 1000:,.0f} kB. Its README.md says how to run it.",
+        public_key
+        and f"Signed. Clients check that with --key {public_key}: give them the key by another way than the kit.",
+    ]
     result = {"file": given.output, "bytes": len(content), "public_key": public_key}
-    terminal.show(given, stop, result, lambda: said)
+    terminal.show(given, stop, result, lambda: filter(None, said))

@@ -59,7 +59,7 @@ def say(sentence: str) -> None:
 
 def plain(text: str) -> str:
     """Text from files in one line, without what moves the cursor or colours a terminal."""
-    return wording.visible(re.sub(r"[\t\n\r]", " ", text))
+    return wording.visible(re.sub(r"[\t\n\r\u00a0]", " ", text))
 
 
 def begin(work: str) -> None:

@@ -6,7 +6,7 @@ import argparse
 import threading
 from collections.abc import Iterable
 
-from ldp_core import library, wording
+from ldp_core import library
 from ldp_core.deploy.commands import files, terminal
 from ldp_core.designs import Bundle, Setting, ready
 from ldp_core.designs.standalone import adopt
@@ -24,8 +24,17 @@ WHOSE = {
 def opened(
     name: str, given: argparse.Namespace, stop: threading.Event, part: str = "", **asked: object
 ) -> tuple[Bundle, Setting]:
-    """A design file, and its setting with what was ``asked`` for instead in a ``part`` of the configuration, and with the proof in the
-    file once that was checked; what was assumed is said."""
+    """A design file, opened. What was assumed is said, and why a proof in the file cannot be used.
+
+    Parameters
+    ----------
+    name, given, stop : the file, the arguments of the command, and whether Ctrl-C was pressed.
+    part, asked : what is asked for instead in this part of the configuration.
+
+    Returns
+    -------
+    The file, and its setting, with the proof in the file once that was checked.
+    """
     bundle = files.opened(name)
     configuration = bundle.configuration
     if stated := {field: value for field, value in asked.items() if value is not None}:
@@ -34,7 +43,6 @@ def opened(
     for note in setting.notes:
         terminal.say(note)
     if bundle.certificate is not None:
-        terminal.begin("Checking the proof in the file")
         try:
             setting.adopt(bundle.certificate)
         except ValueError as error:
@@ -43,7 +51,13 @@ def opened(
 
 
 def prove(setting: Setting, stop: threading.Event, cases: Iterable[str]) -> None:
-    """Prove what no mechanism can beat in these ``cases``."""
+    """Prove what no mechanism can beat.
+
+    Parameters
+    ----------
+    setting, stop : the design, and whether Ctrl-C was pressed.
+    cases : whose errors count, by name.
+    """
     for name in dict.fromkeys(cases):
         if stop.is_set():
             return
@@ -58,8 +72,3 @@ def built(setting: Setting, name: str, stop: threading.Event, bundle: Bundle | N
     if library.spec(name).fitted:
         terminal.begin(f"Fitting {library.spec(name).title}")
     return setting.build(name, None, stop)
-
-
-def gap(value: float) -> str:
-    """A gap, whatever there is of it."""
-    return wording.gap(value).replace("\N{NO-BREAK SPACE}", " ")

@@ -29,8 +29,7 @@ from typing import Any, NamedTuple
 
 # The client of the same folder, also where another one is installed, and where Python runs isolated.
 _spec = importlib.util.spec_from_file_location("_client", Path(__file__).with_name("client.py"))
-assert _spec is not None
-assert _spec.loader is not None
+assert _spec is not None and _spec.loader is not None  # noqa: PT018
 client = importlib.util.module_from_spec(_spec)
 sys.modules["_client"] = client
 _spec.loader.exec_module(client)
@@ -54,15 +53,6 @@ def audit(description: Mapping[str, Any]) -> Audited:
     return Audited(largest <= Fraction(*limit), largest, Fraction(*limit))
 
 
-def _in_the_clear(description: Mapping[str, Any]) -> str:
-    """What is sent beside the reports of a device that is sound, in a sentence."""
-    if description["sampler"]["kind"] != "known":
-        return "Nothing of a value is sent in the clear."
-    named = json.dumps(client.in_the_clear((description["domain"] or {"attributes": []})["attributes"]))[1:-1]
-    named = named or f"The first number of a value, one of {description['sampler']['sizes'][0]}"
-    return f"{named}: sent in the clear beside each report, and not protected."
-
-
 def main(arguments: Sequence[str]) -> int:
     """Prints what was found."""
     if len(arguments) != 1:
@@ -75,21 +65,27 @@ def main(arguments: Sequence[str]) -> int:
     except (OSError, ValueError, RecursionError) as error:
         print(f"The device is refused. {error}", file=sys.stderr)
         return 1
-    audited_epsilon = math.inf
-    if isinstance(audited.largest, Fraction):  # which may be too large for a float
-        audited_epsilon = math.log(audited.largest.numerator) - math.log(audited.largest.denominator)
-    times = f"e^{audited_epsilon:.9g}" if 700 < audited_epsilon < math.inf else f"{float(audited.largest):.9g}"
-    print(f"Design {description['design']}, {description.get('mechanism', 'a mechanism')}")
-    print(
-        f"Promised: no report is more than e^{description['epsilon']} = {float(audited.limit):.9g} times as likely for one person as"
-    )
-    print(f"          for another (epsilon {description['epsilon']}).")
-    print(f"Found:    at most {times} times (epsilon {audited_epsilon:.9g}).")
-    print("          The ratio is exact, from whole numbers over 2^53, and so is the comparison.")
-    print(f"          {_in_the_clear(description)}")
-    if description["signature"] is not None:
-        print("          It is signed. This script does not check the signature: client.py --key KEY does.")
-    print("The promise holds." if audited.holds else "THE PROMISE DOES NOT HOLD.")
+    largest, epsilon, audited_epsilon = audited.largest, description["epsilon"], math.inf
+    if isinstance(largest, Fraction):  # which may be too large for a float
+        audited_epsilon = math.log(largest.numerator) - math.log(largest.denominator)
+    times = f"e^{audited_epsilon:.9g}" if 700 < audited_epsilon < math.inf else f"{float(largest):.9g}"
+    known = json.dumps(client.in_the_clear((description["domain"] or {"attributes": []})["attributes"]))[1:-1]
+    clear = f"{known or 'The first number of a value'}: sent in the clear beside each report, and not protected."
+    lines = [
+        f"Design {description['design']}, {description.get('mechanism', 'a mechanism')}",
+        f"Promised: no report is more than e^{epsilon} = {float(audited.limit):.9g} times as likely for one person as",
+        f"          for another (epsilon {epsilon}).",
+        f"Found:    at most {times} times (epsilon {audited_epsilon:.9g}).",
+        "          The ratio is exact, from whole numbers over 2^53, and so is the comparison.",
+        f"          {clear if description['sampler']['kind'] == 'known' else 'No part of a value is sent in the clear.'}",
+        *(
+            ["          It is signed. This script does not check the signature: client.py --key KEY does."]
+            if description["signature"] is not None
+            else []
+        ),
+        "The promise holds." if audited.holds else "THE PROMISE DOES NOT HOLD.",
+    ]
+    print(*lines, sep="\n")
     return 0 if audited.holds else 1
 
 

@@ -114,9 +114,9 @@
 
   let pools = []; // the SHA-256 of the last pools of all devices
 
-  /** 256 bytes of Web Crypto, which Node 18 keeps in a module. Error where they cannot be random, as those of the mocks of
-      test set-ups are not: nothing or another array, few different bytes (256 random ones have 162 or so), or a pool that
-      came before. So two pools are drawn before the first report. */
+  /** 256 bytes of Web Crypto, which Node 18 keeps in a module. Error where they cannot be random, as the mocks of test
+      set-ups are not: nothing or another array, few different bytes (256 random ones have 162 or so), or a pool that came
+      before. The first pool is only compared with. */
   function fresh() {
     const pool = new Uint8Array(256);
     let filled = null;

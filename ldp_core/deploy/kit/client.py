@@ -85,7 +85,7 @@ Values as people say them
 sampler takes one number only, it is that of the combination, the last attribute fastest. The kind "known" takes that of the attributes
 with "known", which are sent in the clear, and that of all others. Every attribute has:
 
-    name      no two of them look the same: see `_looks`
+    name      no two attributes have names that look the same: see `_looks`
     kind      "categories", "numbers" (with "edges": bin i holds edges[i] <= x < edges[i + 1], the last bin its upper end as well),
               "range" (bins of one width, see `_edge`: "low", "high", "bins", "integer") or "dates" (see `_period`: "unit", "first",
               "day_first")
@@ -196,12 +196,11 @@ class Device:
 
 
 def _secure(count: int) -> bytes:
-    """Random bytes of the system. ValueError where they cannot be random, as those of the mocks of test set-ups are not:
-    few different ones (256 have 162 or so), or some that came before. So they are drawn twice before the first report."""
+    """Random bytes of the system. ValueError where they cannot be random, as the mocks of test set-ups are not: few
+    different ones (256 random bytes have 162 or so), or some that came before. The first ones are only compared with."""
     drawn = secrets.token_bytes(count)
     sound = isinstance(drawn, bytes) and len(drawn) == count and len(set(drawn)) >= 64
-    digest = hashlib.sha256(drawn).digest() if sound else b""
-    if not sound or digest in POOLS:
+    if not sound or (digest := hashlib.sha256(drawn).digest()) in POOLS:
         raise ValueError("There are no secure random numbers here: secrets.token_bytes is needed.")
     POOLS[:] = [*POOLS, digest][-16:]
     return drawn if len(POOLS) > 1 else _secure(count)
@@ -285,9 +284,8 @@ def _check_ids(description: Mapping[str, Any]) -> None:
 
 def design_id(description: Mapping[str, Any]) -> str:
     """64 hexadecimal digits that stand for everything in a description."""
-    keys = ("epsilon", "format", "sampler", "domain_id", "mechanism")
-    decisive = json.dumps({key: description[key] for key in keys}, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(decisive.encode()).hexdigest()
+    decisive = {key: description[key] for key in ("epsilon", "format", "sampler", "domain_id", "mechanism")}
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def domain_id(domain: object) -> str:
@@ -370,15 +368,11 @@ def _attributes(domain: Mapping[str, Any] | None, sizes: Sequence[int], known: b
     clear, secret = (
         math.prod(size for size, flag in zip(own, flags, strict=True) if flag is wanted) for wanted in (True, False)
     )
-    if known:
-        fits = all(isinstance(flag, bool) for flag in flags) and any(flags) and [clear, secret] == list(sizes)
-    else:
-        fits = not any(flags) and list(sizes) in (own, [math.prod(own)])
-    if own and not fits:
+    in_groups = all(isinstance(flag, bool) for flag in flags) and any(flags) and [clear, secret] == list(sizes)
+    if own and not (in_groups if known else not any(flags) and list(sizes) in (own, [math.prod(own)])):
         raise ValueError("The attributes of the device have other values than its sampler takes: export it again.")
-    for attribute, size in zip(attributes, own, strict=True):
-        if not _readable(attribute, size):
-            raise ValueError("The values of an attribute of the device cannot be read: export it again.")
+    if not all(map(_readable, attributes, own)):
+        raise ValueError("The values of an attribute of the device cannot be read: export it again.")
     if len({_looks(attribute["name"]) for attribute in attributes}) < len(attributes):
         raise ValueError(
             "Two attributes of the device have names that look the same, so that one could be taken for the other: rename one, "
@@ -390,8 +384,7 @@ def _attributes(domain: Mapping[str, Any] | None, sizes: Sequence[int], known: b
 def _looks(name: str) -> str:
     """A name without what cannot be seen: normal form KC, blanks as one space, no signs that show nothing."""
     text = unicodedata.normalize("NFKC", UNSEEN.sub("", name))
-    signs = (sign for sign in text if sign.isspace() or unicodedata.category(sign) not in ("Cc", "Cf"))
-    return " ".join("".join(signs).split())
+    return " ".join("".join(i for i in text if i.isspace() or unicodedata.category(i) not in ("Cc", "Cf")).split())
 
 
 def _readable(attribute: Mapping[str, Any], size: int) -> bool:
@@ -539,12 +532,11 @@ def _response(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
 
 def _bits(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
     n, own, other = _types(described["n"], sizes), _chance(described["own"]), _chance(described["other"])
-
-    def draw(value: Sequence[int], below: Below) -> list[int]:
-        u = value[0]
-        return [int(below(ONE) < (own if j == u else other)) for j in range(n)]
-
-    return Sampler(draw, n, *_over(own * (ONE - other), other * (ONE - own)))
+    return Sampler(
+        lambda value, below: [int(below(ONE) < (own if j == value[0] else other)) for j in range(n)],
+        n,
+        *_over(own * (ONE - other), other * (ONE - own)),
+    )
 
 
 def _subset(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:

@@ -122,13 +122,12 @@ def kit(
             configuration, audit, device, certificate is not None, private_key is not None
         ).encode(),
     }
-    beside = {**files, **(certificate.members if certificate else {})}
     written_report = report(
         shown,
         outcome,
         _verdict(setting, shown is setting),
         device.design,
-        bundle.digests(beside),
+        bundle.digests({**files, **(certificate.members if certificate else {})}),
         bundle.software(),
         promised(mechanism, setting.users, configuration.reports_per_user) if mixed else "",
     )
@@ -146,16 +145,36 @@ def _verdict(setting: Setting, told: bool) -> str:
 
 
 def to_prove(setting: Setting, searched: bool = True) -> list[str]:
-    """The cases of a design that have yet to be proved: where that is a matter of seconds, and that of a mechanism which is fitted to the
-    questions, where proofs may be ``searched`` for. Proofs are about pure epsilon."""
+    """The cases of a design whose proofs are to be found before its files are written.
+
+    Parameters
+    ----------
+    setting : the design.
+    searched : whether proofs may be searched for, which takes up to minutes. That is done in the case of a
+        mechanism which is fitted to the questions.
+
+    Returns
+    -------
+    The names of the cases without a proof where one is a matter of seconds, or may be searched for. None
+    are where epsilon is not pure: proofs are about pure epsilon.
+    """
     own = [setting.case] if searched and library.spec(setting.configuration.mechanism.name).aimed else []
     quick = [name for name, case in setting.cases.items() if choices.proved_unasked(setting.workload, case)]
     return [name for name in dict.fromkeys(own + quick) if not setting.delta and setting.proof(name) is None]
 
 
 def certificate_of(setting: Setting, before: bool = False) -> Written | None:
-    """The proof of what no mechanism can beat in the case that the mechanism is judged in; None where there is none to be written, or,
-    if it is to be one written ``before``, where writing it would take time."""
+    """The proof of what no mechanism can beat in the case that the mechanism of a design is judged in.
+
+    Parameters
+    ----------
+    setting : the design.
+    before : whether it has to be written already, as writing it takes as long as two checks.
+
+    Returns
+    -------
+    The proof as files; None where there is none.
+    """
     return None if setting.chosen_mechanism.delta > 0 else setting.written(setting.case, before)
 
 

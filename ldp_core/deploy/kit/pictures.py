@@ -77,8 +77,10 @@ def error_by_users(needed: float, least: float | None, users: int, sentence: str
             _text("no unbiased design comes below this edge", _LEFT + 12, bottom - 12, "faint"),
         ]
     for tick in _log_steps(*ends):
-        drawn += [_line(across(tick), _TOP, across(tick), bottom, "grid")]
-        drawn += [_text(wording.magnitude(tick), across(tick), bottom + 18, "middle")]
+        drawn += [
+            _line(across(tick), _TOP, across(tick), bottom, "grid"),
+            _text(wording.magnitude(tick), across(tick), bottom + 18, "middle"),
+        ]
     for tick in _log_steps(scale.times * low, scale.times * high):
         level = down(tick / scale.times)
         drawn += [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ldp_core.deploy.kit.client import Device
 from ldp_core.designs import Configuration, guarantee, in_the_clear
+from ldp_core.designs.certificate_file import QUESTIONS
 from ldp_core.mechanisms import Audit
 from ldp_core.wording import visible
 
@@ -57,7 +58,18 @@ def readme(
     proof: bool = False,
     signed: bool = False,
 ) -> str:
-    """README.md of a kit with this ``device``; ``proof`` says whether one is in it."""
+    """README.md of a kit.
+
+    Parameters
+    ----------
+    configuration, audit : the design, and the guarantee that its mechanism really gives.
+    device : what draws the reports.
+    proof, signed : whether the kit holds a proof, and whether its device is signed.
+
+    Returns
+    -------
+    The text, in Markdown.
+    """
     several, design, sizes = configuration.reports_per_user, device.design, device.sizes
     once = "" if several == 1 else " --occasions 1"
     first = "0" if len(sizes) == 1 else f"'{[0] * len(sizes)}'"
@@ -142,10 +154,11 @@ python3 collect.py wednesday.csv --state counted.npz -o answers.csv{once}
   without a signature: anyone can compute a digest. The reports of such a device name another design, and the collector
   refuses those that come with `design`.
 * {SIGNED if signed else UNSIGNED}
-* Random numbers that cannot be any are noticed: before the first report, both clients refuse a source that gives the same bytes
-  again, or hardly different ones, as those of test set-ups do.
+* A source of random numbers that is none is noticed before the first report. Both clients refuse one that repeats its bytes, or gives
+  hardly any different ones, as the sources of test set-ups do.
 * A client that was itself altered, and random numbers that an attacker can predict, are never noticed.
 
+{QUESTIONS if proof else ""}
 ## On people's devices
 
 * In Python: `Device(json.load(file)).report(value)`. In JavaScript the same is in `client.js`. A value is the number of a type, a list

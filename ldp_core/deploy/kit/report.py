@@ -18,9 +18,8 @@ import numpy as np
 from ldp_core import analysis, library, verdicts, wording
 from ldp_core.deploy.kit import pictures, review
 from ldp_core.deploy.kit.markup import Node, element, listed, page, table
-from ldp_core.designs import Configuration, Setting, guarantee
+from ldp_core.designs import Setting, guarantee
 from ldp_core.designs.disclosure import PEOPLE
-from ldp_core.mechanisms import Mechanism
 
 NIST = "https://doi.org/10.6028/NIST.SP.800-226"
 SHOWN_QUERIES = 24
@@ -61,7 +60,7 @@ def report(
         element("p", guarantee(c, audit), class_="promise"),
         *_section("1. The privacy guarantee", review.promise(c, audit)),
         *_section("2. The unit of privacy", review.unit(c)),
-        *_section("3. The privacy parameters", _parameters(c, mechanism), review.parameters(c, audit)),
+        *_section("3. The privacy parameters", review.parameter_table(c, audit), review.parameters(c, audit)),
         *_section("4. The trust model", (*review.TRUST, mixing) if mixing else review.TRUST),
         *_section("5. The algorithm, and how it was audited", review.algorithm(c, outcome, mechanism)),
         *_section("6. Utility", *_utility(shown, outcome, verdict)),
@@ -79,11 +78,6 @@ def _section(title: str, *content: ET.Element | tuple[str, ...]) -> list[ET.Elem
     return [element("h2", title), *(listed(item) if isinstance(item, tuple) else item for item in content)]
 
 
-def _parameters(c: Configuration, mechanism: Mechanism) -> ET.Element:
-    rows = review.parameter_rows(c, mechanism.audit())
-    return table(["parameter", "value", "what it means"], rows)
-
-
 def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[ET.Element]:
     lines, users = outcome.get("questions"), shown.users
     answers = sum(line.told.num_queries for line in shown.answers.lines)
@@ -99,9 +93,12 @@ def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[E
         missing = str(outcome.get("errors_missing") or "The errors to expect were not worked out.")
         return [_utility_table(rows), element("p", missing)]
     rows += [[f"error, {line['question']}", *_error_and_target(line)] for line in lines]
-    needed, limits = outcome.get("users_needed") or {}, outcome.get("users_no_mechanism_can_do_without") or {}
+    needed, proved = outcome.get("users_needed") or {}, outcome.get("users_no_mechanism_can_do_without") or {}
+    limits = {case: max((proved.get(case) or {}).values(), default=0.0) for case in needed}
     for case, people in needed.items():
-        rows.append([f"people needed, {review.case_title(case)}", wording.users(people), _against(limits.get(case))])
+        least = f"no unbiased mechanism needs fewer than {wording.at_least(limits[case])}"
+        about = least if limits[case] > 0 else "no bound is known"
+        rows.append([f"people needed, {review.case_title(case)}", wording.users(people), about])
     elements: list[ET.Element] = [
         element("p", verdict),
         _utility_table(rows),
@@ -111,7 +108,7 @@ def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[E
     ]  # fmt: skip
     worst = analysis.WORST_CASE.name
     if needed.get(worst, 0) > 0:
-        elements.append(_over_users(shown, needed[worst], max((limits.get(worst) or {}).values(), default=0.0)))
+        elements.append(_over_users(shown, needed[worst], limits[worst]))
     return elements + _answers(shown, str(outcome.get("errors_refer_to")))
 
 
@@ -128,12 +125,6 @@ def _error_and_target(line: Mapping[str, Any]) -> tuple[str, str]:
 
 def _utility_table(rows: list[list[Node]]) -> ET.Element:
     return table(["quantity", "value", "unit and meaning"], rows)
-
-
-def _against(limits: Mapping[str, float] | None) -> str:
-    """The proved bounds on any mechanism in the same case."""
-    best = max((limits or {}).values(), default=0.0)
-    return f"no unbiased mechanism needs fewer than {wording.at_least(best)}" if best > 0 else "no bound is known"
 
 
 def _over_users(shown: Setting, needed: float, least: float) -> ET.Element:
@@ -165,8 +156,8 @@ def _figure(drawn: ET.Element, sentence: str) -> ET.Element:
 
 
 def _files(files: Mapping[str, str], software: Mapping[str, str]) -> list[ET.Element]:
-    versions = ", ".join(f"{name} {version}" for name, version in software.items())
+    versions = (f"{name} {version}" for name, version in software.items())
     return [
-        element("p", f"Made with {versions}. README.md says how to run what is here."),
+        element("p", f"Made with {', '.join(versions)}. README.md says how to run what is here."),
         table(["file", "SHA-256"], [[name, element("code", digest)] for name, digest in files.items()]),
     ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ldp_core import beliefs, library, wording
-from ldp_core.deploy.kit.markup import Node, element, listed
+from ldp_core.deploy.kit.markup import Node, element, listed, table
 from ldp_core.designs import (
     Configuration,
     audited_in_words,
@@ -108,8 +108,17 @@ def unit(c: Configuration) -> tuple[str, ...]:
     )
 
 
-def parameter_rows(c: Configuration, audit: Audit) -> list[list[Node]]:
-    """name, value, meaning of each privacy parameter."""
+def parameter_table(c: Configuration, audit: Audit) -> ET.Element:
+    """The privacy parameters.
+
+    Parameters
+    ----------
+    c, audit : the design, and the guarantee that its mechanism really gives.
+
+    Returns
+    -------
+    A table with the name of each, its value, and what it means.
+    """
     rows: list[list[Node]] = [
         ["epsilon of one report", c.epsilon, "natural logarithm of the factor below; a number without a unit"],
         ["e^epsilon", factor_in_words(c.epsilon_value), "the most by which one report changes the odds of two values"],
@@ -117,9 +126,8 @@ def parameter_rows(c: Configuration, audit: Audit) -> list[list[Node]]:
         ["epsilon of all of them", f"{c.total_epsilon:g}", "the sum of those of the reports"],
         ["audited epsilon", audited_in_words(c.epsilon_value, audit), "of one report, from the probabilities in device.json"],
     ]  # fmt: skip
-    if audit.delta > 0:
-        rows.append(["delta of one report", wording.rounded_up(audit.delta, 3), "a probability"])
-    return rows
+    delta = ["delta of one report", wording.rounded_up(audit.delta, 3), "a probability"]
+    return table(["parameter", "value", "what it means"], [*rows, delta] if audit.delta > 0 else rows)
 
 
 def parameters(c: Configuration, audit: Audit) -> tuple[str, ...]:
@@ -147,13 +155,11 @@ def algorithm(c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism
         "audit.py repeats this from device.json and the client beside it, in exact fractions, with Python's standard library: run python audit.py device.json.",
         "vectors.json holds random bytes, values and the reports that both clients must make of them; a client of your own can be "
         "checked with it.",
+        f"Writing the fitted probabilities as whole numbers takes {wording.small_share(lost)} more people for the same error."
+        if (lost := mechanism.lost) is not None
+        else "",
+        f"The probabilities were fitted to the questions; they were {origin}." if origin else "",
     ]
-    if (lost := mechanism.lost) is not None:
-        sentences.append(
-            f"Writing the fitted probabilities as whole numbers takes {wording.small_share(lost)} more people for the same error."
-        )
-    if origin:
-        sentences.append(f"The probabilities were fitted to the questions; they were {origin}.")
     return listed([sentence for sentence in sentences if sentence])
 
 
@@ -162,7 +168,7 @@ def hazards(c: Configuration) -> tuple[str, ...]:
     return (
         "Floating point: none is used when a report is drawn, so no report is impossible or too likely by rounding.",
         "Random numbers: client.py draws them from Python's secrets, client.js from the Web Crypto of the browser. Both refuse a source "
-        "that gives the same bytes again, or hardly different ones, as those of test set-ups do. "
+        "that repeats its bytes, or gives hardly any different ones, as the sources of test set-ups do. "
         f"The seed {c.simulation.seed:d} in configuration.json is for simulations; a device that used it would give no privacy.",
         "Side channels: the number of random bytes that a report takes is independent of the value. Time and power are not: "
         "keep the device from anybody who could measure them, and send the report at a time that does not depend on them.",
@@ -180,6 +186,7 @@ def hazards(c: Configuration) -> tuple[str, ...]:
 
 def revealed(c: Configuration, outcome: Mapping[str, Any]) -> ET.Element:
     """The data-dependent parts of the kit."""
-    parts = list(outcome.get("read_off_the_data", observed_parts(c)))
-    parts = parts or ["Everything was declared: the files reveal nothing about any data."]
+    parts = list(outcome.get("read_off_the_data", observed_parts(c))) or [
+        "Everything was declared: the files reveal nothing about any data."
+    ]
     return listed([element("span", part) for part in parts])

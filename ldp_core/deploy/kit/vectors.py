@@ -33,8 +33,8 @@ def vectors(description: Mapping[str, Any], reports: int = REPORTS) -> dict[str,
         with suppress(ValueError):  # a code for no answer, for which there may be no report
             report = device.report(value, partial(_drawn, random, taken))
             cases.append({"value": value, "bytes": b"".join(taken).hex(), "report": report})
-    refused = {"refused_values": _refused_values(device), "refused_devices": _refused_devices(description)}
-    return {"design": description["design"], "reports": cases} | refused
+    made = {"design": description["design"], "reports": cases}
+    return made | {"refused_values": _refused_values(device), "refused_devices": _refused_devices(description)}
 
 
 def _drawn(random: Random, taken: list[bytes], many: int) -> bytes:
@@ -46,8 +46,8 @@ def _drawn(random: Random, taken: list[bytes], many: int) -> bytes:
 def _values(device: Device, random: Random, many: int) -> list[Value]:
     """The first value, the last one and others, as numbers and as people say them."""
     sizes = device.sizes
-    records = [[0] * len(sizes), [size - 1 for size in sizes]]
-    records += [[random.randrange(size) for size in sizes] for _ in range(max(0, many - 2))]
+    others = ([random.randrange(size) for size in sizes] for _ in range(max(0, many - 2)))
+    records = [[0] * len(sizes), [size - 1 for size in sizes], *others]
     values: list[Value] = [record[0] if len(sizes) == 1 else record for record in records]
     said = many if device.attributes else 0
     return values + [{one["name"]: _said(one, random) for one in device.attributes} for _ in range(said)]
@@ -87,8 +87,9 @@ def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
     where there are such; and the number of values of the first attribute."""
     found = list(_chances(description["sampler"], ["sampler"]))
     summed, alone = ([path for path, of in found if (of in SUMMED) == whether] for whether in (True, False))
-    why = "a chance altered by one unit, with the old design id"
-    refused: list[dict[str, object]] = [{"path": found[0][0], "add": 1, "design": None, "why": why}]
+    refused: list[dict[str, object]] = [
+        {"path": found[0][0], "add": 1, "design": None, "why": "a chance altered by one unit, with the old design id"}
+    ]
     if summed:
         refused.append(_altered(description, summed[0], -1, "chances that sum to one unit less than 2^53"))
     if alone:
@@ -103,14 +104,13 @@ def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
 
 def _chances(part: Any, path: list[Any], of: str = "") -> Iterator[tuple[list[Any], str]]:
     """The path of the chances of a sampler, the first one of each list, and what they are chances of."""
-    for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+    first = part[:1] if isinstance(part, list) and not isinstance(part[0], list | dict) else part
+    for key, value in part.items() if isinstance(part, dict) else enumerate(first):
         chance = key if key in (*SUMMED, *ALONE) else of
         if isinstance(value, dict | list):
             yield from _chances(value, [*path, key], chance)
         elif chance and isinstance(value, int):
             yield [*path, key], chance
-        if isinstance(part, list) and isinstance(value, int):
-            return
 
 
 def _altered(description: Mapping[str, Any], path: list[Any], add: int, why: str) -> dict[str, object]:

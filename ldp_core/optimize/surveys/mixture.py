@@ -191,7 +191,7 @@ class Mixture:
             A_ub=-needed,
             b_ub=-np.ones(len(self.costs)),
             method="highs-ipm",
-            options={"time_limit": 20.0},
+            options={"maxiter": 200},  # 43 were the most of 20 surveys; seconds would depend on the machine
         )
         return self.shares if solution.status != 0 else np.maximum(solution.x, 0.0)
 

@@ -391,10 +391,7 @@ def proof_written(state: Session) -> bool:
     """True if the proof that goes with the design is in its files, or there is none; else it is found, and written, in the background."""
     case = state.setting.case
     proving = [certificate(state, name) for name in package.to_prove(state.setting)]
-    for task in [task for task in proving if task.unbegun or task.running]:  # not where somebody has stopped it
-        with suppress(ValueError):
-            task.get()
-    if any(task.running for task in proving):
+    if [task for task in proving if (task.unbegun or task.running) and task.get() is None]:  # unless it was stopped
         return False
     proof = state.setting.proof(case)
     if proof is None or exchange.certificate(state) is not None:

@@ -14,8 +14,6 @@ HERE = Path(__file__).parent
 CLIENT = Path(client.__file__).with_name("client.js")
 ANSWER = HERE / "answer.js"
 SOURCES = HERE / "sources.js"
-GOOD_AT_FIRST = {"sound": 5, "constant after a while": 2, "the last bytes again": 3, "two in turn": 1}
-"""Of five reports from each source of random bytes in sources.js, those that can be drawn; none from the others."""
 
 needs_node = pytest.mark.skipif(
     shutil.which("node") is None,
@@ -52,12 +50,3 @@ def drawn(device, value, seed):
 
     found = by_python(device.report, value, source)
     return ({"answer": [found["answer"], 0]} if "answer" in found else found), taken.hex()
-
-
-def check_sources(said):
-    """Reports are refused as soon as a source of random bytes is none: see sources.js."""
-    assert len(said) > 15
-    for name, reports in said.items():
-        good = GOOD_AT_FIRST.get(name, 0)
-        refused = ["There are no secure random numbers here: crypto.getRandomValues is needed."] * (5 - good)
-        assert reports == ["a report"] * good + refused, name

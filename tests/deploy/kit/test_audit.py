@@ -55,10 +55,10 @@ def test_the_command_says_what_was_found_and_exits_with_1_on_failure(tmp_path):
     assert "The promise holds." in told
     assert "(epsilon 1.25)" in told
     assert description["design"] in told
-    assert "Nothing of a value is sent in the clear." in told
+    assert "No part of a value is sent in the clear." in told
 
     file.write_text(json.dumps(sealed(SAMPLERS["known"])))  # without a domain, so that nothing has a name
-    assert "The first number of a value, one of 3: sent in the clear beside each report, and not protected." in run()[1]
+    assert "The first number of a value: sent in the clear beside each report, and not protected." in run()[1]
 
     file.write_text(
         json.dumps(altered(description, lambda one: one["sampler"].update(inside=one["sampler"]["inside"] + 10)))
@@ -66,12 +66,6 @@ def test_the_command_says_what_was_found_and_exits_with_1_on_failure(tmp_path):
     code, told, _ = run()
     assert code == 1
     assert "DOES NOT HOLD" in told
-
-    file.write_text(json.dumps(description)[:-20])
-    code, _, told = run()
-    assert code == 1
-    assert told.startswith("The device is refused.")
-    assert "Traceback" not in told
 
 
 @pytest.mark.parametrize("load", [module.main, client.main])

@@ -102,8 +102,6 @@ def test_what_is_no_kit_is_refused_in_one_sentence(tmp_path):
     assert "damaged zip" in complaint(open_kit, KIT[: len(KIT) // 2])
     assert "cannot be read" in complaint(open_kit, tmp_path / "nowhere.zip")
     assert "no configuration.json" in complaint(open_kit, tmp_path)
-    without = {name: content for name, content in members(KIT).items() if name != "outcome.json"}
-    assert "lacks outcome.json" in complaint(open_kit, packed(without))
     assert "holiday.jpg" in complaint(open_kit, packed({**members(KIT), "holiday.jpg": b""}))
 
 
@@ -117,7 +115,7 @@ def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
     assert set(parts) == {"configuration.json", "outcome.json", *bundle.KIT, *bundle.PROOF}
     said = parts["README.md"].decode()
     assert all(f"`{name}`" in said for name in parts if name != "README.md")
-    for name in bundle.PROOF:
+    for name in parts:
         (tmp_path / name).write_bytes(parts[name])
     told = subprocess.run([sys.executable, "-I", tmp_path / "verify.py"], capture_output=True, text=True, check=True)
     assert told.stdout.startswith("The proof holds.")
@@ -126,6 +124,15 @@ def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
     back = certificate_file.read(loaded.certificate, found.workload, "1.0")
     assert back.verify()
     assert abs(back.value / proof.certificate.value - 1) < 1e-9
+    assert loaded.warnings == []
+    cases = [({**parts, name: parts[name] + b" "}, f"{name} changed") for name in bundle.PROOF]
+    cases.append(({name: parts[name] for name in parts if name != "verify.py"}, "verify.py went missing"))
+    cases.append(({**members(package.kit(found)), "verify.py": b"print('The proof holds.')"}, "verify.py came in"))
+    for changed, said in cases:
+        for read in (designs.load, open_kit):
+            assert [said in warning for warning in read(packed(changed)).warnings] == [True]
+    (tmp_path / "verify.py").write_bytes(b"")
+    assert "verify.py changed" in open_kit(tmp_path).warnings[0]
     assert open_kit(content).mechanism.digest == found.chosen_mechanism.digest
     for name in ("certificate.json", "certificate.npz"):
         half = packed({other: written for other, written in parts.items() if other != name})

@@ -98,5 +98,5 @@ def test_python_refuses_random_bytes_that_are_none(name, monkeypatch):
     monkeypatch.setattr(client, "POOLS", [])
     monkeypatch.setattr(client.secrets, "token_bytes", NONE[name])
     for _ in range(2):
-        with pytest.raises(ValueError, match=r"no secure random numbers here: secrets.token_bytes is needed"):
+        with pytest.raises(ValueError, match=r"no secure random numbers here: secrets\.token_bytes is needed"):
             device.report(2)
