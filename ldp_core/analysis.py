@@ -43,8 +43,6 @@ from ldp_core.workloads.shown import shown_queries
 DEFAULT_ALPHA = 0.01
 EXPECTED_USERS = 10_000
 """People who are expected where no one said how many."""
-MOST_ALONE = 128
-"""Types for which each question is designed for on its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +257,7 @@ def alone(asked: Answers, line: Line, epsilon: float, counts: Counts, case: Case
     except ValueError:  # the collector knows the answers
         return 0.0
     size = workload.working_types if workload.strata is None else workload.strata.types.shape[1]
-    if size > MOST_ALONE:
+    if size > limits.MOST_ALONE_TYPES:
         return math.nan
     prior = None if case is None or case.prior is None or case.uniform else case.prior
     made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior).mechanism()
