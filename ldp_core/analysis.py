@@ -19,7 +19,7 @@ from ldp_core.data.population import expected_people
 from ldp_core.detection import contrasts_of
 from ldp_core.limits import MOST_JUDGED_QUERIES
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.people import Counts, People, people_of, users_of
+from ldp_core.people import Counts, People, checked_counts, people_of, users_of
 from ldp_core.shuffled import shuffled as shuffled
 from ldp_core.verdicts import NOISE, USABLE, judge, largest_error
 from ldp_core.workloads import (
@@ -340,7 +340,8 @@ def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
 
 def _people(workload: Workload, counts: Counts | None) -> Counts:
     if counts is not None:
-        return counts if workload.survey is None else people_of(counts, workload.survey.shape)
+        survey = workload.survey
+        return checked_counts(counts, workload.n) if survey is None else people_of(counts, survey.shape)
     if workload.survey is None:
         return np.full(workload.n, EXPECTED_USERS / workload.n)
     return expected_people("uniform", workload.survey.shape, EXPECTED_USERS)
