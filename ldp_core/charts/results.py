@@ -19,6 +19,7 @@ PROMISED = 1.96
 """Standard errors that hold 95 of 100 answers."""
 _PANEL = 230
 _HEAD = 54
+_TITLE = 20
 
 
 def promised(answers: pd.DataFrame) -> pd.DataFrame:
@@ -40,12 +41,13 @@ def result(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         look,
         len(panels),
         1,
-        sum(heights) + 40,
+        sum(heights) + 40 + _TITLE,
         row_heights=heights,
         vertical_spacing=min(0.9 / max(1, len(panels) - 1), 60 / sum(heights)),
         subplot_titles=titles,
     )
     fig.update_annotations(x=0, xanchor="left", font={"size": 13, "color": look.faint})
+    fig.update_layout(margin={"t": theme.MODE_BAR + _TITLE})
     for k, (rows, own) in enumerate(panels, start=1):
         (_rows if rows else _bars)(fig, own.reset_index(drop=True), k, look)
     return fig
