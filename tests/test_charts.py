@@ -191,6 +191,8 @@ def test_a_result_has_one_unit_a_panel_bars_for_many_answers_and_rows_for_few():
     assert (averages.xaxis, list(averages.x)[:1], averages.marker.color[1]) == ("x2", [31], charts.LIGHT.faint)
     assert (difference.xaxis, list(difference.x)) == ("x3", [-2])
     assert [shape.x0 for shape in fig.layout.shapes if shape.xref == "x3"] == [0]  # no difference at all
+    missed = charts.result(few.assign(answer=1.0, low=0.0, high=2.0, true=9.0)).layout.xaxis.range
+    assert missed[0] < 0 < 9 < missed[1]  # the truth is seen where an interval misses it
     intervals = [list(trace.x) for trace in fig.data if trace.type == "scatter" and trace.mode == "lines"]
     assert intervals[0] == [28, 35]
     assert intervals[2] == [-5, 2]
