@@ -38,6 +38,7 @@ from ldp_core.workloads import (
     assembled,
 )
 from ldp_core.workloads.answers import LARGEST_SIZE_ERROR, OF_GROUP, POINTS
+from ldp_core.workloads.base import check_workload
 from ldp_core.workloads.shown import shown_queries
 
 DEFAULT_ALPHA = 0.01
@@ -349,6 +350,7 @@ def contrasts(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
 
 
 def _people(workload: Workload, counts: Counts | None) -> Counts:
+    check_workload(workload)
     if counts is not None:
         return counts if workload.survey is None else people_of(counts, workload.survey.shape)
     if workload.survey is None:

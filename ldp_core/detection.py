@@ -119,9 +119,7 @@ def reach(power: float, level: float) -> float:
     return answers.reach(Detect(1.0, power, level))
 
 
-def contrasts_of(
-    mechanism: Mechanism, line: Line, counts: Counts | None, noise: np.ndarray | None = None
-) -> Contrasts:
+def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise: np.ndarray | None = None) -> Contrasts:
     """The differences that a question asks for, between people spread as ``counts`` are, as ratios a/b (their unit divided by its factor).
 
     ``noise`` (q,) is the variance of the answers a person in another case than that of these people; who takes part is then as the design takes
