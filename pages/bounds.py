@@ -54,16 +54,16 @@ def verdict() -> str:
     if mechanism is not None and own is not None:
         strongest = charts.title(frames.strongest(design.bounds(design.case)))
         return f"{title} needs at most {wording.gap(design.gap(mechanism))} what the {strongest} allows."
-    return f"No unbiased mechanism can have less than {design.error_in_words(best.standard_error or 0.0)}."
+    return f"No unbiased mechanism can have less than {design.share_in_words(best.standard_error or 0.0)}."
 
 
 def sentence() -> str:
     """The numbers of the picture."""
     words = [f"{wording.capital(whose)}, with your {people(design.users)}"]
     if own is not None:
-        words.append(f"**{title}**: {plain(design.error_in_words(theorems.share(own, about)))}, exactly")
+        words.append(f"**{title}**: {plain(design.share_in_words(theorems.share(own, about)))}, exactly")
     if best is not None and not (mechanism is not None and mechanism.delta):
-        least = plain(design.error_in_words(best.standard_error or 0.0))
+        least = plain(design.share_in_words(best.standard_error or 0.0))
         of = f"no unbiased mechanism with pure epsilon {c.epsilon}"
         words.append(f"{of} can have less than {least} ({best.statement.title})")
     return "; ".join(words) + "."
@@ -73,7 +73,7 @@ def elsewhere() -> str:
     """The people that predictions are about, where the design is for others; with the exact error of its mechanism there."""
     if design.only_case or design.case == design.even_case:
         return ""
-    known = "" if exact is None else f", for whom {title} has {design.error_in_words(theorems.share(exact, about))}"
+    known = "" if exact is None else f", for whom {title} has {design.share_in_words(theorems.share(exact, about))}"
     return f"Predictions are averages over people spread evenly over the types{known}."
 
 
@@ -81,7 +81,7 @@ with st.container(key="verdict"):
     st.markdown(plain(verdict()))
 layout.chart(
     lambda look: charts.on_one_axis(
-        table, None if own is None else theorems.share(own, about), name, look, design.scale
+        table, None if own is None else theorems.share(own, about), name, look, design.share_scale
     ),
     sentence(),
     "bounds",
