@@ -63,7 +63,8 @@ def lines(design: Setting, found: pd.DataFrame) -> None:
         question = line["name"] or line["question"]
         now = wording.significant(line["value"]) if known else ""
         rows.append({"Question": question, "Now": now, "Error": error, "Verdict": verdict})
-    listing.show_words(pd.DataFrame(rows), "What each question comes to.")
+    shown = pd.DataFrame(rows)
+    listing.show_words(shown if shown["Now"].any() else shown.drop(columns="Now"), "What each question comes to.")
 
 
 def show(state: Session, mechanism: Mechanism) -> None:
