@@ -45,7 +45,10 @@ def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
 
 
 def lines(design: Setting, found: pd.DataFrame) -> None:
-    """A line a question: what it is now, its error in its own unit, and the verdict."""
+    """A line a question: what it is now, its error in its own unit, and the verdict. The headline has said it all of a single question of
+    several answers."""
+    if len(design.answers.lines) == 1 < design.answers.lines[0].told.num_queries:
+        return
     rows = []
     for line in analysis.lines_of(design.answers, found).to_dict("records"):
         unit = plain(verdicts.unit_in_words(line["unit"])).removeprefix("in ")
