@@ -45,15 +45,26 @@ def test_a_sample_becomes_answers(file, guest, tmp_path):
     with zipfile.ZipFile(download.value.path()) as kit:
         kit.extractall(tmp_path)
     folder = next(tmp_path.rglob("device.json")).parent
-    shell = commands((folder / "README.md").read_text())
-    assert "collect.py reports.csv" in shell
     told = os.environ | {
         "PYTHONPATH": str(ROOT),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
-    done = subprocess.run(["sh", "-ec", shell], cwd=folder, env=told, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "reports counted" in done.stdout
+
+    def run(text):
+        shell = ["sh", "-ec", commands(text)]
+        done = subprocess.run(shell, cwd=folder, env=told, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    once, daily = (folder / "README.md").read_text().split("## Over several days")
+    assert "collect.py reports.csv" in commands(once)
+    assert "reports counted" in run(once)
+    head, *rows = (folder / "reports.csv").read_text().splitlines()
+    for k, day in enumerate(("monday", "tuesday", "wednesday")):
+        (folder / f"{day}.csv").write_text("\n".join([head, *rows[k::3]]) + "\n")
+    run(daily)
+    run("```sh\npython3 collect.py reports.csv -o once.csv\n```")
+    assert (folder / "answers.csv").read_text() == (folder / "once.csv").read_text()
 
     guest.go("Collect")
     page.get_by_role("radio", name="Upload").click()
