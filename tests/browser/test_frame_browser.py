@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from ldp_core.data.tables import CategoricalRecipe, build_domain
 from ldp_core.designs import Configuration, DeclaredData, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.workloads import PredicatesPart
+from ldp_core.workloads import DifferencePart, HistogramPart, PredicatesPart
 from pages.ui.words import JOINER
 from tests import hostile
 from tests.browser import words
@@ -80,14 +80,17 @@ def design():
     ]
     domain = build_domain(recipes)
     condition = {"name": hostile.SAID, "expression": hostile.condition().split(": ", 1)[1]}
-    asked = (*WorkloadRecipe.default(domain).parts, PredicatesPart(predicates=(condition,)))
+    _, told, group = hostile.COLUMNS
+    first, second = hostile.CATEGORIES[2]
+    over = DifferencePart(of=HistogramPart(attribute=told), attribute=group, first=first, second=second)
+    asked = (*WorkloadRecipe.default(domain).parts, PredicatesPart(predicates=(condition,)), over)
     made = Configuration(
         data=DeclaredData(recipes=tuple(recipes)),
         domain=domain,
         population=Population(users=10**9, origin="declared", shape="uniform"),
         workload=WorkloadRecipe(parts=asked),
         epsilon="0.05",
-        target_alpha=1e-8,
+        targets={"points": 0.01},
         optimizer=Optimizer(max_rounds=20),  # what is looked at does not depend on how good a design is
     )
     return {"name": "configuration.json", "mimeType": "application/json", "buffer": made.to_json()}
