@@ -84,9 +84,7 @@ def elsewhere() -> str:
 with st.container(key="verdict"):
     st.markdown(plain(verdict()))
 layout.chart(
-    lambda look: charts.on_one_axis(
-        table, None if own is None else error_of(own), name, look, design.scale
-    ),
+    lambda look: charts.on_one_axis(table, None if own is None else error_of(own), name, look, design.scale),
     sentence(),
     "bounds",
     table,

@@ -69,7 +69,9 @@ def test_bounds_speak_about_the_case_that_the_design_is_for(app):
     assert worst > 1.02 * even
     assert wording.at_least(bound).replace("\N{NO-BREAK SPACE}", " ") in app.words
     error, on_average = (
-        wording.error(math.sqrt(needed * session.setting.alpha / session.setting.users)).replace("\N{NO-BREAK SPACE}", " ")
+        wording.error(math.sqrt(needed * session.setting.alpha / session.setting.users)).replace(
+            "\N{NO-BREAK SPACE}", " "
+        )
         for needed in (worst, even)
     )
     assert f"**Hierarchical**: {error}, exactly" in app.words

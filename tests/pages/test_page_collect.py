@@ -108,7 +108,10 @@ def test_reports_become_the_answers_of_the_core(collect):
     assert f"whatever values people have, it would be at most ± {promised} percentage points." in collect.words
     needed = collect.session.setting.users_needed(about.mechanism, "worst_case")
     enough = "enough" if needed <= USERS else "fewer than that"
-    assert f"needs {text(wording.users(needed))} until every question meets its target: these are {enough}." in collect.words
+    assert (
+        f"needs {text(wording.users(needed))} until every question meets its target: these are {enough}."
+        in collect.words
+    )
     for key in ("csv-collected", "download-collection"):
         assert collect.has("download_button", key)
 
