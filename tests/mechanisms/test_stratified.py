@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import ldp_core as ldp
-from ldp_core import analysis, bounds, library, mechanisms, optimize
-from ldp_core import shuffled as ldp_shuffled
+from ldp_core import analysis, bounds, library, mechanisms, optimize, shuffled
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
@@ -302,7 +301,7 @@ def test_a_report_reveals_what_it_does_to_somebody_who_knows_the_group():
 def test_mixing_and_vectors_with_noise_are_refused_in_a_sentence():
     made, workload = built("randomized_response")
     with pytest.raises(ValueError, match="mixed within their group alone"):
-        ldp_shuffled.in_words(made, 1000)
+        shuffled.promised(made, 1000)
     assert "Vectors with noise" in library.spec("gaussian").unsuitable(24, 1.0, workload)
     assert library.spec("subset_selection").unsuitable(24, 1.0, workload) is None
     assert "power of two" in library.spec("fourier").unsuitable(

@@ -84,7 +84,7 @@ def telling() -> Iterator[None]:
         pause = SILENCE
         while not ended.wait(pause):
             work, began, share = _AT
-            at = f", {share:.0%} done" if share else ""
+            at = f", {round(100 * share)} % done" if share else ""
             say(f"{work}: {wording.duration(time.monotonic() - began)} so far{at}.")
             pause = min(2 * pause, MOST_SILENCE)
 
