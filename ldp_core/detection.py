@@ -203,6 +203,8 @@ def _moving(
     # A few of everybody: where nobody is counted, it is not open who moves.
     people = people / people.sum() * _PEOPLE + inside * 1e-3
     (low, high), users = (row[inside].min(), row[inside].max()), people.sum()
+    if np.isclose(low, high):  # the same of all, so that it cannot move
+        return 0.0, 0.0, 0.0
     mean = people @ row / users
     tied = noise(people * (row - low)) - (mean - low) * noise(people) + people @ (row**2 * (row - mean))
     slope = tied / max(people @ (row - mean) ** 2, 1e-300) - 2 * mean
