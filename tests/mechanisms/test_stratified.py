@@ -311,7 +311,7 @@ def test_mixing_is_promised_for_the_smallest_known_group():
 
 
 def test_vectors_with_noise_are_refused_in_a_sentence():
-    made, workload = built("randomized_response")
+    _, workload = built("randomized_response")
     assert "Vectors with noise" in library.spec("gaussian").unsuitable(24, 1.0, workload)
     assert library.spec("subset_selection").unsuitable(24, 1.0, workload) is None
     assert "power of two" in library.spec("fourier").unsuitable(
