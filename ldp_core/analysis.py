@@ -16,10 +16,10 @@ import pandas as pd
 from ldp_core import errors as single
 from ldp_core import limits, optimize
 from ldp_core.data.population import expected_people
-from ldp_core.detection import contrasts_of
+from ldp_core.detection import Contrasts, contrasts_of
 from ldp_core.limits import MOST_JUDGED_QUERIES
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.people import Counts, People, people_of, users_of
+from ldp_core.people import Counts, People, checked_counts, people_of, users_of
 from ldp_core.shuffled import shuffled as shuffled
 from ldp_core.verdicts import NOISE, USABLE, judge, largest_error
 from ldp_core.workloads import (
@@ -38,13 +38,12 @@ from ldp_core.workloads import (
     assembled,
 )
 from ldp_core.workloads.answers import LARGEST_SIZE_ERROR, OF_GROUP, POINTS
+from ldp_core.workloads.base import check_workload
 from ldp_core.workloads.shown import shown_queries
 
 DEFAULT_ALPHA = 0.01
 EXPECTED_USERS = 10_000
 """People who are expected where no one said how many."""
-MOST_ALONE = 128
-"""Types for which each question is designed for on its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +258,7 @@ def alone(asked: Answers, line: Line, epsilon: float, counts: Counts, case: Case
     except ValueError:  # the collector knows the answers
         return 0.0
     size = workload.working_types if workload.strata is None else workload.strata.types.shape[1]
-    if size > MOST_ALONE:
+    if size > limits.MOST_ALONE_TYPES:
         return math.nan
     prior = None if case is None or case.prior is None or case.uniform else case.prior
     made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior).mechanism()
@@ -328,8 +327,8 @@ def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
     """The people that one question needs. The errors of ratios are larger by their second order, ``1 + 3 CV(b)^2``, which falls with the people too."""
     queries = line.answered
     if isinstance(line.target, Detect):
-        contrasts, target = contrasts_of(mechanism, line, counts), line.target
-        users = contrasts.users(target.difference / line.unit.factor, target.power, target.level)
+        compared, target = contrasts(mechanism, line, counts, case), line.target
+        users = compared.users(target.difference / line.unit.factor, target.power, target.level)
         return float(np.nanmax(users[queries], initial=0.0))
     scale = (line.unit.factor / line.standard_error) ** 2 / len(queries)
     needed = scale * _variance(mechanism, line.told, counts, case)
@@ -340,9 +339,19 @@ def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
     return (needed + math.sqrt(needed**2 + 12 * second)) / 2
 
 
+def contrasts(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> Contrasts:
+    """The differences that a question asks for, in a case: but for that of the people themselves, nothing is taken of ``counts``."""
+    if case is None or case.name == "people":
+        return contrasts_of(mechanism, line, counts)
+    noise = _variances(mechanism, line.told, counts, case, np.arange(line.told.num_queries))
+    return contrasts_of(mechanism, line, case.prior, noise)
+
+
 def _people(workload: Workload, counts: Counts | None) -> Counts:
+    check_workload(workload)
     if counts is not None:
-        return counts if workload.survey is None else people_of(counts, workload.survey.shape)
+        survey = workload.survey
+        return checked_counts(counts, workload.n) if survey is None else people_of(counts, survey.shape)
     if workload.survey is None:
         return np.full(workload.n, EXPECTED_USERS / workload.n)
     return expected_people("uniform", workload.survey.shape, EXPECTED_USERS)
@@ -362,8 +371,8 @@ def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Cas
     errors, finds, target = unit.factor * np.sqrt(variances), np.full(len(queries), np.nan), line.target
     goal = target.difference if isinstance(target, Detect) else target
     if isinstance(target, Detect):
-        contrasts = contrasts_of(mechanism, line, counts)
-        finds = unit.factor * contrasts.difference(users, target.power, target.level)[queries]
+        compared = contrasts(mechanism, line, counts, case)
+        finds = unit.factor * compared.difference(users, target.power, target.level)[queries]
         finds = np.where(np.isfinite(errors), finds, np.nan)
         verdicts = judge(finds + line.bins, goal)
     else:

@@ -119,16 +119,21 @@ def reach(power: float, level: float) -> float:
     return answers.reach(Detect(1.0, power, level))
 
 
-def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts) -> Contrasts:
-    """The differences that a question asks for, between people spread as ``counts`` are, as ratios a/b (their unit divided by its factor)."""
+def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise: np.ndarray | None = None) -> Contrasts:
+    """The differences that a question asks for, between people spread as ``counts`` are, as ratios a/b (their unit divided by its factor).
+
+    ``noise`` (q,) is the variance of the answers a person in another case than that of these people; who takes part is then as the design takes
+    answers and sizes of groups to be, or for numbers of people as ``counts`` are (None: whatever is worst)."""
     queries = np.arange(line.told.num_queries)
+    if noise is None:
+        assert counts is not None
+        if line.rates is not None and line.cells is None:
+            return _known(mechanism, line, counts, queries)
+        noise = variances_of(mechanism, line.told, counts, queries) / users_of(counts)
     if line.rates is None:  # numbers of people
-        whole = variances_of(mechanism, line.told, counts, queries) + of_queries(line.told, counts, queries)
-        half = np.repeat(whole[:, None] / users_of(counts) / 2, 2, axis=1)
+        whole = noise + of_queries(line.told, counts, queries) / (1 if counts is None else users_of(counts))
+        half = np.repeat(whole[:, None] / 2, 2, axis=1)
         return Contrasts(np.ones_like(half), half)
-    if line.cells is None:
-        return _known(mechanism, line, counts, queries)
-    noise = variances_of(mechanism, line.told, counts, queries) / users_of(counts)
     sides = [_side(line, k, queries, noise / 2) for k in (0, 1)]  # reports are about both groups
     return Contrasts(*(np.stack(parts, axis=1) for parts in zip(*sides, strict=True)))
 
@@ -198,6 +203,8 @@ def _moving(
     # A few of everybody: where nobody is counted, it is not open who moves.
     people = people / people.sum() * _PEOPLE + inside * 1e-3
     (low, high), users = (row[inside].min(), row[inside].max()), people.sum()
+    if np.isclose(low, high):  # the same of all, so that it cannot move
+        return 0.0, 0.0, 0.0
     mean = people @ row / users
     tied = noise(people * (row - low)) - (mean - low) * noise(people) + people @ (row**2 * (row - mean))
     slope = tied / max(people @ (row - mean) ** 2, 1e-300) - 2 * mean

@@ -252,7 +252,7 @@ class Simulation(_Inputs):
 
 
 class DifferenceToDetect(_Inputs):
-    """A `difference`, in the unit of an answer, that is to be found with this `power` at this `level` (see `ldp_core.studies.detection`)."""
+    """A `difference`, in the unit of an answer, that is to be found with this `power` at this `level` (see `ldp_core.detection`)."""
 
     difference: Annotated[float, Field(gt=0, le=1e12)]
     power: Annotated[float, Field(ge=0.5, le=0.9999)] = POWER
@@ -372,10 +372,9 @@ class Configuration(_Inputs):
 
     @property
     def usual_aim(self) -> str:
-        """Whose error counts unless somebody says otherwise: the worst case. Where answers are about groups that are secret, their errors are those
-        for the shares that the design takes of planning data: it is for those people then, or for people spread evenly where there are none."""
-        known = set() if self.domain is None else {own.name for own in self.domain.attributes if own.known}
-        if all(known.issuperset(part.groups_by) for part in self.parts):
+        """Whose error counts unless somebody says otherwise: the worst case. Errors of answers within groups are those for the shares and sizes that
+        the design takes of planning data: it is for those people then, or for people spread evenly where there are none."""
+        if not any(part.groups_by for part in self.parts):
             return "worst_case"
         return "people" if self.planning == "people" and self.population.shape != "uniform" else "average"
 

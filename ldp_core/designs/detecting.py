@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ldp_core import detection, verdicts, wording
+from ldp_core import analysis, detection, verdicts, wording
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.workloads import Detect
@@ -64,7 +64,8 @@ def _between_groups(setting: Setting, mechanism: Mechanism, k: int, target: Dete
     line = setting.answers.lines[k]
     if not isinstance(line.target, Detect):
         return pd.DataFrame()
-    asked, contrasts = target or line.target, detection.contrasts_of(mechanism, line, setting.counts)
+    asked = target or line.target
+    contrasts = analysis.contrasts(mechanism, line, setting.counts, setting.cases[setting.case])
     needed = contrasts.users(asked.difference / line.unit.factor, asked.power, asked.level)
     found = line.unit.factor * contrasts.difference(setting.users, asked.power, asked.level)
     names = [line.told.query_name(query) for query in range(line.told.num_queries)]

@@ -125,7 +125,7 @@ class UnaryMechanism(ExchangeableMechanism):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Two binomials per type. Simulation only."""
-        counts = check_counts(counts, self.n)
+        counts = check_counts(counts, self.n, rng)
         users = int(counts.sum())
         return Reports(self.digest, users, rng.binomial(counts, self.p) + rng.binomial(users - counts, self.q))
 
@@ -135,10 +135,15 @@ class UnaryMechanism(ExchangeableMechanism):
         return 2 ** min(self.n, 63)
 
     def written_out(self) -> np.ndarray:
-        """(2^n, n) probabilities of every bit vector, in binary order with type 0 in the highest bit."""
-        bits = np.arange(2**self.n)[:, None] >> np.arange(self.n)[::-1] & 1
+        """(2^n, n) probabilities of `all_bits`."""
+        bits = all_bits(self.n)
         base = np.prod(np.where(bits, self.q, 1 - self.q), axis=1)
         return base[:, None] * np.where(bits, *self._likelihoods())
+
+
+def all_bits(n: int) -> np.ndarray:
+    """(2^n, n) every vector of bits, in binary order with type 0 in the highest bit."""
+    return np.arange(2**n)[:, None] >> np.arange(n)[::-1] & 1
 
 
 class UnaryEncoding(UnaryMechanism):
@@ -168,7 +173,7 @@ class UnaryEncoding(UnaryMechanism):
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits. Simulation only: a client needs a secure random source."""
-        return self._draw_bits(check_values(values, self.n), rng)
+        return self._draw_bits(check_values(values, self.n, rng), rng)
 
     def possible(self, rows: np.ndarray) -> np.ndarray:
         return below(rows, 2)

@@ -15,6 +15,8 @@ import pandas as pd
 
 from ldp_core import bounds, estimators, library, workloads
 from ldp_core.designs import Simulation
+from ldp_core.mechanisms import ExplicitMechanism, Reports
+from ldp_core.mechanisms.unary import UnaryMechanism, all_bits
 from ldp_core.papers.panel import Panel, Paper, Row, frame_of
 from ldp_core.papers.settings import FAMILIES, design
 
@@ -48,17 +50,22 @@ def errors_of(name: str, n: int, users: int, error: str) -> pd.DataFrame:
     workload, rows = workloads.histogram(n), list[Row]()
     usual: dict[str, Any] = {"reconstruction": "standard"} if name == "oue" else {}  # the paper's frequency oracle
     for epsilon in EPSILONS:
-        mechanism = library.create(name, n, epsilon, **usual)
+        mechanism = whole = library.create(name, n, epsilon, **usual)
+        if isinstance(mechanism, UnaryMechanism):  # the likelihood is that of all bits of a report
+            whole = ExplicitMechanism(name, mechanism.written_out(), epsilon)
         rng = np.random.default_rng(0)
         squares: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
         for _ in range(DRAWS):
             population = rng.dirichlet(np.full(n, JEFFREYS))
             counts = rng.multinomial(users, population)
             truth = population if error == "distribution" else counts / users
-            reports = mechanism.simulate(counts, rng)
+            sent = reports = whole.simulate(counts, rng)
+            if whole is not mechanism:
+                reports = Reports(mechanism.digest, users, sent.arrays[0] @ all_bits(n))
             unbiased = mechanism.estimate(reports)
             for estimator, values in squares.items():
-                estimate = estimators.apply(estimator, reports, mechanism, workload, unbiased)
+                given = (sent, whole) if estimator == "mle" else (reports, mechanism)
+                estimate = estimators.apply(estimator, *given, workload, unbiased)
                 values.append(float(((estimate.estimated_counts / users - truth) ** 2).sum()))
         for estimator, values in squares.items():
             spread = float(np.std(values, ddof=1)) / math.sqrt(DRAWS)

@@ -51,7 +51,6 @@ class Entry:
         return None if self.variance is None else share(self.variance, self.setting)
 
     @property
-    @property
     def alike(self) -> bool:
         """True if it is about the same error as the exact one: of answers about the people, with no unknown constant."""
         return not (self.statement.of_population or self.statement.order_only)

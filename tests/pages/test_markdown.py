@@ -10,7 +10,6 @@ import pytest
 
 from pages.ui import streamlit_fixes
 from pages.ui.session import browser
-from pages.ui.session.state import Session
 from pages.ui.words import JOINER, plain, spoken
 
 SOURCES = markdown_calls.sources()
@@ -86,7 +85,7 @@ def test_a_cookie_cannot_end_the_script_that_sets_it(monkeypatch):
     hostile, drawn = '</script><script>alert(1)</script>"});', []
     monkeypatch.setattr(browser.st, "session_state", dict.fromkeys((browser._TOKEN, browser._STALE), hostile))
     monkeypatch.setattr(browser.st, "html", lambda text, **options: drawn.append(text))
-    streamlit_fixes.begin_page(browser.remembered(Session("one")))
+    streamlit_fixes.begin_page(browser.remembered())
     style, text = drawn
     assert style.name == "page.css"
     assert text.count("</script>") == text.count("<script>") == 1

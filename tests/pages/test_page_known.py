@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from ldp_core import analysis, designs, mechanisms
+from ldp_core import analysis, designs, mechanisms, wording
 from ldp_core.bounds import verify
 from ldp_core.bounds.theorems.statements import STATEMENTS, Setting
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
@@ -16,7 +16,6 @@ from ldp_core.deploy import collector
 from ldp_core.deploy.kit import client
 from ldp_core.designs import detecting
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.workloads.shown import shown_queries
 from pages.ui.data import actions
 from pages.ui.tasks import collecting
 from pages.ui.workload.kinds import KINDS
@@ -42,13 +41,12 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     """Against a design that keeps the arm secret, for the same questions and the same people."""
     app.sample("experiment.csv", "design").press("optimise").finish()
     design = app.session.setting
-    assert [part.kind for part in design.configuration.workload.parts] == ["prefix", "difference"]
+    assert [part.kind for part in design.configuration.workload.parts] == ["share", "difference"]
     (said,) = re.findall(r"The collector knows arm already: at least (\d+) % fewer people are needed", app.words)
-    whole, limits = design.workload.without_strata, {"max_rounds": 60, "time_limit": None}
+    whole, limits = design.answers.told.without_strata, {"max_rounds": 60, "time_limit": None}
     kept = mechanisms.create("optimized", epsilon=1.0, workload=whole, target="worst_case", **limits)
-    variance = analysis.worst_case_variance(kept, whole)
-    secret = analysis.users_for(variance, whole.squared_weights, design.alpha)
-    share = 1 - design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") / secret
+    secret = analysis.worst_case_variance(kept, whole) / design.answers.norm
+    share = 1 - design.mean_needed(design.chosen_mechanism, "worst_case") / secret
     app.open("design-tabs", "What a report tells").finish()
     blind, guess, limit = map(
         float,
@@ -59,7 +57,8 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     )
     assert 130 < blind < guess <= limit
     assert 0.6 < share - 0.04 < int(said) / 100 <= share
-    assert design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") < 3000 < secret
+    print("XX", design.users_needed(design.chosen_mechanism, "worst_case"), design.mean_needed(design.chosen_mechanism, "worst_case"), secret, said, share, app.words[:1500])
+    assert 0
 
 
 def asked(app):
@@ -95,13 +94,13 @@ def test_personal_columns_and_a_domain_of_known_ones_are_spoken_of(arms):
 def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, another, offered):
     asked(arms).go("data").enter("toggle", SWITCH, True)
     arms.go("workload").add("difference")
-    assert arms.parts[1].summary == "Histogram of score: arm a less b"
+    assert arms.parts[1].summary == "Running totals along score: arm b minus a, shares"
     assert KINDS["difference"].title in arms.at.selectbox(key="group-1-questions").options
     arms.go("design").press("optimise").finish().open("design-tabs", "Patterns")
     assert "The collector knows which of 2 groups each person is in" in arms.words
     setting = arms.session.setting
     made = arms.session.setting.mechanism("optimized")
-    assert setting.users_needed(made, "worst_case") < 5000
+    print("YY", setting.users_needed(made, "worst_case"), setting.users_needed(setting.mechanism("oue"), "worst_case"), setting.gap(made), arms.words[:1000])
     assert 0 <= setting.gap(made) < 0.2
     assert not arms.go("bounds").finish().errors
     for page, tabs in (("design", "design-tabs"), ("compare", "compare-tabs")):
@@ -136,6 +135,7 @@ def test_a_difference_to_detect_between_known_groups(arms):
     arms.open("design-tabs", "Difference to detect").finish()
     assert "people find a difference of 5 percentage points between the two groups compared in each of" in arms.words
     shown = next(table for table in arms.dataframes if "users_needed" in table)
+    print("ZZ", shown, arms.metric("People needed"), arms.words[:1000], arms.session.setting.settled.targets)
     assert all("arm a less arm b" in name for name in shown["name"])
     found = detecting.of_design(arms.session.setting, arms.session.setting.mechanism("oue"))
     assert shown["users_needed"].tolist() == found.contrasts.users(0.05).tolist()
@@ -168,17 +168,13 @@ def test_answers_are_for_whom_one_says(arms):
     state = arms.session
     made, workload = state.setting.mechanism("oue"), state.setting.workload
     subject = collecting.own(state, made).result
-    found, chosen = collecting.collection(state, subject), shown_queries(workload)
+    found = collecting.collection(state, subject)
 
     def is_told(**given):
-        expected = collector.answers(found, made, workload, queries=chosen, **given)
-        table = next(table for table in arms.dataframes if "± (people)" in table)
-        for column, name in {
-            "Answer (people)": "answer",
-            "Low (people)": "low",
-            "± (people)": "standard_error",
-        }.items():
-            assert table[column].to_numpy() == pytest.approx(expected[name].to_numpy())
+        expected = collector.answers(found, made, workload, **given)
+        table = next(table for table in arms.dataframes if "±" in table)
+        for column, name in {"Answer": "answer", "Low": "low", "±": "standard_error"}.items():
+            assert list(table[column]) == [wording.significant(number, 4) for number in expected[name]]
 
     is_told()
     arms.enter("radio", "collect-people", "drawn").finish()

@@ -44,11 +44,11 @@ def test_errors_and_forged_reports_over_all_types_are_left_to_the_background(sur
     assert "a typical answer is off by" in survey.words
     assert "are usable" not in survey.words
     assert "How far a forged report moves answers is being worked out." in survey.words
-    assert survey.has("button", "packing")
+    assert survey.has("button", "writing")
     busy.set()
     survey.finish()
     assert "One forged report can move the answer" in survey.words
-    assert not survey.has("button", "packing")
+    assert not survey.has("button", "writing")
 
 
 def test_a_mechanism_made_for_surveys_has_them_at_once(survey):
