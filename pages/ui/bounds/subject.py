@@ -25,8 +25,8 @@ def variances(state: Session, mechanism: Mechanism) -> tuple[float, float, float
     """Variances per user of a mechanism: averaged over the types, which predictions are about, for the people that the design is for,
     as on all pages, and of the worst type. ValueError where they take too long."""
     setting, profile = state.setting, state.setting.profiled(mechanism, state.setting.answers.told)
-    by_case = (setting.cases[case].variance(profile) for case in (setting.even_case, setting.case))
-    return (*by_case, float(profile.max()))
+    even, own = (setting.cases[case].variance(profile) for case in (setting.even_case, setting.case))
+    return even, own, float(profile.max())
 
 
 def in_targets(state: Session, variance: float) -> float:
