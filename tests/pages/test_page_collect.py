@@ -71,8 +71,7 @@ def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(anothe
     app = another().go("collect")
     assert "needs a domain" in app.words
     design, session = collect.session.design(), collect.session
-    packed = work.kit(session, session.setting.mechanism("subset_selection"))
-    content = packed.get(True)
+    content = work.kit(session, session.setting.mechanism("subset_selection")).get(True)
     app.enter("segmented_control", "collect-whose", "The design of a kit")
     (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]
     box.set_value(("kit.zip", content, "application/zip")).run()

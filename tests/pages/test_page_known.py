@@ -23,6 +23,7 @@ from pages.ui.workload.kinds import KINDS
 
 SWITCH = "data-known"
 OF_ARMS = "difference of points of the group"
+TAKEN = "the file holds each share or average in the data and the size of each group, two digits of each"
 CLEAR = "Sent in the clear beside each report"
 
 
@@ -64,6 +65,10 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     assert float(found) == pytest.approx(
         5 * (design.users_needed(design.chosen_mechanism, "people") / 3000) ** 0.5, rel=0.02
     )
+    assert TAKEN in app.go("export").words
+    app.go("data").enter("checkbox", "data-planning", False).go("design")
+    assert app.has("button", "optimise"), "what was fitted to the shares and sizes in the data is stale"
+    assert TAKEN not in app.go("export").words
 
 
 def asked(app):
