@@ -6,12 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ldp_core import analysis, verdicts, wording
+from ldp_core import verdicts, wording
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import reasons
 from ldp_core.deploy.commands import main
 from ldp_core.deploy.kit.opening import open_kit
+from ldp_core.designs import WorkloadRecipe
+from ldp_core.workloads import HistogramPart, MeanPart
 from pages.ui import promises
+from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import collecting, work
 
 USERS = 3000
@@ -68,8 +71,7 @@ def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(anothe
     app = another().go("collect")
     assert "needs a domain" in app.words
     design, session = collect.session.design(), collect.session
-    packed = work.kit(session, session.setting.mechanism("subset_selection"))
-    content = packed.get(True)
+    content = work.kit(session, session.setting.mechanism("subset_selection")).get(True)
     app.enter("segmented_control", "collect-whose", "The design of a kit")
     (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]
     box.set_value(("kit.zip", content, "application/zip")).run()
@@ -208,14 +210,23 @@ def test_files_with_ids_and_without_are_counted_together_once_a_box_is_ticked(co
 def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect):
     count(collect, ("monday.csv", reports(collect)[0]))
     about = subject(collect)
-    found = collector.manipulation(about.mechanism, about.workload, analysis.judged_queries(about.workload))
-    name = about.workload.query_name(found.farthest, about.labels)
-    assert (
-        f"One forged report can move the answer to **{name}** by at most **{wording.significant(found.reach.max())} people** (an honest report adds at "
-        "most 1 person on average)" in collect.words
-    )
+    found = collector.manipulation(about.mechanism, about.workload)
+    name, moved = about.workload.query_name(found.farthest), wording.significant(100 * found.reach.max() / USERS)
+    told = f"by at most **{moved} percentage points** (an honest report by at most {wording.significant(100 / USERS)} on average)"
+    assert f"One forged report can move the answer to **{name}** {told}" in collect.words
     share, number = text(wording.share(found.share(USERS))), wording.count(found.reports(USERS))
     assert f"Forged reports of **{share}** of people, {number} of {USERS:,} users, move" in collect.words
+
+
+def test_a_forged_report_moves_an_average_in_its_own_unit(app):
+    parts = (HistogramPart(attribute="x"), MeanPart(attribute="x"))
+    app.declare(users=1000).session.change(
+        workload=WorkloadRecipe(parts=parts), mechanism=choose_mechanism("randomized_response")
+    )
+    values, q = np.arange(16) + 0.5, 1 / (np.e + 15)  # the chance of each other value
+    adds = (values - q * values.sum()) / (np.e * q - q)
+    moved = wording.significant(np.abs(adds[:, None] - values).max() / 1000)
+    assert f"the answer to **average of x** by at most **{moved} in x**" in app.go("export").finish().words
 
 
 def test_where_reports_are_is_said_as_it_is(monkeypatch):

@@ -3,7 +3,6 @@
 import io
 import json
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -13,12 +12,7 @@ from pages.ui.session import exchange
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 
-APP = Path(__file__).parents[2] / "app.py"
 ROWS = b"id,diagnosis,age\n1,flu,20\n2,cold,30\n3,flu,40\n4,flu,50\n"
-
-
-def needed(app):
-    return next(metric.value for metric in app.go("design").at.metric if metric.label == "People needed")
 
 
 # --- saving ---------------------------------------------------------------------------------------------------------
@@ -36,7 +30,7 @@ def test_save_holds_the_strategy_and_brings_back_the_same_numbers(ages, another)
     assert button.proto.deferred_file_id, "it is made when it is asked for"
     other = another().load(saved)
     assert other.at.title[0].value == "Design"
-    assert needed(other) == needed(ages)
+    assert other.go("design").metric("People needed") == ages.metric("People needed")
 
 
 def test_save_works_where_nothing_can_be_worked_out(app, another):

@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ import pytest
 from ldp_core import mechanisms
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
-
-APP = Path(__file__).parents[2] / "app.py"
 
 
 def document(app):
