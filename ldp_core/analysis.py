@@ -19,7 +19,7 @@ from ldp_core.data.population import expected_people
 from ldp_core.detection import Contrasts, contrasts_of
 from ldp_core.limits import MOST_JUDGED_QUERIES
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.people import Counts, People, people_of, users_of
+from ldp_core.people import Counts, People, checked_counts, people_of, users_of
 from ldp_core.shuffled import shuffled as shuffled
 from ldp_core.verdicts import NOISE, USABLE, judge, largest_error
 from ldp_core.workloads import (
@@ -38,13 +38,12 @@ from ldp_core.workloads import (
     assembled,
 )
 from ldp_core.workloads.answers import LARGEST_SIZE_ERROR, OF_GROUP, POINTS
+from ldp_core.workloads.base import check_workload
 from ldp_core.workloads.shown import shown_queries
 
 DEFAULT_ALPHA = 0.01
 EXPECTED_USERS = 10_000
 """People who are expected where no one said how many."""
-MOST_ALONE = 128
-"""Types for which each question is designed for on its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +258,7 @@ def alone(asked: Answers, line: Line, epsilon: float, counts: Counts, case: Case
     except ValueError:  # the collector knows the answers
         return 0.0
     size = workload.working_types if workload.strata is None else workload.strata.types.shape[1]
-    if size > MOST_ALONE:
+    if size > limits.MOST_ALONE_TYPES:
         return math.nan
     prior = None if case is None or case.prior is None or case.uniform else case.prior
     made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior).mechanism()
@@ -349,8 +348,10 @@ def contrasts(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
 
 
 def _people(workload: Workload, counts: Counts | None) -> Counts:
+    check_workload(workload)
     if counts is not None:
-        return counts if workload.survey is None else people_of(counts, workload.survey.shape)
+        survey = workload.survey
+        return checked_counts(counts, workload.n) if survey is None else people_of(counts, survey.shape)
     if workload.survey is None:
         return np.full(workload.n, EXPECTED_USERS / workload.n)
     return expected_people("uniform", workload.survey.shape, EXPECTED_USERS)

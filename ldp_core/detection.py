@@ -119,9 +119,7 @@ def reach(power: float, level: float) -> float:
     return answers.reach(Detect(1.0, power, level))
 
 
-def contrasts_of(
-    mechanism: Mechanism, line: Line, counts: Counts | None, noise: np.ndarray | None = None
-) -> Contrasts:
+def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise: np.ndarray | None = None) -> Contrasts:
     """The differences that a question asks for, between people spread as ``counts`` are, as ratios a/b (their unit divided by its factor).
 
     ``noise`` (q,) is the variance of the answers a person in another case than that of these people; who takes part is then as the design takes
@@ -205,6 +203,8 @@ def _moving(
     # A few of everybody: where nobody is counted, it is not open who moves.
     people = people / people.sum() * _PEOPLE + inside * 1e-3
     (low, high), users = (row[inside].min(), row[inside].max()), people.sum()
+    if np.isclose(low, high):  # the same of all, so that it cannot move
+        return 0.0, 0.0, 0.0
     mean = people @ row / users
     tied = noise(people * (row - low)) - (mean - low) * noise(people) + people @ (row**2 * (row - mean))
     slope = tied / max(people @ (row - mean) ** 2, 1e-300) - 2 * mean

@@ -39,6 +39,8 @@ MOST_MATRIX_TYPES = 4096
 MOST_TRANSFORMED_TYPES = 2**16
 # A table of counts, whose cells may be all types.
 MOST_TABLE_CELLS = 2**20
+# Each question is also designed for on its own, to say what it would cost alone: a second or two.
+MOST_ALONE_TYPES = 128
 # Bins of a page: each is one type of a table of counts.
 MOST_BINS_ON_PAGES = 2**20
 # Bins and periods of equal width, which trees and transforms handle without listing them.

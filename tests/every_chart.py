@@ -5,12 +5,14 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workloads
+from ldp_core import analysis, beliefs, charts, frames, library, mechanisms, papers, workloads
 from ldp_core.bounds.theorems import frequency
 from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.deploy import collector
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
 from ldp_core.studies import asking, curves, outcomes, planning, sweep, theorems
+from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, PrefixPart, SharePart, over_attributes
 
 N = 24
 MECHANISMS = (
@@ -118,7 +120,7 @@ def _costs():
             "alike": [True, True, False, True],
         }
     )  # fmt: skip
-    errors = query_frame()
+    errors = _told()
     ages = library.create("subset_selection", n=N, epsilon=1.0)
     shares = COUNTS / COUNTS.sum()
     allowed = lambda at: beliefs.over_epsilon(0.5, shares, N, np.union1d(curves.epsilons(at), at))  # noqa: E731
@@ -138,7 +140,7 @@ def _costs():
         "over size, few": lambda look: charts.users_over_size(sizes[sizes["name"].isin(["haar", "svd"])], 24, look),
         "error over users": lambda look: charts.error_over_users(over_users, 0.01, look),
         "side by side": lambda look: charts.side_by_side(beside, look),
-        "query errors": lambda look: charts.query_errors(errors, look, True),
+        "query errors": lambda look: charts.query_errors(errors, look),
         "beliefs": lambda look: charts.beliefs(allowed(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),
         "beliefs, small epsilon": lambda look: charts.beliefs(allowed(0.2), 0.2, 0.5, ages.name, 0.52, 0.09, look),
         "users over epsilon": lambda look: charts.users_over_epsilon(reach, 1.0, 48_842, look=look),
@@ -149,9 +151,12 @@ def _costs():
     }
 
 
-def query_frame():
-    made = [mechanisms.create(name, n=N, epsilon=1.0) for name in MECHANISMS[1:5]]
-    return frames.query_errors(made, workloads.prefix(N), COUNTS, AGES)
+def _told():
+    workload, parts = over_attributes([PrefixPart(attribute="age")], Domain(attributes=(AGE,)), counts=COUNTS), []
+    for name in MECHANISMS[1:5]:
+        told = analysis.answers(mechanisms.create(name, n=N, epsilon=1.0), workload, COUNTS)
+        parts.append(told.assign(mechanism=name, error=told["standard_error"] / told["target"]))
+    return pd.concat(parts)
 
 
 def _asked():
@@ -167,29 +172,38 @@ def _simulated():
     made = {name: mechanisms.create(name, n=N, epsilon=1.0) for name in names}
     scale = outcomes.Scale(np.arange(N, dtype=float), "years", workload)
     found = outcomes.compare(made, workload, COUNTS, AGES, 9, 0, ESTIMATORS, [scale])
-    sets = workloads.on_types("all_marginals", 32)
-    people = np.random.default_rng(0).multinomial(20_000, np.full(32, 1 / 32))
-    types = [f"type {i}" for i in range(32)]
-    marginals = outcomes.releases(mechanisms.create("fourier", n=32, epsilon=1.0), sets, people, types)
-    ranges = outcomes.compare({"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",))
-    three = outcomes.releases(made["haar"], workload, COUNTS, AGES)
-    unordered = outcomes.releases(made["haar"], workloads.all_range(N), COUNTS, AGES)
 
     def one(frame, mechanism="haar", estimator="unbiased"):
         return frame[(frame["mechanism"] == mechanism) & (frame["estimator"] == estimator)]
 
-    missed = one(found.intervals).copy()
-    missed.loc[missed.index[::4], "holds"] = False
     return {
-        "answers": lambda look: charts.answers(one(found.queries), look),
+        "answers": lambda look: charts.answers(one(found.answers), look),
         "errors": lambda look: charts.errors(found.errors, look),
         "distribution": lambda look: charts.distribution(one(found.curves), "age", look),
         "quantiles": lambda look: charts.quantile_errors(found.quantiles, "years", look),
-        "releases, three": lambda look: charts.releases(three, True, look),
-        "releases, unordered": lambda look: charts.releases(unordered, False, look),
-        "releases, sets": lambda look: charts.releases(marginals, False, look),
-        "intervals": lambda look: charts.intervals(missed, True, look),
-        "intervals, unordered": lambda look: charts.intervals(one(ranges.intervals), False, look),
+        "intervals": lambda look: charts.result(one(found.answers), look),
+    }
+
+
+@cache
+def _results():
+    """A question of many answers, and others of few: shares and averages in groups with long names, and differences of these."""
+    group = CategoricalAttribute(name=WORDY[1], values=WORDY, known=True)
+    domain = Domain(attributes=(AGE, group, CategoricalAttribute(name=WORDY[0], values=("yes", "no"))))
+    share, mean = HistogramPart(attribute=WORDY[0]), MeanPart(attribute="age")
+    over = {"attribute": WORDY[1], "first": WORDY[2], "second": WORDY[3]}
+    parts = [PrefixPart(attribute="age"), SharePart(of=share, within=(WORDY[1],)), mean]
+    parts += [DifferencePart(of=of, **over) for of in (share, mean)]
+    people = np.random.default_rng(3).multinomial(20_000, np.full(domain.size, 1 / domain.size))
+    workload = over_attributes(parts, domain, counts=people)
+    mechanism = mechanisms.create("hadamard", workload=workload, epsilon=2.0)
+    haar, ranges = mechanisms.create("haar", n=N, epsilon=1.0), workloads.all_range(N)
+    return {
+        "result": lambda look: charts.result(collector.release(mechanism, workload, people), look),
+        "result, promised": lambda look: charts.result(
+            charts.promised(analysis.answers(mechanism, workload, people)), look
+        ),
+        "result, many": lambda look: charts.result(collector.release(haar, ranges, COUNTS), look),
     }
 
 
@@ -214,6 +228,13 @@ def _panels():
     return {name: drawer(*one) for name, one in found.items()}
 
 
-FAMILIES = {"inputs": _inputs, "costs": _costs, "simulated": _simulated, "theory": _theory, "papers": _panels}
+FAMILIES = {
+    "inputs": _inputs,
+    "costs": _costs,
+    "simulated": _simulated,
+    "results": _results,
+    "theory": _theory,
+    "papers": _panels,
+}
 """Draws each chart of a family from a look, by the chart's name; the data of the charts are
 computed when the family is first drawn."""

@@ -98,24 +98,6 @@ def test_users_from_an_objective_are_those_of_the_average_case():
     assert analysis.users_from_objective(workload.trace / 2, workload, 0.01) == 0
 
 
-def test_a_summary_repeats_the_single_functions():
-    mechanism, workload = mechanisms.create("hierarchical", 8, 1.5), workloads.prefix(8)
-    counts = np.array([10, 0, 5, 400, 3, 0, 90, 12])
-    summary = analysis.summarise(mechanism, workload, counts, alpha=0.02)
-    users, p = counts.sum(), workload.num_queries
-    worst, average = (f(mechanism, workload) for f in (analysis.worst_case_variance, analysis.average_variance))
-    assert (summary.name, summary.epsilon) == ("hierarchical", 1.5)
-    assert summary.users_needed == pytest.approx(analysis.sample_complexity(mechanism, workload, 0.02))
-    assert summary.worst_case_variance == worst
-    assert summary.average_variance == average
-    assert summary.objective == pytest.approx(analysis.objective(mechanism, workload))
-    assert summary.standard_error_worst_case == pytest.approx(math.sqrt(users * worst / p) / users)
-    assert summary.standard_error_average == pytest.approx(math.sqrt(users * average / p) / users)
-    errors = analysis.standard_errors(mechanism, workload, counts)
-    assert summary.standard_error_on_data == pytest.approx(math.sqrt((errors**2).mean()) / users)
-    assert summary.noise_floor == pytest.approx(1.959964 * summary.standard_error_worst_case, rel=1e-4)
-
-
 @pytest.mark.parametrize("alpha", [0, 1.01, float("nan")])
 def test_bad_target_errors_are_refused(alpha):
     mechanism, workload = mechanisms.create("randomized_response", 4, 1.0), workloads.histogram(4)

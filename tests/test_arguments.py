@@ -58,7 +58,9 @@ def test_targets_that_are_no_shares_are_refused(alpha):
 @pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 3, -1], [1, 2, 3, np.nan], list("abcd")])
 @pytest.mark.crossed
 @pytest.mark.parametrize(
-    "figures", [analysis.standard_errors, analysis.variance_on_data, analysis.summarise], ids=lambda one: one.__name__
+    "figures",
+    [analysis.standard_errors, analysis.variance_on_data, analysis.answers, analysis.people_needed],
+    ids=lambda one: one.__name__,
 )
 def test_counts_of_other_types_have_no_errors(figures, counts):
     """Three counts for four types had three errors, those of another domain."""

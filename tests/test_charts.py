@@ -7,12 +7,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from ldp_core import beliefs, charts, mechanisms, workloads
+from ldp_core import beliefs, charts
 from ldp_core.charts.theme import PIXELS, log_axis
 from ldp_core.data.domain import CategoricalAttribute, NumericAttribute
 from ldp_core.papers import frame_of
 from ldp_core.pictures import binned
-from ldp_core.studies import curves, outcomes
+from ldp_core.studies import curves
 
 NAMES = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 LIMIT = 2_000_000  # bytes of JSON that reach the browser
@@ -163,27 +163,46 @@ def test_compared_designs_show_cost_and_proof():
 # --- simulated collections ----------------------------------------------------------------------------------------
 
 
-def test_queries_without_an_order_are_put_in_that_of_the_truth_and_missed_intervals_stand_out():
-    counts = np.random.default_rng(0).multinomial(2000, np.arange(1, 33) / np.arange(1, 33).sum())
-    made = {"hadamard": mechanisms.create("hadamard", 32, 1.0)}
-    found = outcomes.compare(made, workloads.all_range(32), counts, [f"<b>{i}</b>" for i in range(32)], 3)
-    three = outcomes.releases(made["hadamard"], workloads.all_range(32), counts, [f"<b>{i}</b>" for i in range(32)])
-    first = three[three["release"] == 1].sort_values("true", kind="stable")
-    fig = charts.releases(three, in_order=False)
-    truth, published = fig.data[:2]
-    assert np.diff(truth.y).min() >= 0
-    assert published.y == pytest.approx(100 * first["released"])
-    assert published.x.tolist() == list(range(1, len(first) + 1))
-    assert published.mode == "markers"
-    assert "<b>" not in published.customdata[0]  # labels of the user's are no markup
-    assert "true answer" in fig.layout.xaxis2.title.text  # three collections, in one row
-    rows = found.intervals[:16].assign(holds=[True] * 10 + [False] * 6)
-    held, missed, truth = charts.intervals(rows).data
-    assert len(held.x) == 30
-    assert list(missed.x[::3]) == (rows["query"][10:] + 1).tolist()
-    assert missed.y[1] == pytest.approx(100 * rows["high"].iloc[10])
-    assert truth.y == pytest.approx(100 * rows["true"])
-    assert not charts.intervals(rows.assign(holds=True)).data[1].showlegend
+def test_a_result_has_one_unit_a_panel_bars_for_many_answers_and_rows_for_few():
+    many = pd.DataFrame(
+        {"line": 0, "question": "score", "name": [f"score <b>{i}</b>" for i in range(8)], "unit": "points"}
+    )
+    few = pd.DataFrame(
+        {
+            "line": [1, 2, 3],
+            "question": ["average", "difference", "other average"],
+            "name": ["average of pay", "average of pay: new minus old", "average of <i>pay</i> in arm new"],
+            "unit": ["pay", "difference of pay", "pay"],
+        }
+    )
+    frame = pd.concat([many, few], ignore_index=True)
+    frame = frame.assign(answer=[10.0] * 8 + [31.0, -2.0, np.nan], verdict=["usable"] * 10 + ["noise"])
+    frame = frame.assign(low=frame["answer"] - 3, high=frame["answer"] + 4, true=frame["answer"] + 1)
+    fig = charts.result(frame)
+    titles = [words.text for words in fig.layout.annotations[:3]]
+    assert titles == ["score (% of people)", "in pay", "differences, in pay"]
+    (bars,) = [trace for trace in fig.data if trace.type == "bar"]
+    assert (list(bars.y), list(bars.error_y.array), list(bars.error_y.arrayminus)) == ([10] * 8, [4] * 8, [3] * 8)
+    assert not any("<b>" in str(words) for words in bars.customdata.ravel())  # labels of the user's are no markup
+    assert fig.layout.xaxis.ticktext[0] == "&lt;b&gt;0&lt;/b&gt;"  # without the word that all begin with
+    marks = [trace for trace in fig.data if trace.type == "scatter" and trace.mode == "markers"]
+    truth, averages, _, difference, _ = marks
+    assert list(truth.y) == [11] * 8
+    assert (averages.xaxis, list(averages.x)[:1], averages.marker.color[1]) == ("x2", [31], charts.LIGHT.faint)
+    assert (difference.xaxis, list(difference.x)) == ("x3", [-2])
+    assert [shape.x0 for shape in fig.layout.shapes if shape.xref == "x3"] == [0]  # no difference at all
+    missed = charts.result(few.assign(answer=1.0, low=0.0, high=2.0, true=9.0)).layout.xaxis.range
+    assert missed[0] < 0 < 9 < missed[1]  # the truth is seen where an interval misses it
+    intervals = [list(trace.x) for trace in fig.data if trace.type == "scatter" and trace.mode == "lines"]
+    assert intervals[0] == [28, 35]
+    assert intervals[2] == [-5, 2]
+
+
+def test_a_promise_reaches_two_standard_errors_to_each_side_of_what_is_planned():
+    promised = charts.promised(pd.DataFrame({"value": [40.0, np.nan], "standard_error": [2.0, 1.0]}))
+    assert promised["answer"].tolist()[:1] == [40.0]
+    assert promised["low"].tolist() == pytest.approx([40 - 1.96 * 2, -1.96])
+    assert promised["high"].tolist() == pytest.approx([40 + 1.96 * 2, 1.96])
 
 
 def test_marks_of_beliefs_stand_on_their_lines_and_say_their_numbers():

@@ -141,9 +141,7 @@ def test_no_line_joins_categories(figs):
 
 
 def test_queries_without_an_order_are_not_joined():
-    frame = every_chart.query_frame()
-    assert not any(joined(trace) for trace in charts.query_errors(frame).data)
-    assert all(joined(trace) for trace in charts.query_errors(frame, in_order=True).data)
+    assert not any(joined(trace) for trace in figure("light", "query errors").data)
 
 
 @pytest.mark.crossed

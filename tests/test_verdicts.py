@@ -8,15 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldp_core import analysis, mechanisms, verdicts, workloads
-from ldp_core.data import tables
+from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.workloads import Detect, DifferencePart, HistogramPart, MeanPart, PrefixPart, over_attributes
+from tests.declared import numbers
 
 shares = st.floats(1e-6, 1)
+ARM = CategoricalAttribute(name="arm", values=("old", "new"), known=True)
+HAPPY = CategoricalAttribute(name="happy", values=("no", "yes"))
+SCORE = RangeAttribute(name="score", low=1, high=5, bins=5, integer=True)
+
+
+def target_of(counts, part):
+    """The target that answers about these people have by themselves, in percentage points."""
+    values = Domain(attributes=(numbers("value", 1, len(counts), len(counts), integer=True),))
+    return over_attributes([part(attribute="value")], values, counts=np.array(counts)).asked.lines[0].target
 
 
 @given(shares, st.none() | shares, st.floats(1.001, 100))
 def test_the_rule(target, size, factor):
-    """Usable up to the target and up to half of the answer where its size is known; rough up to twice either; noise beyond."""
-    limit = target if size is None else verdicts.limits(target, np.array([size]))
+    """Usable up to the target and, for shares, up to half of the answer; rough up to twice either; noise beyond."""
+    limit = target if size is None else verdicts.largest_error(target, np.array([size]))
     most = target if size is None else min(target, size / 2)
     for error, verdict in {
         0.0: "usable",
@@ -26,21 +37,22 @@ def test_the_rule(target, size, factor):
         2 * most * factor: "noise",
     }.items():
         assert verdicts.judge(np.array([error]), limit).tolist() == [verdict]
+    assert verdicts.judge(np.array([math.nan]), limit).tolist() == [""]
 
 
-def test_users_needed_make_a_typical_answer_just_usable():
+def test_people_needed_make_answers_just_usable():
     """On a histogram, where all answers of people spread evenly are equally good."""
-    mechanism, workload = mechanisms.create("subset_selection", 50, 1.0), workloads.histogram(50)
-    needed = math.ceil(analysis.sample_complexity(mechanism, workload, verdicts.alpha_for(0.005)))
-    counts = np.full(50, 1 / 50)
+    values = Domain(attributes=(numbers("value", 1, 50, 50, integer=True),))
+    workload = over_attributes([HistogramPart(attribute="value")], values, {"points": 0.5})
+    mechanism, counts = mechanisms.create("subset_selection", 50, 1.0), np.full(50, 1 / 50)
+    needed = math.ceil(analysis.people_needed(mechanism, workload))
     for users, verdict in ((needed, "usable"), (0.99 * needed, "rough"), (needed / 4.1, "noise")):
-        errors = verdicts.standard_errors(mechanism, workload, users * counts)
-        assert set(verdicts.judge(errors, 0.005)) == {verdict}
+        assert set(analysis.answers(mechanism, workload, users * counts)["verdict"]) == {verdict}
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=60), shares)
 def test_a_tally_counts_every_answer_once(errors, target):
-    found = verdicts.tally(np.array(errors), target)
+    found = verdicts.tally(verdicts.judge(np.array(errors), target))
     assert found.judged == found.queries == len(errors)
     assert found.usable == sum(error <= target * (1 + 1e-9) for error in errors)
 
@@ -57,14 +69,30 @@ def test_tallies_in_words(tally, words):
     assert tally.in_words() == words
 
 
-def test_the_headline_says_the_error_first():
-    """Whose numbers are right with one person, too."""
-    assert "(less than one person)" in verdicts.headline(200, "12", 0.0002, 0.01, None)
-    words = verdicts.headline(1, "0.5", 1.0, 0.01, None).replace("\N{NO-BREAK SPACE}", " ")
-    assert (
-        words
-        == "With 1 person at epsilon 0.5 a typical answer is off by ± 100 percentage points (1 person), which is noise."
+def test_the_headline_tells_each_unit_and_what_is_found():
+    plain = lambda words: words.replace("\N{NO-BREAK SPACE}", " ")  # noqa: E731
+    short = plain(verdicts.headline(1, "0.5", 1.5))
+    assert short == "With 1 person at epsilon 0.5 it takes 2 people until every question meets its target."
+    assert "epsilon 12 every question meets its target." in verdicts.headline(200, "12", 0.0002)
+    workload = over_attributes(
+        [
+            HistogramPart(attribute="happy"),
+            MeanPart(attribute="score"),
+            DifferencePart(of=HistogramPart(attribute="happy"), attribute="arm", first="new", second="old"),
+        ],
+        Domain(attributes=(ARM, HAPPY, SCORE)),
     )
+    mechanism = mechanisms.create("optimized", workload=workload, epsilon=1.0, max_rounds=2, time_limit=None)
+    told = analysis.answers(mechanism, workload, np.full(workload.n, 200.0))
+    lines, tally = analysis.lines_of(workload.asked, told), verdicts.tally(told["verdict"])
+    off = [
+        plain(verdicts.in_unit(error, unit)) for error, unit in zip(lines["standard_error"], lines["unit"], strict=True)
+    ]
+    assert plain(verdicts.headline(4000, "1", 9.0, lines, tally)) == (
+        f"With 4,000 people at epsilon 1 answers are off by up to ± {off[0]}, ± {off[1]} and differences by ± {off[2]}; differences "
+        f"from {plain(verdicts.in_unit(lines['finds'].iloc[2], 'difference of points of the group'))} up are found. {tally.in_words()}"
+    )
+    assert off[1].endswith(" in score")
 
 
 def test_every_verdict_has_a_word_and_a_sign_of_its_own_and_the_rule_names_all():
@@ -78,72 +106,65 @@ def test_errors_are_exact_and_without_weights():
     plain = workloads.prefix(16)
     weighted = workloads.union([plain, plain], weights=[1.0, 5.0])
     mechanism, counts = mechanisms.create("haar", 16, 1.0), np.arange(1, 17) * 10
-    errors = verdicts.standard_errors(mechanism, weighted, counts)
-    expected = analysis.standard_errors(mechanism, plain, counts) / counts.sum()
-    np.testing.assert_allclose(errors, [*expected, *expected], atol=1e-8)
-    with pytest.raises(ValueError, match=r"judged for at most 2,048 types; there are 4,096 here"):
-        verdicts.standard_errors(mechanisms.create("haar", 4096, 1.0), workloads.prefix(4096), np.ones(4096))
+    expected = 100 * analysis.standard_errors(mechanism, plain, counts) / counts.sum()
+    errors = analysis.answers(mechanism, weighted, counts)["standard_error"]
+    np.testing.assert_allclose(errors, [*expected, *expected], atol=1e-6)
+    assert "judged for at most 2,048 types; there are 4,096 here" in analysis.too_many_types(workloads.prefix(4096))
 
 
-def test_a_quarter_of_a_typical_answer_is_suggested():
-    found = verdicts.suggest(workloads.histogram(50), np.full(50, 20))
-    assert (found.typical, found.smallest) == pytest.approx((0.02, 0.02))
-    assert (found.target, found.smallest_target) == (0.005, 0.01)
+def test_a_quarter_of_a_typical_answer_is_the_target():
+    assert target_of([20] * 50, HistogramPart) == 0.5
 
 
 def test_answers_count_from_the_nearer_end():
-    counts = np.array([0, 5, 5, 40, 40, 10])
-    found = verdicts.suggest(workloads.prefix(6), counts)
-    assert found.typical == pytest.approx(np.sqrt(np.mean(np.square([0.05, 0.1, 0.5, 0.1]))))
-    assert found.smallest == pytest.approx(0.05)
+    typical = np.sqrt(np.mean(np.square([0.05, 0.1, 0.5, 0.1])))
+    assert target_of([0, 5, 5, 40, 40, 10], PrefixPart) == pytest.approx(100 * typical / 4, rel=0.3)
+    assert target_of([90, 2, 2, 2, 2, 2], PrefixPart) == target_of([2, 2, 2, 2, 2, 90], PrefixPart) < 2
 
 
-@pytest.mark.parametrize("tail", [0, 600])
-def test_a_long_tail_hardly_changes_how_many_users_a_typical_answer_takes(tail):
+def test_a_long_tail_hardly_changes_how_many_users_a_typical_answer_takes():
     """Answers of next to no one make a typical answer smaller, and the allowed error of a typical
     query by as much. The sum of squares counts, and they leave it as it is."""
-    people = np.array([200_000, 300_000, 300_000, 200_000] + [1] * tail)
-    workload = workloads.histogram(len(people))
-    found = verdicts.suggest(workload, people)
-    assert found.typical**2 * workload.num_queries == pytest.approx(0.26, rel=2e-2)
+    for tail in (0, 600):
+        people = [200_000, 300_000, 300_000, 200_000] + [1] * tail
+        found = target_of(people, HistogramPart) / 100
+        assert (4 * found) ** 2 * len(people) == pytest.approx(0.26, rel=0.5)  # one digit of the target
 
 
-def test_the_smallest_share_that_matters_leaves_out_the_tail():
-    counts = tables.expected_counts("zipf", 100, 10**6)
-    found = verdicts.suggest(workloads.histogram(100), counts)
-    shares = counts / counts.sum()
-    larger = np.unique(shares[shares > found.smallest])[0]
-    assert shares[shares < found.smallest].sum() <= verdicts.NEGLIGIBLE < shares[shares < larger].sum()
-    assert found.smallest < found.typical
-
-
-def test_nothing_is_suggested_where_everybody_is_alike():
-    found = verdicts.suggest(workloads.histogram(4), np.array([0, 7, 0, 0]))
-    assert (found.typical, found.smallest, found.smallest_target) == (None, None, None)
-    assert verdicts.alpha_for(found.target) == analysis.DEFAULT_ALPHA
+def test_ten_points_are_the_target_where_everybody_is_alike():
+    assert target_of([0, 7, 0, 0], HistogramPart) == 10 == 100 * math.sqrt(analysis.DEFAULT_ALPHA)
 
 
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=40).filter(any))
-def test_what_is_suggested_can_be_entered(counts):
-    found = verdicts.suggest(workloads.histogram(len(counts)), np.array(counts))
-    for target in (found.target, found.smallest_target):
-        if target is not None:
-            assert verdicts.LEAST_TARGET <= target <= verdicts.LARGEST_TARGET
-            assert 0 < verdicts.alpha_for(target) <= 1
-            assert f"{2 * target:.0e}" == f"{2 * target:.9e}".replace(".000000000", "")
+def test_targets_are_round_and_can_be_entered(counts):
+    target = target_of(counts, HistogramPart)
+    assert 0.01 <= target <= 100
+    assert f"{2 * target:.0e}" == f"{2 * target:.9e}".replace(".000000000", "")
 
 
 def test_an_answer_is_judged_against_its_own_size():
     """Bars below 1 % with an error of 3 points were called usable, since running totals had moved the one target to 8 points."""
-    workload, counts = (
-        workloads.union([workloads.prefix(6), workloads.histogram(6)]),
-        np.array([500, 300, 150, 40, 10, 0]),
-    )
-    limits = verdicts.limits(0.04, verdicts.sizes_of(workload, counts, np.arange(12)))
-    assert limits.tolist() == pytest.approx([0.04] * 9 + [0.02, 0.005, 0])
-    judged = verdicts.judge(np.full(12, 0.0328), limits)
+    workload = workloads.union([workloads.prefix(6), workloads.histogram(6)])
+    counts = np.array([500, 300, 150, 40, 10, 0])
+    limits = verdicts.largest_error(4.0, 100 * workload.answers(counts) / counts.sum())
+    assert limits.tolist() == pytest.approx([4.0] * 9 + [2.0, 0.5, 0])
+    judged = verdicts.judge(np.full(12, 3.28), limits)
     assert judged[:9].tolist() == ["usable"] * 9
     assert judged[9:].tolist() == ["rough", "noise", "noise"]
+
+
+def test_averages_and_differences_are_judged_by_their_targets_alone():
+    """A difference of people spread evenly is 0: however many took part, it was noise."""
+    parts = [
+        MeanPart(attribute="score"),
+        DifferencePart(of=HistogramPart(attribute="happy"), attribute="arm", first="new", second="old"),
+    ]
+    targets = {"score": 0.3, "difference of points of the group": Detect(5.0)}
+    workload = over_attributes(parts, Domain(attributes=(ARM, HAPPY, SCORE)), targets)
+    mechanism = mechanisms.create("optimized", workload=workload, epsilon=1.0, max_rounds=2, time_limit=None)
+    told = analysis.answers(mechanism, workload, np.full(workload.n, 5e5))
+    assert told["value"].tolist() == pytest.approx([3, 0], abs=1e-9)
+    assert told["verdict"].tolist() == ["usable", "usable"]
 
 
 @given(
@@ -151,9 +172,9 @@ def test_an_answer_is_judged_against_its_own_size():
     st.lists(st.floats(0, 1), min_size=8, max_size=8),
     st.floats(1e-4, 1),
 )
-def test_an_answer_smaller_than_twice_its_standard_error_is_never_usable(counts, errors, target):
+def test_a_share_smaller_than_twice_its_standard_error_is_never_usable(counts, errors, target):
     workload = workloads.union([workloads.prefix(4), workloads.histogram(4)])
     counts, errors = np.array(counts), np.array(errors)
-    judged = verdicts.judge(errors, verdicts.limits(target, verdicts.sizes_of(workload, counts, np.arange(8))))
-    smaller = workload.answers(counts) / counts.sum() < 2 * errors / (1 + 1e-6)
-    assert not (smaller & (judged == "usable")).any()
+    sizes = workload.answers(counts) / counts.sum()
+    judged = verdicts.judge(errors, verdicts.largest_error(target, sizes))
+    assert not ((sizes < 2 * errors / (1 + 1e-6)) & (judged == "usable")).any()

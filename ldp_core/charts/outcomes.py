@@ -15,8 +15,6 @@ from ldp_core.charts.theme import LIGHT, Theme
 FEW = 64
 """Up to this many points are drawn one by one."""
 MISSED = "#CC3311"
-LETTERS = 36
-"""Of tick labels, that fit beside each other in the narrowest chart."""
 
 
 def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.Figure:
@@ -78,7 +76,7 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
             customdata=named,
             hovertemplate="up to %{customdata}: %{y:.2f} %" + f"<extra>{name}</extra>",
         )
-    theme.name_ticks(fig, frame["type"], frame["label"], letters=LETTERS, tickangle=0)
+    theme.name_ticks(fig, frame["type"], frame["label"], letters=theme.LETTERS, tickangle=0)
     theme.show_legend(fig)
     return fig
 

@@ -19,6 +19,7 @@ PROMISED = 1.96
 """Standard errors that hold 95 of 100 answers."""
 _PANEL = 230
 _HEAD = 54
+_TITLE = 20
 
 
 def promised(answers: pd.DataFrame) -> pd.DataFrame:
@@ -40,12 +41,13 @@ def result(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         look,
         len(panels),
         1,
-        sum(heights) + 40,
+        sum(heights) + 40 + _TITLE,
         row_heights=heights,
         vertical_spacing=min(0.9 / max(1, len(panels) - 1), 60 / sum(heights)),
         subplot_titles=titles,
     )
     fig.update_annotations(x=0, xanchor="left", font={"size": 13, "color": look.faint})
+    fig.update_layout(margin={"t": theme.MODE_BAR + _TITLE})
     for k, (rows, own) in enumerate(panels, start=1):
         (_rows if rows else _bars)(fig, own.reset_index(drop=True), k, look)
     return fig
@@ -88,7 +90,7 @@ def _rows(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme) -> None:
         fig.add_scatter(x=own["true"], y=places, mode="markers", marker=mark, hoverinfo="skip", row=panel, col=1)
     if str(own["unit"].iloc[0]).startswith("difference of "):
         fig.add_vline(0, line={"color": look.faint, "width": 1, "dash": "dash"}, row=panel, col=1)
-    ends = [value for name in ("low", "high", "answer") for value in own[name] if value == value]
+    ends = own.reindex(columns=["low", "high", "answer", "true"]).stack().tolist()
     if ends:
         space = 0.06 * (max(ends) - min(ends) or 1.0)
         fig.update_xaxes(range=[min(ends) - space, max(ends) + space], row=panel, col=1)
@@ -131,11 +133,10 @@ def _bars(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme) -> None:
     if "true" in own:
         mark = {"symbol": "line-ew-open", "size": 9, "color": look.text, "line": {"width": 2}}
         fig.add_scatter(x=places, y=own["true"], mode="markers", marker=mark, hoverinfo="skip", row=panel, col=1)
-    shown = np.unique(np.linspace(0, len(own) - 1, min(6, len(own))).astype(int))
-    names = _apart(own["name"].tolist())
-    fig.update_xaxes(
-        tickvals=places[shown], ticktext=[theme.short(names[k], 14) for k in shown], tickangle=0, row=panel, col=1
-    )
+    names = [theme.short(name, 14) for name in _apart(own["name"].tolist())]
+    fit = max(2, theme.LETTERS // max(map(len, names)))
+    shown = np.unique(np.linspace(0, len(own) - 1, min(6, fit)).astype(int))
+    fig.update_xaxes(tickvals=places[shown], ticktext=[names[k] for k in shown], tickangle=0, row=panel, col=1)
 
 
 def _apart(names: list[str]) -> list[str]:

@@ -38,6 +38,8 @@ TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
 _TICK_LETTERS = 60
 """Letters in all labels of queries below a chart of half the page's width."""
+LETTERS = 36
+"""Of tick labels, that fit beside each other in the narrowest chart."""
 TITLE_LENGTH = 30
 """Most letters in a line of the title of an axis: as long as the axis of a chart on a telephone."""
 LEGEND_ROW = 20

@@ -252,7 +252,7 @@ class Simulation(_Inputs):
 
 
 class DifferenceToDetect(_Inputs):
-    """A `difference`, in the unit of an answer, that is to be found with this `power` at this `level` (see `ldp_core.studies.detection`)."""
+    """A `difference`, in the unit of an answer, that is to be found with this `power` at this `level` (see `ldp_core.detection`)."""
 
     difference: Annotated[float, Field(gt=0, le=1e12)]
     power: Annotated[float, Field(ge=0.5, le=0.9999)] = POWER

@@ -483,8 +483,16 @@ class FiniteOutput(Protocol):
     def information(self) -> np.ndarray: ...
 
 
-def check_values(values: np.ndarray, n: int) -> np.ndarray:
-    """Type indices as an integer array, or a ValueError."""
+def check_generator(rng: object) -> None:
+    """ValueError for anything but a generator of random numbers."""
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"Random numbers come from a generator, such as np.random.default_rng(0); got {rng!r}.")
+
+
+def check_values(values: np.ndarray, n: int, *rng: object) -> np.ndarray:
+    """Type indices as an integer array, or a ValueError, also for anything but a generator as ``rng``."""
+    for given in rng:
+        check_generator(given)
     values = np.asarray(values)
     if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):
         raise ValueError("Values must be a one-dimensional array of whole-number type indices, one per user.")
@@ -526,8 +534,10 @@ def everybody(counts: np.ndarray, at_once: int) -> Iterator[np.ndarray]:
         yield np.repeat(types, np.diff(passed, prepend=start))
 
 
-def check_counts(counts: Counts, n: int) -> np.ndarray:
-    """Users per type as an int64 array, or a ValueError."""
+def check_counts(counts: Counts, n: int, *rng: object) -> np.ndarray:
+    """Users per type as an int64 array, or a ValueError, also for anything but a generator as ``rng``."""
+    for given in rng:
+        check_generator(given)
     counts = dense(counts)
     if counts.shape != (n,):
         raise ValueError(f"Counts must have one entry for each of the {n:,} types; got shape {counts.shape}.")

@@ -206,7 +206,7 @@ class ExplicitMechanism(CountedOutputs):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users,) one output index per user: the first whose distribution function lies above one of 2^53 equally likely numbers, so
         that outputs have exactly the probabilities of the table. Simulation only: a client needs a secure random source."""
-        values = check_values(values, self.n)
+        values = check_values(values, self.n, rng)
         draws, outputs = rng.random(values.size), np.empty(values.size, dtype=np.int64)
         for u, people in by_number(values):
             outputs[people] = np.searchsorted(self._cumulative[u], draws[people], side="right")
@@ -219,7 +219,7 @@ class ExplicitMechanism(CountedOutputs):
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users: one multinomial draw per type, whatever the number of users, or one draw per
         user where that is cheaper. Simulation only."""
-        counts = check_counts(counts, self.n)
+        counts = check_counts(counts, self.n, rng)
         m, users = self.strategy.shape[0], int(counts.sum())
         present = np.flatnonzero(counts)
         if users < present.size * m:

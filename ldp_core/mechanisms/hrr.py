@@ -145,11 +145,11 @@ class HadamardRandomizedResponse(CountedOutputs, ExchangeableMechanism):
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users,) one output per user, see the module. Simulation only: a client needs a secure random source."""
-        return privatize_signs(check_values(values, self.n), self.coefficients, self.epsilon, rng)
+        return privatize_signs(check_values(values, self.n, rng), self.coefficients, self.epsilon, rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: see `simulate_signs`. Simulation only."""
-        counts = check_counts(counts, self.n)
+        counts = check_counts(counts, self.n, rng)
         return Reports(self.digest, int(counts.sum()), simulate_signs(counts, self.coefficients, self.epsilon, rng))
 
     def estimate(self, reports: Reports) -> Estimate:

@@ -55,7 +55,7 @@ class LocalHashing(UnaryMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, digits + 3) uint64: key, coefficients, offset, reported bucket. Simulation only: a client needs a secure
         random source."""
-        values = check_values(values, self.n)
+        values = check_values(values, self.n, rng)
         keys = rng.integers(2**64, size=values.size, dtype=np.uint64)
         coefficients = rng.integers(self.buckets, size=(values.size, self.digits))
         offset = rng.integers(self.buckets, size=values.size)

@@ -205,7 +205,7 @@ class OnClasses(Mechanism):
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One report per user, about the class of their type. Simulation only."""
-        return self.drawn.privatize(self.classes[check_values(values, self.n)], rng)
+        return self.drawn.privatize(self.classes[check_values(values, self.n, rng)], rng)
 
     @property
     def outcomes(self) -> float:
@@ -219,7 +219,7 @@ class OnClasses(Mechanism):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """The reports of a collection, about the classes of the users. Simulation only."""
-        whole = check_counts(counts, self.n)
+        whole = check_counts(counts, self.n, rng)
         totals = np.zeros(len(self.first), dtype=np.int64)
         np.add.at(totals, self.classes, whole)
         return replace(self.drawn.simulate(totals, rng), mechanism_digest=self.digest)

@@ -51,13 +51,13 @@ class RandomizedResponse(CountedOutputs, ExchangeableMechanism):
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users,) one reported type per user. Simulation only: a client needs a secure random source."""
-        values = check_values(values, self.n)
+        values = check_values(values, self.n, rng)
         truthful = rng.random(values.size) < self.truthful
         return np.where(truthful, values, rng.integers(self.n, size=values.size))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """The response is the truth or uniform: n binomials and one multinomial. Simulation only."""
-        counts = check_counts(counts, self.n)
+        counts = check_counts(counts, self.n, rng)
         truthful = rng.binomial(counts, self.truthful)
         uniform = rng.multinomial(counts.sum() - truthful.sum(), np.full(self.n, 1 / self.n))
         return Reports(self.digest, int(counts.sum()), truthful + uniform)

@@ -261,12 +261,12 @@ class StratifiedMechanism(InParts):
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + k) one report per user: the stratum in the clear, a report of its mechanism, and zeros. Simulation only."""
-        values = check_values(values, self.n)
+        values = check_values(values, self.n, rng)
         return self.parts.privatize(self.stratum[values], lambda z, people: self.secret[values[people]], rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """The reports of a collection. Simulation only."""
-        whole = check_counts(counts, self.n)
+        whole = check_counts(counts, self.n, rng)
         reports = [made.simulate(users, rng) for made, _, users in self._in_strata(whole)]
         return self.parts.joined(self.digest, reports)
 

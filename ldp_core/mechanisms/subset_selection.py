@@ -93,7 +93,7 @@ class SubsetSelection(ExchangeableMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, size) the types in each user's set, in no particular order. Simulation only: a client needs a secure
         random source."""
-        values = check_values(values, self.n)
+        values = check_values(values, self.n, rng)
         sets = np.empty((values.size, self.size), dtype=np.int64)
         chunk = max(1, 2**22 // self.n)
         for start in range(0, values.size, chunk):
@@ -119,7 +119,7 @@ class SubsetSelection(ExchangeableMechanism):
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact bit sums in O(n size) draws, for any number of users: see `_subset_bit_sums`; in O(users size) where that is less, and n
         is large. Simulation only."""
-        counts = check_counts(counts, self.n)
+        counts = check_counts(counts, self.n, rng)
         if self.n * self.size > _WALKED and counts.sum() < self.n:
             return Reports(self.digest, int(counts.sum()), _sums_of_everybody(counts, self.size, self.p, rng))
         sums = np.zeros(self.n, dtype=np.int64)

@@ -125,7 +125,7 @@ class UnaryMechanism(ExchangeableMechanism):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Two binomials per type. Simulation only."""
-        counts = check_counts(counts, self.n)
+        counts = check_counts(counts, self.n, rng)
         users = int(counts.sum())
         return Reports(self.digest, users, rng.binomial(counts, self.p) + rng.binomial(users - counts, self.q))
 
@@ -173,7 +173,7 @@ class UnaryEncoding(UnaryMechanism):
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits. Simulation only: a client needs a secure random source."""
-        return self._draw_bits(check_values(values, self.n), rng)
+        return self._draw_bits(check_values(values, self.n, rng), rng)
 
     def possible(self, rows: np.ndarray) -> np.ndarray:
         return below(rows, 2)

@@ -27,10 +27,6 @@ from ldp_core.workloads.composite import Product as Product
 from ldp_core.workloads.composite import Union as Union
 from ldp_core.workloads.expressions import PredicateError as PredicateError
 from ldp_core.workloads.expressions import parse as parse
-from ldp_core.workloads.marginals import AllMarginals as AllMarginals
-from ldp_core.workloads.marginals import KWayMarginals as KWayMarginals
-from ldp_core.workloads.marginals import Parity as Parity
-from ldp_core.workloads.marginals import checked_shape
 from ldp_core.workloads.matrix_files import read_matrix as read_matrix
 from ldp_core.workloads.matrix_part import MatrixPart as MatrixPart
 from ldp_core.workloads.means import MeanPart as MeanPart
@@ -72,6 +68,10 @@ from ldp_core.workloads.spanned import spans as spans
 from ldp_core.workloads.spanned import tells_everybody as tells_everybody
 from ldp_core.workloads.strata import Strata as Strata
 from ldp_core.workloads.strata import Stratified as Stratified
+from ldp_core.workloads.subsets import AllMarginals as AllMarginals
+from ldp_core.workloads.subsets import KWayMarginals as KWayMarginals
+from ldp_core.workloads.subsets import Parity as Parity
+from ldp_core.workloads.subsets import checked_shape
 from ldp_core.workloads.surveys import Group as Group
 from ldp_core.workloads.surveys import Survey as Survey
 from ldp_core.workloads.surveys import survey as survey

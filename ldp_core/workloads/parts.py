@@ -25,13 +25,13 @@ from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import quoted, shortened
 from ldp_core.workloads.composite import Custom, Product, Union
 from ldp_core.workloads.grouped import placed, places_of, two_values, within
-from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.matrix_part import MatrixPart
 from ldp_core.workloads.means import MeanPart, TotalPart
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
 from ldp_core.workloads.strata import stratified
+from ldp_core.workloads.subsets import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.surveyed import surveyed
 from ldp_core.workloads.types_part import TypesPart
 

@@ -19,9 +19,9 @@ from ldp_core.run import Cancel, asked
 from ldp_core.workloads.answers import Rates, Target
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
-from ldp_core.workloads.marginals import KWayMarginals
 from ldp_core.workloads.parts import WorkloadPart, over_attributes
 from ldp_core.workloads.predicates import ROWS_AT_ONCE
+from ldp_core.workloads.subsets import KWayMarginals
 
 A_TYPE = 15e-9
 """Seconds for a type in any part."""

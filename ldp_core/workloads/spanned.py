@@ -10,9 +10,9 @@ import numpy as np
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Product, Union
-from ldp_core.workloads.marginals import AllMarginals, KWayMarginals
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
+from ldp_core.workloads.subsets import AllMarginals, KWayMarginals
 
 
 def spans(workload: Workload, rows: np.ndarray | Callable[[], np.ndarray]) -> bool:

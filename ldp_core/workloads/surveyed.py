@@ -12,9 +12,9 @@ from ldp_core.limits import MOST_FITTED_TYPES, MOST_SETS, MOST_TABLE_CELLS, MOST
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Union
-from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.subsets import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.surveys import Group, Survey, marginal
 
 TOGETHER = 5

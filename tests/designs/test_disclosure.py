@@ -196,14 +196,13 @@ def test_requested_errors_on_the_data_are_exact_and_announced():
         without, recorded = (outcome(files(found, figures)[kind]) for figures in (False, True))
         assert recorded["questions"] == strict_json.plain(found.lines(found.chosen_mechanism), "")
         assert recorded["users_needed"]["people"] == found.users_needed(found.chosen_mechanism, "people")
-        assert recorded["errors_refer_to"] == "this data"
+        assert recorded["errors_refer_to"] == without["errors_refer_to"] == "whatever values people have"
         assert any("may work out all counts" in sentence for sentence in recorded["read_off_the_data"])
-        assert without["errors_refer_to"] == "an even spread of people"
         assert "people" not in without["users_needed"]
         assert any("The counts are not exported" in sentence for sentence in without["read_off_the_data"])
     report = members(files(found, figures=True)["kit"])["report.html"].decode()
     assert "may work out all counts" in report
-    assert "on this data" in report
+    assert "people needed, people as counted or expected" in report
 
 
 def test_a_strategy_fitted_to_the_data_says_so_and_keeps_nothing_back():

@@ -78,7 +78,7 @@ def test_once_asked_for_they_are_worked_out_beside_the_page(app, monkeypatch):
     from ldp_core.designs import questions_key
     from pages.ui.tasks.jobs import jobs
 
-    job = jobs().find(session.id, questions_key(session.configuration))
+    job = jobs().find(session.id, questions_key(session.configuration, session.design().people))
     while job.active:
         job._cancel.wait(0.01)
     assert job.state == "done", job.error

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import workloads
-from ldp_core.workloads.marginals import Subsets
+from ldp_core.workloads.subsets import Subsets
 
 SHAPES = st.lists(st.integers(2, 3), min_size=1, max_size=4)
 

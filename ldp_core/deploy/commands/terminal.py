@@ -21,7 +21,7 @@ from ldp_core.designs import strict_json
 
 Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
 """Columns of a table by name: the heading, and how a value is written."""
-SILENCE, MOST_SILENCE = 5.0, 60.0
+SILENCE, _MOST_SILENCE = 5.0, 60.0
 """Seconds without a word while a command works: at first, and at most."""
 _AT: list[Any] = ["", 0.0, 0.0]
 """The work that a command is at, when it began, and the share of it that is done where that is told."""
@@ -86,7 +86,7 @@ def telling() -> Iterator[None]:
             work, began, share = _AT
             at = f", {round(100 * share)} % done" if share else ""
             say(f"{work}: {wording.duration(time.monotonic() - began)} so far{at}.")
-            pause = min(2 * pause, MOST_SILENCE)
+            pause = min(2 * pause, _MOST_SILENCE)
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()

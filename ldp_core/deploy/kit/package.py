@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ldp_core import library
+from ldp_core import analysis, library
 from ldp_core.deploy.kit import devices, readme, signing, vectors
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.report import report
@@ -49,7 +49,7 @@ def outcome_of(setting: Setting, figures: bool = False) -> dict[str, Any]:
     try:
         expected = {
             "questions": shown.lines(mechanism).to_dict("records"),
-            "errors_refer_to": shown.population,
+            "errors_refer_to": analysis.CASES.get(shown.case, shown.population),
             "users_needed": {case: shown.users_needed(mechanism, case) for case in cases},
         }
     except ValueError as error:  # a large design can be deployed all the same
@@ -129,7 +129,7 @@ def kit(
         device.design,
         bundle.digests({**files, **(certificate.members if certificate else {})}),
         bundle.software(),
-        promised(mechanism, setting.users, configuration.reports_per_user) if mixed else "",
+        promised(mechanism, shown.counts, configuration.reports_per_user) if mixed else "",
     )
     files["report.html"] = written_report.encode("utf-8", "replace")
     return design(configuration, outcome, mechanism, files, certificate)

@@ -145,7 +145,7 @@ def _answers(shown: Setting, on: str) -> list[ET.Element]:
     chosen = told.iloc[places]
     reached = chosen["finds"].fillna(chosen["standard_error"]) / chosen["target"]
     some = "" if len(places) == len(told) else f" {len(places)} answers are drawn, evenly spread."
-    whose = f"on {on}" if shown.case == PEOPLE else review.case_title(shown.case)
+    whose = f"on {on}" if shown.case == PEOPLE else on
     sentence = f"The error of each answer with {shown.users:,} people, {whose}.{some}"
     drawn = pictures.errors_by_query(chosen["name"].tolist(), reached.tolist(), sentence, shown.scale)
     return [_figure(drawn, sentence)]

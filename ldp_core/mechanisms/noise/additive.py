@@ -273,12 +273,12 @@ class AdditiveMechanism(VectorMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, k) vectors plus noise. Simulation only: a client needs a secure random source, and noise that is not in
         floating point."""
-        values = check_values(values, self.n)
+        values = check_values(values, self.n, rng)
         return self.vectors.T[values] + self.noise.draw((values.size, self.size), rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users, with the noise of all users drawn at once. Simulation only."""
-        counts = check_counts(counts, self.n)
+        counts = check_counts(counts, self.n, rng)
         users = int(counts.sum())
         return Reports(self.digest, users, self.vectors @ counts + self.noise.draw_sum(users, self.size, rng))
 

@@ -90,7 +90,7 @@ class BallMechanism(SphericalMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, k) points of the sphere. Simulation only: a client needs a secure random source, and points that are not in
         floating point."""
-        return self._draw(check_values(values, self.n), rng)
+        return self._draw(check_values(values, self.n, rng), rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports from rows (users, k): their sum."""
@@ -101,7 +101,7 @@ class BallMechanism(SphericalMechanism):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Draws every report, in chunks. Simulation only."""
-        counts = check_counts(counts, self.n)
+        counts = check_counts(counts, self.n, rng)
         total = np.zeros(self.size)
         for types in everybody(counts, max(_CHUNK // self.size, 1)):
             total += self._draw(types, rng).sum(axis=0)

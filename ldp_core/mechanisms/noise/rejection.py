@@ -222,7 +222,7 @@ class RejectionMechanism(SphericalMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, k) draws sent, a row of nan where nothing is sent. Simulation only: a client needs a secure
         random source, and noise that is not in floating point."""
-        values = check_values(values, self.n)
+        values = check_values(values, self.n, rng)
         draws = rng.normal(scale=self.scale, size=(values.size, self.size))
         z = np.einsum("uk,ku->u", draws, self.vectors[:, values]) / (self.radius * self.scale)
         draws[rng.random(values.size) >= self.acceptance(z)] = np.nan
@@ -239,7 +239,7 @@ class RejectionMechanism(SphericalMechanism):
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """One scalar per user (the draw along the own vector decides what is sent) and one vector
         per type for the rest. Simulation only."""
-        counts = check_counts(counts, self.n)
+        counts = check_counts(counts, self.n, rng)
         kept, along = np.zeros(self.n), np.zeros(self.n)
         for present in everybody(counts, _CHUNK):
             z = rng.standard_normal(present.size)

@@ -24,7 +24,7 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_counts, check_reports
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_counts, check_generator, check_reports
 from ldp_core.mechanisms.parts import InParts, Parts, drawn
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
@@ -186,6 +186,7 @@ class SampledSets(InParts, SurveyMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) for records ``values`` (users, d): the number of the set each has drawn, and the report on it, filled up
         with -1. Simulation only: a client needs a secure random source."""
+        check_generator(rng)
         records = records_of(values, self.sizes)
         numbers = drawn(len(records), self.shares, rng)
         return self.parts.privatize(numbers, lambda k, people: self._cells_of(records[people], self.sets[k]), rng)

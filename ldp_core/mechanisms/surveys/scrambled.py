@@ -27,7 +27,7 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_REPORT_NUMBERS
-from ldp_core.mechanisms.base import Audit, Reports, below, by_number, check_reports, check_rows
+from ldp_core.mechanisms.base import Audit, Reports, below, by_number, check_generator, check_reports, check_rows
 from ldp_core.mechanisms.files import PATTERNS, MechanismFile
 from ldp_core.mechanisms.parts import drawn
 from ldp_core.mechanisms.subset_selection import SubsetSelection
@@ -183,6 +183,7 @@ class ScrambledPatterns(SurveyMechanism):
         """(users, 1 + width) the pattern's number, then where the values of each of its attributes go, one attribute after the other;
         -1 fills up. ``records`` (users, d) are value indices, or types (users,). Simulation only: a client needs a secure random source.
         ValueError for reports of more than `MOST_REPORT_NUMBERS` numbers together."""
+        check_generator(rng)
         records = records_of(records, self.sizes)
         if len(records) * (1 + self.width) > MOST_REPORT_NUMBERS:
             raise ValueError(

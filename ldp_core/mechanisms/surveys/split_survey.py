@@ -27,7 +27,7 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_generator
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
 from ldp_core.mechanisms.parts import InParts, Parts, drawn
@@ -305,6 +305,7 @@ class SplitSurvey(InParts, SurveyMechanism):
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the number of the design and the report in it, filled up with -1, of people with value indices ``records``
         (users, d). Simulation only: a client needs a secure random source."""
+        check_generator(rng)
         records = records_of(records, self.sizes)
         numbers = drawn(len(records), self.shares, rng)
         return self.parts.privatize(numbers, lambda k, users: self._types(k, records[users]), rng)

@@ -71,7 +71,7 @@ class Haar(Mechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 2) level (from 0) and output, twice the coefficient plus 1 for a minus. Simulation only: a client needs a
         secure random source."""
-        values = check_values(values, self.n)
+        values = check_values(values, self.n, rng)
         raw = np.empty((values.size, 2), dtype=np.int64)
         raw[:, 0] = rng.integers(len(self.blocks), size=values.size)
         for level, m in enumerate(self.blocks):
@@ -99,7 +99,7 @@ class Haar(Mechanism):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: users are thinned onto the levels, then each level is an HRR (see `hrr.simulate_signs`). Simulation only."""
-        counts = check_counts(counts, self.n)
+        counts = check_counts(counts, self.n, rng)
         padded = np.zeros(self.tree.n, dtype=np.int64)
         padded[: self.n] = counts
         data = []

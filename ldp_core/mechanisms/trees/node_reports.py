@@ -124,13 +124,13 @@ class HierarchicalTree(InParts):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there,
         then zeros. Simulation only: a client needs a secure random source."""
-        values = check_values(values, self.n)
+        values = check_values(values, self.n, rng)
         picked = self.tree.picks(values.size, rng)
         return self.parts.privatize(picked, lambda level, own: self.tree.nodes_of(level, values[own]), rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own. Simulation only."""
-        thinned = self.tree.thin(check_counts(counts, self.n), rng)
+        thinned = self.tree.thin(check_counts(counts, self.n, rng), rng)
         reports = [oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)]
         return self.parts.joined(self.digest, reports)
 
