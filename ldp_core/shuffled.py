@@ -45,6 +45,7 @@ from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
+from ldp_core.people import Counts, dense, users_of
 from ldp_core.wording import plural, rounded_up, share
 
 DELTA = 1e-6
@@ -331,11 +332,22 @@ TRUST = (
 )
 
 
-def promised(mechanism: Mechanism | Blanket, users: int, reports: int = 1) -> str:
-    """What mixing gives, in a sentence, and what it takes for granted. ValueError as of `blanket_of`."""
-    of = blanket_of(mechanism, reports)
+def promised(mechanism: Mechanism | Blanket, people: Counts | int, reports: int = 1) -> str:
+    """What mixing gives, in a sentence, and what it takes for granted; of groups that the collector knows, and that are mixed each on its own, for
+    the smallest of those that have people. ``people`` are (n,) by type, or how many there are. ValueError as of `blanket_of`."""
+    users = people if isinstance(people, int) else users_of(people)
+    among, parts = (
+        f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them",
+        [mechanism],
+    )
+    if isinstance(mechanism, Mechanism) and isinstance(drawn := mechanism.drawn, StratifiedMechanism):
+        sizes = np.full(len(drawn.types), users / len(drawn.types))
+        if not isinstance(people, int):
+            sizes = dense(people)[drawn.types].sum(axis=1)
+        users, parts = int(min(sizes[sizes >= 1], default=1)), list(drawn.drawn_by_design)
+        among = f"If the reports of each group, of at least {plural(users, 'person', 'people')}, are mixed before anyone sees them"
+    of = max((blanket_of(part, reports) for part in parts), key=lambda of: shuffled(of, users))
     central = shuffled(of, users)
-    among = f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them"
     if math.isinf(central):
         return f"{among}, mixing proves nothing: up to {share(of.unsent)} of a person's reports are ones that some others never send."
     if not of.unsent and central >= math.log(of.ratio) * (1 - _CLOSE):

@@ -1,5 +1,7 @@
 """Every bound and prediction of the papers for the design available: one picture, and one list of what each says and whether it applies."""
 
+from functools import partial
+
 import streamlit as st
 
 from ldp_core import charts, frames, library, wording
@@ -24,14 +26,16 @@ problem: ValueError | None = None
 try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.setting.priced(name) if spec.needs_workload else state.setting.mechanism(name)
     if mechanism is not None and work.priced(state, mechanism):
-        exact, own = subject.variances(state, mechanism)
+        exact, own, _ = subject.variances(state, mechanism)
 except ValueError as error:
     problem = error
 
 about = subject.setting(state, mechanism)
 found = subject.entries(state, about, mechanism, exact)
 # Errors about a population, and orders without their constant, have no place on an axis with bounds that bind.
+error_of = partial(subject.in_targets, state)
 table = theorems.table([entry for entry in found if entry.alike])
+table["standard_error"] = table["variance"].map(error_of)
 limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]
 best = max(limits, key=lambda entry: entry.variance or 0.0, default=None)
 whose = case_meaning(design.case)
@@ -53,19 +57,17 @@ def verdict() -> str:
         return f"At epsilon {c.epsilon} the lower bounds say nothing."
     if mechanism is not None and own is not None:
         strongest = charts.title(frames.strongest(design.bounds(design.case)))
-        return (
-            f"{title} needs at most {wording.gap(design.gap(mechanism))} what the {strongest} allows{design.mean_of}."
-        )
-    return f"No unbiased mechanism can have less than {design.share_in_words(best.standard_error or 0.0)}."
+        return f"{title} needs at most {wording.gap(design.gap(mechanism))} what the {strongest} allows{design.mean_of}."
+    return f"No unbiased mechanism can have less than {design.error_in_words(error_of(best.variance or 0.0))}."
 
 
 def sentence() -> str:
     """The numbers of the picture."""
     words = [f"{wording.capital(whose)}, with your {people(design.users)}"]
     if own is not None:
-        words.append(f"**{title}**: {plain(design.share_in_words(theorems.share(own, about)))}, exactly")
+        words.append(f"**{title}**: {plain(design.error_in_words(error_of(own)))}, exactly")
     if best is not None and not (mechanism is not None and mechanism.delta):
-        least = plain(design.share_in_words(best.standard_error or 0.0))
+        least = plain(design.error_in_words(error_of(best.variance or 0.0)))
         of = f"no unbiased mechanism with pure epsilon {c.epsilon}"
         words.append(f"{of} can have less than {least} ({best.statement.title})")
     return "; ".join(words) + "."
@@ -75,16 +77,14 @@ def elsewhere() -> str:
     """The people that predictions are about, where the design is for others; with the exact error of its mechanism there."""
     if design.only_case or design.case == design.even_case:
         return ""
-    known = "" if exact is None else f", for whom {title} has {design.share_in_words(theorems.share(exact, about))}"
+    known = "" if exact is None else f", for whom {title} has {design.error_in_words(error_of(exact))}"
     return f"Predictions are averages over people spread evenly over the types{known}."
 
 
 with st.container(key="verdict"):
     st.markdown(plain(verdict()))
 layout.chart(
-    lambda look: charts.on_one_axis(
-        table, None if own is None else theorems.share(own, about), name, look, design.share_scale
-    ),
+    lambda look: charts.on_one_axis(table, None if own is None else error_of(own), name, look, design.scale),
     sentence(),
     "bounds",
     table,

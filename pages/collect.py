@@ -98,5 +98,5 @@ with shown:
         st.info("Nothing has been counted for this design yet.")
     if found.users:
         layout.heading("What forged reports can do")
-        manipulation.show(state, subject.mechanism, subject.workload, subject.labels, found.users)
+        manipulation.show(state, subject.mechanism, subject.workload, found.users)
     layout.how_computed(COLLECT)

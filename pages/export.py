@@ -170,7 +170,7 @@ with results:
     st.warning(designs.DESIGN_ONLY + ("" if packed is None else " The clients in the kit draw them."))
     if mechanism is not None:
         with st.expander("What manipulated reports can do"):
-            manipulation.show(state, mechanism, design.workload, design.labels, design.users)
+            manipulation.show(state, mechanism, design.workload, design.users)
     layout.heading("What the file reveals about the data")
     observed, attributes = disclosure.told(design, figures), designs.observed_attributes(design.configuration)
     if folded := len(attributes) > _MOST_SENTENCES:

@@ -429,15 +429,6 @@ class Setting(Proved):
         unit = verdicts.unit_in_words(key)
         return wording.Scale(times, "pp" if unit == wording.POINTS.unit else unit, unit)
 
-    @property
-    def share_scale(self) -> wording.Scale:
-        """How standard errors of the questions' rows, shares as bounds and theorems have them, are written."""
-        return replace(self.scale, times=self.scale.times / math.sqrt(self.alpha))
-
-    def share_in_words(self, share: float) -> str:
-        """A standard error of the questions' rows, as `error_in_words`."""
-        return self.error_in_words(share / math.sqrt(self.alpha))
-
     def error_in_words(self, error: float) -> str:
         """An error in targets: "± 4.5 percentage points", "a difference of 5 percentage points", "1.3 times the targets"."""
         scale, detect = self.scale, any(isinstance(line.target, Detect) for line in self.answers.lines)

@@ -88,7 +88,10 @@ def _about_everybody(line: Line, of: Estimated, most: int | None) -> pd.DataFram
     low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
     if of.estimate.unbiased:
         low, high = found.ends.T
-    in_doubt = found.most / weights > _KNOWN * users * of.occasions / of.users**0.5
+    size = np.maximum(
+        1.0, np.abs(answered) / (weights * users)
+    )  # to which the rounding of numbers other than 0 and 1 is in proportion
+    in_doubt = found.most / weights > _KNOWN * size * users * of.occasions / of.users**0.5
     point = np.ptp(found.ends, axis=1) <= _POINT * found.most  # cut to what is possible, nothing was left
     low, high = (np.where(point & in_doubt, np.nan, end) for end in (low, high))
     many = users if unit.total else 1.0

@@ -237,7 +237,7 @@ def _target(state: Session, key: str) -> None:
     targets = state.setting.settled.targets or {}
     now = targets[key]
     detect = isinstance(now, DifferenceToDetect)
-    unit = plain(verdicts.unit_in_words(key)).removeprefix("in ")
+    unit = plain(verdicts.unit_in_words(key).removeprefix("in "))
     short = {"percentage points": "points"}.get(unit, unit)
     label = f"Difference to detect ({short})" if detect else f"Target error (± {short})"
     help = (

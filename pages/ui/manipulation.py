@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ldp_core import analysis, wording
+from ldp_core import analysis, verdicts, wording
 from ldp_core.deploy.collector import Manipulation
 from ldp_core.mechanisms import Mechanism
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Line, Workload
 from pages.ui import layout
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
@@ -21,59 +21,61 @@ QUICK_ENTRIES = 2**20
 """Queries times types that are gone through while a page is drawn."""
 
 
-def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Sequence[str], users: int) -> None:
+def show(state: Session, mechanism: Mechanism, workload: Workload, users: int) -> None:
     """The sentences, once they are known."""
-    chosen = analysis.judged_queries(workload)
-    manipulation = layout.once_known(
+    lines = analysis.asked_of(workload).lines
+    answers = sum(len(analysis.judged_queries(line.told)) for line in lines)
+    found = layout.once_known(
         state,
-        ("manipulation", mechanism.digest, workload.digest),
+        ("manipulation", mechanism.digest, [line.told.digest for line in lines]),
         "finding what forged reports can do",
-        len(chosen) * mechanism.cost_dimension(workload) <= QUICK_ENTRIES,
-        lambda cancel: collecting.forged(mechanism, workload, cancel),
+        answers * mechanism.cost_dimension(workload) <= QUICK_ENTRIES,
+        lambda cancel: collecting.forged(mechanism, lines, cancel),
         "How far a forged report moves answers is being worked out.",
         "How far a forged report moves answers cannot be told.",
         small=True,
     )
-    if manipulation is not None:
-        _told(manipulation, workload, labels, users)
+    if found is not None:
+        _told(lines, found, users)
     st.caption(
         "Nobody can be kept from sending a report of their choice: let each person send one, with an id that counts once."
     )
 
 
-def _told(manipulation: Manipulation, workload: Workload, labels: Sequence[str], users: int) -> None:
-    moved, worst = manipulation.farthest, manipulation.worst
-    reach = float(manipulation.reach.max(initial=0.0))
-    if not math.isfinite(reach):
+def _told(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> None:
+    each = [(line, own, *_moved(line, own, users)) for line, own in zip(lines, found, strict=True)]
+    farthest = {one[0].key: one for one in sorted(each, key=lambda one: one[2])}.values()  # of each unit
+    if not all(math.isfinite(reach) for *_, reach, _ in farthest):
         st.markdown(
             "A report of this mechanism has no limits: one that is forged can move every answer as far as its sender likes."
         )
         return
-    if reach == 0:
+    if not any(reach for *_, reach, _ in farthest):
         st.markdown("No report moves any of the answers: they are the same whoever reports what.")
         return
-    own = float(manipulation.honest[manipulation.reach.argmax()])
-    among = (
-        ""
-        if len(manipulation.queries) == workload.num_queries
-        else f" Of the answers, {len(manipulation.queries):,} were looked at."
-    )
-    st.markdown(
-        f"One forged report can move the answer to **{plain(workload.query_name(moved, labels))}** by at most "
-        f"**{_persons(reach)}** (an honest report adds at most {_persons(own)} on average), and the other answers no farther."
-    )
-    number, share = manipulation.reports(users), manipulation.share(users)
+    moves = [
+        f"the answer to **{plain(line.told.query_name(own.farthest))}** by at most **{plain(verdicts.in_unit(reach, line.key))}** (an honest report "
+        f"by at most {wording.significant(honest)} on average)"
+        for line, own, reach, honest in farthest
+    ]
+    st.markdown(f"One forged report can move {wording.listed(moves)}, and the other answers no farther.")
+    line, worst, *_ = min(each, key=lambda one: one[1].share(users))
+    number, share = worst.reports(users), worst.share(users)
     enough = (
         f"Forged reports of **{wording.share(share)}** of people, {wording.count(number)} of {people(users)}, move"
         if number <= users
         else f"More forged reports than there are people, {wording.count(number)} against {people(users)}, would move"
     )
+    looked_at = sum(len(own.queries) for own in found)
+    every = sum(own.told.num_queries for own in lines) == looked_at
+    among = "" if every else f" Of the answers, {looked_at:,} were looked at."
     st.markdown(
-        f"{enough} the worst answer, **{plain(workload.query_name(worst, labels))}**, by one standard error; the others take as many or "
+        f"{enough} the worst answer, **{plain(line.told.query_name(worst.worst))}**, by one standard error; the others take as many or "
         f"more.{among}"
     )
 
 
-def _persons(number: float) -> str:
-    shown = wording.significant(number)
-    return f"{shown} {'person' if shown == '1' else 'people'}"
+def _moved(line: Line, own: Manipulation, users: int) -> tuple[float, float]:
+    """How far a forged report moves the answer that it moves most, and an honest one on average, in the unit of the question."""
+    each, k = line.unit.factor / (1 if line.unit.total else users), own.reach.argmax()
+    return each * float(own.reach[k]), each * float(own.honest[k])

@@ -116,9 +116,9 @@ def draw_beliefs(
 
 def _mixed(state: Session, mechanism: Mechanism) -> None:
     """What mixing the reports of these people gives, and whether the report for a privacy review says so."""
-    users, reports = state.setting.users, state.configuration.reports_per_user
-    key, title = ("mixed", mechanism.digest, users, reports), "working out what mixing gives"
-    promise = lambda cancel: shuffled.promised(mechanism, users, reports)  # noqa: E731
+    people, reports = state.setting.counts, state.configuration.reports_per_user
+    key, title = ("mixed", mechanism.digest, state.setting.people_digest, reports), "working out what mixing gives"
+    promise = lambda cancel: shuffled.promised(mechanism, people, reports)  # noqa: E731
     waiting = "What mixing gives is being worked out."
     said = layout.once_known(state, key, title, False, promise, waiting, small=True)
     if said is None:

@@ -190,6 +190,9 @@ def test_bad_input_is_refused_in_words(name):
     ):
         with pytest.raises(ValueError, match=word):
             mechanism.privatize(np.array(values), rng)
+    for draw, people in ((mechanism.privatize, np.array([1, 2])), (mechanism.simulate, COUNTS)):
+        with pytest.raises(ValueError, match=r"from a generator, such as np\.random\.default_rng\(0\); got 7"):
+            draw(people, 7)
     for epsilon in (0, 20.1, math.nan, "one", None):
         with pytest.raises(ValueError, match=r"[Ee]psilon .*0\.001.* to 20"):
             make(name, epsilon=epsilon)

@@ -298,10 +298,20 @@ def test_a_report_reveals_what_it_does_to_somebody_who_knows_the_group():
     assert told["guess"].to_list() == [ldp.beliefs.best_guess(prior[made.types], 24, 1.0, 1e-3)]
 
 
-def test_mixing_and_vectors_with_noise_are_refused_in_a_sentence():
-    made, workload = built("randomized_response")
+def test_mixing_is_promised_for_the_smallest_known_group():
+    made, _ = built("randomized_response")
+    people = np.zeros(24, dtype=int)
+    people[made.types[:2]] = [[400], [50]]
+    said = shuffled.promised(made, people)
+    alone = shuffled.promised(made.strata[0], 50 * made.types.shape[1])
+    assert f"of each group, of at least {50 * made.types.shape[1]} people, are mixed" in said
+    assert said.split(": ")[1] == alone.split(": ")[1]
     with pytest.raises(ValueError, match="mixed within their group alone"):
-        shuffled.promised(made, 1000)
+        shuffled.shuffled(made, 1000)
+
+
+def test_vectors_with_noise_are_refused_in_a_sentence():
+    _, workload = built("randomized_response")
     assert "Vectors with noise" in library.spec("gaussian").unsuitable(24, 1.0, workload)
     assert library.spec("subset_selection").unsuitable(24, 1.0, workload) is None
     assert "power of two" in library.spec("fourier").unsuitable(

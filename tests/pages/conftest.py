@@ -16,7 +16,6 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.testing.v1.element_tree import Widget
 
-from ldp_core import verdicts
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
@@ -123,8 +122,8 @@ class App:
         return any(element.key == key for element in getattr(self.at, kind))
 
     def target(self, points):
-        """The target error in percentage points, as the Design page sets it."""
-        self.session.change(difference=None, target_alpha=verdicts.alpha_for(points / 100))
+        """The target of answers about everybody in percentage points, as the Workload page sets it."""
+        self.session.change(targets={"points": float(points)})
         self.at.run()
         return self.check()
 

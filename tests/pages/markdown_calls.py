@@ -45,7 +45,7 @@ SAFE = {"plain", "len", "round", "int", "min", "max", "sum", "abs", "range", "fl
 """Functions whose result may be shown: numbers, and the one that makes text safe."""
 OURS = ("wording",)
 """Modules that make nothing but numbers into words, `wording.shortened` apart."""
-NOT_DRAWN = ("charts", "state", "unit", "wording")
+NOT_DRAWN = ("charts", "own.setting", "state", "unit", "wording")
 """Whose functions only share a name with Streamlit's."""
 NO_TEXT = {"columns", "tabs", "container", "empty"}
 """Streamlit's functions whose result is no text."""

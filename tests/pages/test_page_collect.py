@@ -11,8 +11,10 @@ from ldp_core.deploy import collector
 from ldp_core.deploy.collector import reasons
 from ldp_core.deploy.commands import main
 from ldp_core.deploy.kit.opening import open_kit
-from ldp_core.verdicts import judged_queries
+from ldp_core.designs import WorkloadRecipe
+from ldp_core.workloads import HistogramPart, MeanPart
 from pages.ui import promises
+from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import collecting, work
 
 USERS = 3000
@@ -69,8 +71,7 @@ def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(anothe
     app = another().go("collect")
     assert "needs a domain" in app.words
     design, session = collect.session.design(), collect.session
-    packed = work.kit(session, session.setting.mechanism("subset_selection"))
-    content = packed.get(True)
+    content = work.kit(session, session.setting.mechanism("subset_selection")).get(True)
     app.enter("segmented_control", "collect-whose", "The design of a kit")
     (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]
     box.set_value(("kit.zip", content, "application/zip")).run()
@@ -92,23 +93,27 @@ def test_reports_become_the_answers_of_the_core(collect):
     count(collect, ("monday.csv", content))
     assert np.array_equal(held(collect).reports.data, raw.data)
     about = subject(collect)
-    expected = collector.answers(held(collect), about.mechanism, about.workload, labels=about.labels)
+    answered = 100 * about.mechanism.estimate(raw).answers(about.workload) / USERS
+    expected = collector.answers(held(collect), about.mechanism, about.workload)
     (figure,) = collect.charts
-    drawn = {trace["name"]: trace["y"] for trace in figure["data"]}
-    assert np.allclose(drawn["answer"], 100 * expected["answer"] / USERS)
-    assert np.allclose(drawn["interval"][0::3], 100 * expected["low"] / USERS)
-    assert np.allclose(drawn["interval"][1::3], 100 * expected["high"] / USERS)
-    assert np.allclose(drawn["as promised"][1::3], 100 * (expected["answer"] + 1.96 * expected["promised"]) / USERS)
-    table = next(frame for frame in collect.dataframes if "Answer (people)" in frame)
-    assert np.allclose(table["Answer (people)"], expected["answer"])
-    assert np.allclose(table["± (people)"], expected["standard_error"])
-    assert list(table["Verdict"]) == [
-        verdicts.marked(word) for word in collector.judged(expected, USERS, collect.session.setting.target)
-    ]
-    promised = about.target * (about.needed / USERS) ** 0.5
-    assert f"The design promised {text(wording.error(promised))} for so many." in collect.words
-    half = np.sqrt(np.mean((expected["high"] - expected["low"]) ** 2)) / 2 / USERS
-    assert f"its interval reaches {text(wording.points(half))} to each side" in collect.words
+    (bars,) = figure["data"]
+    assert np.allclose(bars["y"], answered)
+    assert np.allclose(bars["error_y"]["array"], expected["high"] - answered)
+    assert np.allclose(bars["error_y"]["arrayminus"], answered - expected["low"])
+    table = next(frame for frame in collect.dataframes if "Answer" in frame)
+    assert list(table["Answer"]) == [wording.significant(x, 4) for x in answered]
+    assert list(table["±"]) == [wording.significant(x, 4) for x in expected["standard_error"]]
+    assert set(table["Unit"]) == {"percentage points"}
+    assert list(table["Verdict"]) == [verdicts.marked(word) for word in expected["verdict"]]
+    adds = about.mechanism.query_contributions(about.workload, np.arange(25))
+    promised = wording.significant(100 * np.sqrt(adds.variances.max() / USERS))
+    assert f"whatever values people have, it would be at most ± {promised} percentage points." in collect.words
+    needed = collect.session.setting.users_needed(about.mechanism, "worst_case")
+    enough = "enough" if needed <= USERS else "fewer than that"
+    assert (
+        f"needs {text(wording.users(needed))} until every question meets its target: these are {enough}."
+        in collect.words
+    )
     for key in ("csv-collected", "download-collection"):
         assert collect.has("download_button", key)
 
@@ -205,14 +210,23 @@ def test_files_with_ids_and_without_are_counted_together_once_a_box_is_ticked(co
 def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect):
     count(collect, ("monday.csv", reports(collect)[0]))
     about = subject(collect)
-    found = collector.manipulation(about.mechanism, about.workload, judged_queries(about.workload))
-    name = about.workload.query_name(found.farthest, about.labels)
-    assert (
-        f"One forged report can move the answer to **{name}** by at most **{wording.significant(found.reach.max())} people** (an honest report adds at "
-        "most 1 person on average)" in collect.words
-    )
+    found = collector.manipulation(about.mechanism, about.workload)
+    name, moved = about.workload.query_name(found.farthest), wording.significant(100 * found.reach.max() / USERS)
+    told = f"by at most **{moved} percentage points** (an honest report by at most {wording.significant(100 / USERS)} on average)"
+    assert f"One forged report can move the answer to **{name}** {told}" in collect.words
     share, number = text(wording.share(found.share(USERS))), wording.count(found.reports(USERS))
     assert f"Forged reports of **{share}** of people, {number} of {USERS:,} users, move" in collect.words
+
+
+def test_a_forged_report_moves_an_average_in_its_own_unit(app):
+    parts = (HistogramPart(attribute="x"), MeanPart(attribute="x"))
+    app.declare(users=1000).session.change(
+        workload=WorkloadRecipe(parts=parts), mechanism=choose_mechanism("randomized_response")
+    )
+    values, q = np.arange(16) + 0.5, 1 / (np.e + 15)  # the chance of each other value
+    adds = (values - q * values.sum()) / (np.e * q - q)
+    moved = wording.significant(np.abs(adds[:, None] - values).max() / 1000)
+    assert f"the answer to **average of x** by at most **{moved} in x**" in app.go("export").finish().words
 
 
 def test_where_reports_are_is_said_as_it_is(monkeypatch):
@@ -233,13 +247,13 @@ def test_reports_that_no_device_draws_are_said(collect):
 
 def test_several_reports_of_a_person_are_answered_once_it_is_said_how_many_occasions_they_are_of(collect):
     collect.session.change(reports_per_user=4)
-    content, _ = reports(collect)
+    content, raw = reports(collect)
     count(collect.go("collect"), ("monday.csv", content))
     assert "Say how many occasions these reports are of" in collect.words
     assert not collect.charts
     collect.enter("number_input", "collect-occasions", 2).finish()
     about = subject(collect)
-    expected = collector.answers(held(collect), about.mechanism, about.workload, labels=about.labels)
-    table = next(frame for frame in collect.dataframes if "Answer (people)" in frame)
-    assert np.allclose(table["Answer (people)"], expected["answer"] / 2)
-    assert np.allclose(table["Share (%)"], 100 * expected["answer"] / USERS)
+    answered = 100 * about.mechanism.estimate(raw).answers(about.workload) / USERS  # of twice as many reports as people
+    table = next(frame for frame in collect.dataframes if "Answer" in frame)
+    assert list(table["Answer"]) == [wording.significant(x, 4) for x in answered]
+    assert f"From **{USERS // 2:,} reports**" in collect.words

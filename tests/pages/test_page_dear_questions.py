@@ -70,22 +70,11 @@ def test_what_no_server_should_work_out_is_refused_unbuilt(app, never_built):
 def test_once_asked_for_they_are_worked_out_beside_the_page(app, monkeypatch):
     monkeypatch.setattr(design, "QUICK_SECONDS", 0.0)
     monkeypatch.setattr(session_state, "QUICK_SECONDS", 0.0)
-    at = app.load(design_of(3, KWayMarginalsPart(k=2))).at
-    session = at.session_state["session"]
-    assert session.design().asked is None
-    at.switch_page("pages/workload.py").run()
-    at.button(key="questions").click().run()
-    from ldp_core.designs import questions_key
-    from pages.ui.tasks.jobs import jobs
-
-    job = jobs().find(session.id, questions_key(session.configuration))
-    while job.active:
-        job._cancel.wait(0.01)
-    assert job.state == "done", job.error
-    at.run()
-    assert not at.exception
-    assert session.design().workload.num_queries == 12
-    assert not [button for button in at.button if button.key == "questions"]
+    app.load(design_of(3, KWayMarginalsPart(k=2)))
+    assert app.session.design().asked is None
+    app.go("workload").press("questions").finish()
+    assert app.workload.num_queries == 12
+    assert not app.has("button", "questions")
 
 
 def test_a_price_grows_with_types_and_questions_and_needs_no_fit():

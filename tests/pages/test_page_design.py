@@ -17,14 +17,9 @@ TITLES = {
     "Which types share a report",
     "The search: best mechanism and proved minimum",
     "What somebody can believe after a report",
-    "Three collections, each as likely as the others",
+    "How wide the answers will be",
 }
-TABS = ("Patterns", "Progress", "Proof", "What a report tells")
-METRICS = {"needed": "People needed", "bound": "Proved minimum", "audited": "Audited epsilon", "gap": "Gap, at most"}
-
-
-def metric(app, which):
-    return next(metric.value for metric in app.at.metric if metric.label == METRICS[which])
+TABS = ("Answers", "Patterns", "Progress", "Proof", "What a report tells")
 
 
 @pytest.fixture
@@ -89,7 +84,7 @@ def test_optimising_ends_in_a_result_and_export_follows(small):
     mechanism, *_ = small.session.setting.fitted("optimized")
     assert mechanism.audit().epsilon <= 1 + 1e-9
     others = [small.session.setting.mechanism(name) for name in ("randomized_response", "hierarchical")]
-    best, *worse = [small.session.setting.summary(one).worst_case_variance for one in (mechanism, *others)]
+    best, *worse = [small.session.setting.users_needed(one, "worst_case") for one in (mechanism, *others)]
     assert best < min(worse)
     assert 0 <= small.session.setting.gap(mechanism) < 0.01
 
@@ -104,7 +99,7 @@ def test_the_optimised_mechanism_is_nearly_the_best_in_its_case(small):
     mechanism, bound = session.setting.mechanism("optimized"), session.setting.bounds(aim)["certificate"]
     assert 0 <= session.setting.gap(mechanism) < 0.02
     needed = session.setting.users_needed(mechanism, aim)
-    assert metric(small, "needed") == wording.needed(needed)
+    assert small.metric("People needed") == wording.needed(needed)
     assert bound <= needed <= 1.02 * bound
     assert session.setting.proof(aim).certificate.verify()
     small.open("design-tabs", "Proof").press("check-proof")
@@ -122,15 +117,15 @@ def test_a_fit_to_data_says_what_it_reveals(ages):
 
 def test_results_belong_to_their_design(small):
     small.press("optimise").finish()
-    needed = metric(small, "needed")
+    needed = small.metric("People needed")
     small.enter("text_input", "epsilon-text", "2")
     assert "is not optimised yet" in small.words
     assert small.has("button", "optimise")
     assert not small.at.metric
     small.enter("text_input", "epsilon-text", "1")
-    assert metric(small, "needed") == needed
+    assert small.metric("People needed") == needed
     small.enter("text_input", "epsilon-text", "1.0")  # another spelling of the same
-    assert metric(small, "needed") == needed
+    assert small.metric("People needed") == needed
 
 
 @pytest.mark.parametrize(("kind", "bins", "epsilon"), [("prefix", 2, "0.1"), ("all_range", 16, "20")])

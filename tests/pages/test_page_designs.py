@@ -3,7 +3,6 @@
 import io
 import json
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -13,12 +12,7 @@ from pages.ui.session import exchange
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 
-APP = Path(__file__).parents[2] / "app.py"
 ROWS = b"id,diagnosis,age\n1,flu,20\n2,cold,30\n3,flu,40\n4,flu,50\n"
-
-
-def needed(app):
-    return next(metric.value for metric in app.go("design").at.metric if metric.label == "People needed")
 
 
 # --- saving ---------------------------------------------------------------------------------------------------------
@@ -36,12 +30,12 @@ def test_save_holds_the_strategy_and_brings_back_the_same_numbers(ages, another)
     assert button.proto.deferred_file_id, "it is made when it is asked for"
     other = another().load(saved)
     assert other.at.title[0].value == "Design"
-    assert needed(other) == needed(ages)
+    assert other.go("design").metric("People needed") == ages.metric("People needed")
 
 
 def test_save_works_where_nothing_can_be_worked_out(app, another):
     empty = designs.load(exchange.to_save(app.session))
-    assert empty.configuration == Configuration(difference="typical")
+    assert empty.configuration == Configuration()
     app.sample().session.change(mechanism=choose_mechanism("fourier"))  # 25 types are no power of two
     with pytest.raises(ValueError, match="power of two"):
         exchange.export(app.session)
@@ -190,7 +184,7 @@ def test_epsilon_one_against_two(ages):
     assert table["design"].tolist() == [item.name for item in ages.session.saved.designs]
     assert table["epsilon"].tolist() == ["1", "2"]
     assert [int(text.replace(",", "")) for text in table["users_needed"]] == [-int(-one // 1), -int(-two // 1)]
-    assert "For the same questions and target error" in ages.words
+    assert "For the same questions and targets" in ages.words
     assert "cannot be compared" not in ages.words
     (chart,) = ages.charts
     dots = [x for trace in chart["data"] if trace.get("text") for x in trace["x"]]
@@ -198,7 +192,7 @@ def test_epsilon_one_against_two(ages):
 
 
 def test_two_sets_of_questions_are_shown_and_said_not_to_compare(ages):
-    ages.session.change(difference=None)  # else each set of questions has a target of its own
+    ages.session.change(targets={"points": 5.0})  # else each set of questions has a target of its own
     ages.go("design").enter("selectbox", "mechanism", "hierarchical")
     ages.session.saved.keep("totals")
     ages.session.saved.duplicate()
@@ -206,12 +200,12 @@ def test_two_sets_of_questions_are_shown_and_said_not_to_compare(ages):
     ages.ask("all_range")
     ages.session.saved.duplicate()
     ages.session.saved.keep("sharper")
-    ages.session.change(target_alpha=0.0001)
+    ages.session.change(targets={"points": 1.0})
     beside(ages)
     assert "The cost of ranges cannot be compared with that: it has other questions or types." in ages.words.replace(
         "**", ""
     )
-    assert "has other questions or types and has another target error" in ages.words
+    assert "has other questions or types and has other targets" in ages.words
     marks = [s for trace in ages.charts[0]["data"] if trace.get("text") for s in trace["marker"]["symbol"]]
     assert [mark.endswith("-open") for mark in marks] == [False, True, True]
 

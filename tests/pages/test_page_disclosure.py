@@ -7,7 +7,7 @@ import zipfile
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import designs, frames
+from ldp_core import designs
 from ldp_core.designs import disclosure
 from pages.ui import layout
 from pages.ui.session import exchange
@@ -60,13 +60,13 @@ def read(data):
 def test_what_depends_on_the_counts_is_marked_and_all_else_is_the_same_for_other_counts(another, offered):
     one, other = (counted(another, counts) for counts in (ONE, OTHER))
     for app in (one, other):  # a target that was left to the data would hold a digit of them, which the files say
-        app.session.change(difference=None, target_alpha=0.0025)
+        app.session.change(targets={"points": 5.0})
     assert one.configuration == other.configuration
     ours, pictures = visited(one, offered)
     ours = {name: read(data) for name, data in ours.items()}
     theirs = {name: read(data) for name, data in visited(other, offered)[0].items()}
     plain = {name for name in ours if SUFFIX not in name}
-    assert {"ldp-kit.zip", "ldp-design.zip", "queries.csv"} <= plain
+    assert {"ldp-kit.zip", "ldp-design.zip", "answers.csv"} <= plain
     assert not {name for name in plain if ours[name] != theirs[name]}
     marked = {name for name in ours if name.endswith(f"{SUFFIX}.csv") and not name.startswith("simulated-reports")}
     assert {f"{name}{SUFFIX}.csv" for name in ("histogram", "comparison", "costs", "simulated-errors")} <= marked
@@ -94,20 +94,21 @@ def test_downloads_of_what_was_declared_carry_no_mark(app, offered):
 def test_errors_on_the_data_are_exported_once_they_are_ticked(another, offered):
     app = counted(another, ONE).go("export").finish()
     assert "The counts are not exported: errors and users needed are those of people spread evenly." in app.words
+    assert not {"value", "verdict"} & {*pd.read_csv(io.BytesIO(read(offered["answers.csv"])))}
     app.at.checkbox(key="export-figures").check().run()
     app.check().finish()
     assert "may work out all counts" in app.words
     setting, mechanism = app.session.setting, app.session.setting.chosen_mechanism
     for name in ("ldp-design.zip", "ldp-kit.zip"):
         recorded = outcome(read(offered[name]))
-        assert (
-            recorded["expected_errors"]["standard_error_on_data"] == setting.summary(mechanism).standard_error_on_data
-        )
+        assert recorded["errors_refer_to"] == "this data"
+        assert recorded["users_needed"]["people"] == setting.users_needed(mechanism, "people")
         assert any("may work out all counts" in sentence for sentence in recorded["read_off_the_data"])
-    exact = frames.query_errors([mechanism], setting.workload, setting.counts, setting.labels)
-    written = pd.read_csv(io.BytesIO(read(offered[f"queries{SUFFIX}.csv"])))
-    assert written["standard_error"].tolist() == exact["standard_error"].tolist()
-    assert outcome(exchange.to_save(app.session))["expected_errors_refer_to"] == "an even spread of people"
+    written = pd.read_csv(io.BytesIO(read(offered[f"answers{SUFFIX}.csv"])))
+    assert written["value"].tolist() == [100 * sum(ONE[: k + 1]) / sum(ONE) for k in range(3)]
+    saved = outcome(exchange.to_save(app.session))
+    assert saved["errors_refer_to"] == "an even spread of people"
+    assert "people" not in saved["users_needed"]
     assert designs.load(read(offered["ldp-design.zip"])).configuration == app.configuration
 
 

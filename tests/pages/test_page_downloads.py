@@ -25,7 +25,7 @@ def test_every_csv_file_on_offer_is_marked_as_utf8_and_read_back(app, offered, t
         back = tables.load(written, name).table
         assert list(back.columns) == list(pd.read_csv(pd.io.common.BytesIO(written)).columns), name
         assert not back.columns[0].startswith("\ufeff")
-    assert "Zürich" in content["queries.csv"].decode("utf-8-sig")
+    assert "Zürich" in content["answers.csv"].decode("utf-8-sig")
     (name,) = [name for name in content if name.startswith("simulated-reports")]
     assert (count(app, (name, content[name])), held(app).users)[1] == 120  # by the app
     kit, reports = tmp_path / "kit.zip", tmp_path / name

@@ -4,8 +4,6 @@ import hashlib
 import io
 import json
 import zipfile
-from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +11,6 @@ import pytest
 from ldp_core import mechanisms
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
-
-APP = Path(__file__).parents[2] / "app.py"
 
 
 def document(app):
@@ -97,14 +93,14 @@ def repacked(zipped, **members):
 
 
 def swapped(zipped, epsilon, errors=None):
-    """The zip with randomized response for its strategy, every digest recomputed, and perhaps the errors that belong to it."""
+    """The zip with randomized response for its strategy, every digest recomputed, and perhaps the people that it needs."""
     outcome = json.loads(member(zipped, "outcome.json"))
     n = outcome["strategy"]["shape"][1]
     strategy, packed = mechanisms.create("randomized_response", n, epsilon).strategy, io.BytesIO()
     np.savez_compressed(packed, strategy=strategy)
     outcome["strategy"].update(sha256=hashlib.sha256(packed.getvalue()).hexdigest(), shape=list(strategy.shape))
     if errors is not None:
-        outcome["expected_errors"] = errors
+        outcome["users_needed"] = errors
     return repacked(zipped, strategy=packed.getvalue(), outcome=json.dumps(outcome).encode())
 
 
@@ -122,7 +118,8 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
         assert "loaded from a file and not computed here" in other.go(page).words
     assert f"loaded from a file, {NOT_OURS}. Its epsilon" in other.go("design").words
     assert f"loaded from a file, {NOT_OURS}, and the export says so" in other.go("export").words
-    forged = asdict(other.session.setting.summary(other.session.setting.mechanism(other.configuration.mechanism.name)))
+    own = other.session.setting
+    forged = {case: own.users_needed(own.chosen_mechanism, case) for case in ("worst_case", "average")}
     again = another().load(swapped(zipped, 1.5, forged))
     assert "errors recorded in the file" not in again.words  # a careful forger gets this far, and no further
     assert "loaded from a file and not computed here" in again.words

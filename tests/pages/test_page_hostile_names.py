@@ -28,7 +28,7 @@ EXPECTED = {
         "mechanisms",
         "error-over-users",
     ),
-    *("trade-off", "simulated-errors", "simulated-release", "queries"),
+    *("trade-off", "simulated-errors", "simulated-release", "answers", "promised"),
     *("simulated-intervals", "simulated-distribution", "simulated-quantiles"),
 }
 """Tables there must be among the downloads, so that none is checked in vain."""
@@ -71,7 +71,7 @@ def visited(app, seen, monkeypatch):
     app.enter("selectbox", "adding", "marginals").press("add").finish().open("workload-tabs", "Singular values")
     app.session.change(optimizer=Optimizer(max_rounds=20))
     app.go("design").press("optimise").finish()
-    for tab in ("Progress", "Proof", "Patterns"):
+    for tab in ("Answers", "Progress", "Proof", "Patterns"):
         app.open("design-tabs", tab)
     app.unfold("groups").go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
     for tab in ("Error of each query", "Over epsilon"):
@@ -101,7 +101,7 @@ def test_no_cell_of_a_download_is_a_formula(visited):
                 formula = cell.lstrip()[:1] in tuple("=+-@") or cell[:1] in tuple("\t\r\n")
                 assert not formula or NUMBER.fullmatch(cell), (name, cell)
     assert "'+1+1" in tables["histogram.csv"]
-    assert "'=2+2" in tables["queries.csv"]
+    assert "'=2+2" in tables["answers.csv"]
 
 
 def test_only_one_place_writes_csv():

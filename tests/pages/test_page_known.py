@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from ldp_core import analysis, designs, mechanisms
+from ldp_core import designs, mechanisms, wording
 from ldp_core.bounds import verify
 from ldp_core.bounds.theorems.statements import STATEMENTS, Setting
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
@@ -16,12 +16,14 @@ from ldp_core.deploy import collector
 from ldp_core.deploy.kit import client
 from ldp_core.designs import detecting
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.workloads.shown import shown_queries
+from ldp_core.workloads import prefix
 from pages.ui.data import actions
 from pages.ui.tasks import collecting
 from pages.ui.workload.kinds import KINDS
 
 SWITCH = "data-known"
+OF_ARMS = "difference of points of the group"
+TAKEN = "the file holds each share or average in the data and the size of each group, two digits of each"
 CLEAR = "Sent in the clear beside each report"
 
 
@@ -42,13 +44,13 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     """Against a design that keeps the arm secret, for the same questions and the same people."""
     app.sample("experiment.csv", "design").press("optimise").finish()
     design = app.session.setting
-    assert [part.kind for part in design.configuration.workload.parts] == ["prefix", "difference"]
+    assert [part.kind for part in design.configuration.workload.parts] == ["share", "difference"]
     (said,) = re.findall(r"The collector knows arm already: at least (\d+) % fewer people are needed", app.words)
-    whole, limits = design.workload.without_strata, {"max_rounds": 60, "time_limit": None}
-    kept = mechanisms.create("optimized", epsilon=1.0, workload=whole, target="worst_case", **limits)
-    variance = analysis.worst_case_variance(kept, whole)
-    secret = analysis.users_for(variance, whole.squared_weights, design.alpha)
-    share = 1 - design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") / secret
+    whole, limits = design.answers.told.without_strata, {"max_rounds": 60, "time_limit": None}
+    people = design.cases[design.case].prior
+    kept = mechanisms.create("optimized", epsilon=1.0, workload=whole, prior=people, **limits)
+    secret = kept.variance_profile(whole) @ people / design.answers.norm
+    share = 1 - design.mean_needed(design.chosen_mechanism, "people") / secret
     app.open("design-tabs", "What a report tells").finish()
     blind, guess, limit = map(
         float,
@@ -58,8 +60,15 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
         ).groups(),
     )
     assert 130 < blind < guess <= limit
-    assert 0.6 < share - 0.04 < int(said) / 100 <= share
-    assert design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") < 3000 < secret
+    assert 0.4 < int(said) / 100 <= share < 0.75
+    (found,) = re.findall(r"differences from ([\d.]+) percentage points up are found", app.words)
+    assert float(found) == pytest.approx(
+        5 * (design.users_needed(design.chosen_mechanism, "people") / 3000) ** 0.5, rel=0.02
+    )
+    assert TAKEN in app.go("export").words
+    app.go("data").enter("checkbox", "data-planning", False).go("design")
+    assert app.has("button", "optimise"), "what was fitted to the shares and sizes in the data is stale"
+    assert TAKEN not in app.go("export").words
 
 
 def asked(app):
@@ -95,13 +104,13 @@ def test_personal_columns_and_a_domain_of_known_ones_are_spoken_of(arms):
 def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, another, offered):
     asked(arms).go("data").enter("toggle", SWITCH, True)
     arms.go("workload").add("difference")
-    assert arms.parts[1].summary == "Histogram of score: arm a less b"
+    assert arms.parts[1].summary == "Running totals along score: arm b minus a, shares"
     assert KINDS["difference"].title in arms.at.selectbox(key="group-1-questions").options
     arms.go("design").press("optimise").finish().open("design-tabs", "Patterns")
     assert "The collector knows which of 2 groups each person is in" in arms.words
     setting = arms.session.setting
     made = arms.session.setting.mechanism("optimized")
-    assert setting.users_needed(made, "worst_case") < 5000
+    assert setting.users_needed(made, setting.case) < setting.users_needed(setting.mechanism("oue"), setting.case)
     assert 0 <= setting.gap(made) < 0.2
     assert not arms.go("bounds").finish().errors
     for page, tabs in (("design", "design-tabs"), ("compare", "compare-tabs")):
@@ -136,27 +145,30 @@ def test_a_difference_to_detect_between_known_groups(arms):
     arms.open("design-tabs", "Difference to detect").finish()
     assert "people find a difference of 5 percentage points between the two groups compared in each of" in arms.words
     shown = next(table for table in arms.dataframes if "users_needed" in table)
-    assert all("arm a less arm b" in name for name in shown["name"])
-    found = detecting.of_design(arms.session.setting, arms.session.setting.mechanism("oue"))
-    assert shown["users_needed"].tolist() == found.contrasts.users(0.05).tolist()
-    assert (100 * found.contrasts.difference(5000)).tolist() == pytest.approx(shown["difference"].tolist())
-    arms.enter("text_input", "detect-difference", "10").finish()
-    halved = next(table for table in arms.dataframes if "users_needed" in table)
-    assert halved["users_needed"].to_numpy() == pytest.approx(shown["users_needed"].to_numpy() / 4, rel=0.1)
-    assert designs.load_configuration(arms.session.configuration.to_json()).detection.difference == 0.1
+    assert shown["name"].tolist() == [f"share score up to {k}: b minus a" for k in range(1, 6)]
+    found = detecting.of_design(arms.session.setting, arms.session.setting.mechanism("oue")).table
+    assert shown["users_needed"].tolist() == found["users_needed"].tolist()
+    # The number of the tab is that of the page: 1.96 + 0.84 standard errors, those of two arms of half the people each.
+    assert arms.metric("People needed") == wording.needed(found["users_needed"].max())
+    noise = mechanisms.create("oue", n=6, epsilon=1.0).query_contributions(prefix(6), np.array([2])).variances.max()
+    assert found["users_needed"].max() == pytest.approx((2.8016 / 0.05) ** 2 * 4 * (noise + 0.25), rel=0.01)
+    arms.enter("text_input", f"target-{OF_ARMS}", "10").finish()
+    halved = detecting.of_design(arms.session.setting, arms.session.setting.mechanism("oue")).table
+    assert halved["users_needed"].to_numpy() == pytest.approx(found["users_needed"].to_numpy() / 4, rel=0.1)
+    assert designs.load_configuration(arms.session.configuration.to_json()).targets[OF_ARMS].difference == 10
     arms.press("undo")
-    assert arms.session.configuration.detection.difference == 0.05
-    for key, entry in {"difference": "0", "power": "100", "level": "none"}.items():
-        arms.enter("text_input", f"detect-{key}", entry).finish()
+    assert arms.session.setting.settled.targets[OF_ARMS].difference == 5
+    for key, entry in {f"target-{OF_ARMS}": "0", "detect-power": "100", "detect-level": "none"}.items():
+        arms.enter("text_input", key, entry).finish()
         assert len(arms.errors) == 1
-        assert arms.at.text_input(key=f"detect-{key}").value == entry
-        arms.enter("text_input", f"detect-{key}", "60" if key == "power" else "5").finish()
+        assert arms.at.text_input(key=key).value == entry
+        arms.enter("text_input", key, "60" if key == "detect-power" else "5").finish()
     assert not arms.errors
     arms.go("workload").press("group-1-remove").go("design").open("design-tabs", "Difference to detect").finish()
-    assert (
-        "people in each find a difference of 5 percentage points between two collections (this month's and the next, say)"
-        in arms.words
+    (least,) = re.findall(
+        r"people in each find a difference of ([\d.]+) percentage points between two collections \(", arms.words
     )
+    assert float(least) == pytest.approx(2.8016 * arms.session.setting.settled.targets["points"], rel=1e-3)
 
 
 def test_answers_are_for_whom_one_says(arms):
@@ -168,17 +180,13 @@ def test_answers_are_for_whom_one_says(arms):
     state = arms.session
     made, workload = state.setting.mechanism("oue"), state.setting.workload
     subject = collecting.own(state, made).result
-    found, chosen = collecting.collection(state, subject), shown_queries(workload)
+    found = collecting.collection(state, subject)
 
     def is_told(**given):
-        expected = collector.answers(found, made, workload, queries=chosen, **given)
-        table = next(table for table in arms.dataframes if "± (people)" in table)
-        for column, name in {
-            "Answer (people)": "answer",
-            "Low (people)": "low",
-            "± (people)": "standard_error",
-        }.items():
-            assert table[column].to_numpy() == pytest.approx(expected[name].to_numpy())
+        expected = collector.answers(found, made, workload, **given)
+        table = next(table for table in arms.dataframes if "±" in table)
+        for column, name in {"Answer": "answer", "Low": "low", "±": "standard_error"}.items():
+            assert list(table[column]) == [wording.significant(number, 4) for number in expected[name]]
 
     is_told()
     arms.enter("radio", "collect-people", "drawn").finish()

@@ -13,13 +13,13 @@ SKEWED = analysis.Case("people", np.arange(1, N + 1) / (N * (N + 1) / 2))
 @pytest.mark.parametrize("case", [analysis.WORST_CASE, analysis.average_case(N), SKEWED], ids=lambda case: case.name)
 def test_curves_are_what_each_point_gives(case):
     workload, at = workloads.prefix(N), curves.epsilons(1.0, 5)
-    found = curves.users_needed("hierarchical", workload, at, case, 0.01, {"branching": 2})
+    found = curves.users_needed("hierarchical", workload, at, case, {"branching": 2})
     for epsilon, users in zip(found["epsilon"], found["users_needed"], strict=True):
         mechanism = library.create("hierarchical", n=N, epsilon=epsilon, branching=2)
         variance = case.variance(mechanism.variance_profile(workload))
         assert users == pytest.approx(analysis.users_for(variance, workload.squared_weights, 0.01))
     assert list(found["epsilon"]) == pytest.approx(list(at))
-    bound = curves.users_bound(workload, at, case, 0.01)
+    bound = curves.users_bound(workload, at, case)
     prior = np.full(N, 1 / N) if case.prior is None else case.prior
     for epsilon, users in zip(bound["epsilon"], bound["users_needed"], strict=True):
         value = bounds.centred_svd(workload, epsilon, None if case.name != "people" else prior)
@@ -31,16 +31,16 @@ def test_curves_are_what_each_point_gives(case):
 
 def test_curves_leave_gaps_without_a_mechanism_and_can_be_cancelled():
     workload = workloads.prefix(8)
-    found = curves.users_needed("rejection_gaussian", workload, [0.5, 1.0, 3.0], analysis.WORST_CASE, 0.01)
+    found = curves.users_needed("rejection_gaussian", workload, [0.5, 1.0, 3.0], analysis.WORST_CASE)
     assert list(found["epsilon"]) == [0.5, 1.0]
-    none = curves.users_needed("hadamard", workload, [1.0], analysis.WORST_CASE, 0.01, cancel=lambda: True)
+    none = curves.users_needed("hadamard", workload, [1.0], analysis.WORST_CASE, cancel=lambda: True)
     assert len(none) == 0
 
 
 def test_certificates_strengthen_the_bound_at_their_epsilon_and_below_and_claim_nothing_above():
     workload, at = workloads.prefix(N), curves.epsilons(1.0, 9)
-    closed = curves.users_bound(workload, at, analysis.WORST_CASE, 0.01)
-    (exact,) = curves.users_bound(workload, [2.0], analysis.WORST_CASE, 0.01)["users_needed"]
+    closed = curves.users_bound(workload, at, analysis.WORST_CASE)
+    (exact,) = curves.users_bound(workload, [2.0], analysis.WORST_CASE)["users_needed"]
     found = curves.strengthened(closed, {2.0: 1.5 * exact, 4.0: 7.0}).set_index("epsilon")["users_needed"]
     assert found[2.0] == 1.5 * exact
     assert found[np.nextafter(2.0, 3.0)] == pytest.approx(exact)  # between the epsilons of the curve as on them

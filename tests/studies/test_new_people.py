@@ -71,10 +71,12 @@ def test_errors_of_new_people_agree_with_their_prediction(name):
     row = found.errors.iloc[0]
     below = np.cumsum(COUNTS) / USERS
     who = USERS * (below * (1 - below)).sum()  # each running total is a binomial count
-    exact = ldp.analysis.variance_on_data(mechanism, workload, COUNTS) + who
-    assert row["total_predicted"] == pytest.approx(exact)
-    assert abs(row["total_observed"] - exact) <= 4 * row["total_standard_error"]
-    known = found.queries[found.queries["predicted"] > 0]
+    exact = (
+        math.sqrt((ldp.analysis.variance_on_data(mechanism, workload, COUNTS) + who) / 4) / USERS / 0.1
+    )  # in targets
+    assert row["predicted"] == pytest.approx(exact)
+    assert abs(row["observed"] - exact) <= 4 * row["standard_error"]
+    known = found.answers[found.answers["predicted"] > 0]
     assert np.all(np.abs(known["observed"] - known["predicted"]) <= 4.5 * known["standard_error"])
 
 
@@ -88,15 +90,15 @@ def test_intervals_reach_to_the_population_that_people_are_drawn_from():
         "seed": 3,
         "new_people": True,
     }
-    found = outcomes.compare({"rr": mechanism}, workload, COUNTS, list("abcd"), **how).intervals
+    found = outcomes.compare({"rr": mechanism}, workload, COUNTS, list("abcd"), **how).answers
     unbiased, of_people, distribution = (found[found["estimator"] == name] for name in how["estimators"])
     assert of_people["holds"].all()
-    assert not np.allclose(of_people["true"], COUNTS / USERS)
     share = COUNTS / USERS
     for rows in (unbiased, distribution):
-        assert np.allclose(rows["true"], share)
+        assert np.allclose(rows["true"], 100 * share)
         # As Dirichlet(1/2 + x): about 1.96 standard deviations of a binomial share to each side.
-        assert np.allclose(rows["high"] - rows["low"], 2 * 1.96 * np.sqrt(share * (1 - share) / USERS), rtol=0.2)
+        assert np.allclose(rows["high"] - rows["low"], 196 * 2 * np.sqrt(share * (1 - share) / USERS), rtol=0.2)
+    assert (of_people["high"] - of_people["low"] < 0.7 * (unbiased["high"] - unbiased["low"]).to_numpy()).all()
     assert unbiased["holds"].sum() >= 3
 
 

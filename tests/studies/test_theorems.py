@@ -143,7 +143,8 @@ def test_ranges_of_one_column_and_of_any_weight_are_ranges():
     """The column of 256 values beside another one, and a weight of 3, whose square counts."""
     axes = [Axis("other", ("a", "b"), 2, False), Axis("age", tuple(map(str, range(256))), 256, True)]
     for weight in (1.0, 3.0):
-        workload = workloads.over_attributes([workloads.RangesPart(attribute="age", weight=weight)], axes)
+        ranges = workloads.over_attributes([workloads.RangesPart(attribute="age")], axes)
+        workload = workloads.union([ranges], [weight])
         found = STATEMENTS["raw_tree_average"].number(Setting(workload, 1.1, 1, branching=2))
         assert found / workload.squared_weights == pytest.approx(410.80, abs=0.006)
         assert theorems.over_epsilon(workload, 0.01, [1.1], 2)["users_needed"].item() == pytest.approx(41_080, rel=2e-5)
@@ -153,7 +154,7 @@ def test_ranges_of_one_column_and_of_any_weight_are_ranges():
 def test_the_histogram_of_one_column_of_any_weight_is_one(weight):
     """Theorem 4.5 (Lopuhaä-Zwakenberg et al.) for 5 values at epsilon 1, as on record; the square of the weight counts."""
     axes = [Axis("other", ("a", "b"), 2, False), Axis("size", tuple("vwxyz"), 5, True)]
-    workload = workloads.over_attributes([workloads.HistogramPart(attribute="size", weight=weight)], axes)
+    workload = workloads.union([workloads.over_attributes([workloads.HistogramPart(attribute="size")], axes)], [weight])
     found = read(workload, created("subset_selection", workload))
     assert found["large_sample_paper_frequency"].variance == pytest.approx(0.62300 * weight**2, rel=1e-5)
     assert found["large_sample_sharp_distribution"].variance == pytest.approx(9.85106 * weight**2, rel=1e-5)

@@ -15,6 +15,7 @@ from ldp_core.workloads import (
     KWayMarginalsPart,
     PrefixPart,
     RangesPart,
+    SharePart,
     TypesPart,
     default_parts,
     kinds_for,
@@ -161,11 +162,14 @@ def test_what_is_asked_first_of_known_groups_is_asked_within_each_and_compared()
     arm, three = (
         CategoricalAttribute(name=name, values=tuple("abc"[:k]), known=True) for name, k in (("arm", 2), ("shop", 3))
     )
-    within = PrefixPart(attribute="age", by=("arm",))
-    less = DifferencePart(of=PrefixPart(attribute="age"), attribute="arm", first="b", second="a")
-    assert default_parts([arm, AGE]) == (within, less)
-    assert default_parts([three, AGE]) == (PrefixPart(attribute="age", by=("shop",)),)
-    assert default_parts([arm, AGE, three, SEX]) == (KWayMarginalsPart(k=2, by=("arm", "shop")),)
+    age = PrefixPart(attribute="age")
+    less = DifferencePart(of=age, attribute="arm", first="b", second="a")  # new, the second, less control
+    assert default_parts([arm, AGE]) == (SharePart(of=age, within=("arm",)), less)
+    assert default_parts([three, AGE]) == (SharePart(of=age, within=("shop",)),)
+    parts = default_parts([arm, AGE, three, SEX])
+    assert [part.within for part in parts] == [("arm", "shop")] * 2
+    assert parts[0].of == age
+    assert [one.name for one in parts[1].of.predicates] == [f"sex {SEX.values[-1]}"]  # one row for two values
 
 
 # --- names ------------------------------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ def kit(
         device.design,
         bundle.digests({**files, **(certificate.members if certificate else {})}),
         bundle.software(),
-        promised(mechanism, setting.users, configuration.reports_per_user) if mixed else "",
+        promised(mechanism, shown.counts, configuration.reports_per_user) if mixed else "",
     )
     files["report.html"] = written_report.encode("utf-8", "replace")
     return design(configuration, outcome, mechanism, files, certificate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -146,33 +147,17 @@ def compare(
 
     frame = partial(_frame, runs)
     lines = range(len(analysis.asked_of(workload).lines))
-    told = frame(*(partial(_Run.of_line, k=k) for k in lines))
-    by_line = _by_line(told)
+    answers = frame(*(partial(_Run.of_line, k=k) for k in lines))
+    by_line = frame(*(partial(_Run.whole_line, k=k, answers=answers) for k in lines))
     return Outcomes(
-        answers=told.drop(columns="scale"),
+        answers=answers,
         lines=by_line,
         errors=frame(partial(_Run.errors, lines=by_line)),
         curves=frame(*(partial(_Run.curves, k=k) for k in range(len(scales)))),
         quantiles=frame(*(partial(_Run.quantiles, k=k) for k in range(len(scales)))),
-        trials=min(len(answers) for run in runs for answers in run.trials.answers.values()),
+        trials=min(len(found) for run in runs for found in run.trials.answers.values()),
         skipped=skipped,
     )
-
-
-def _by_line(answers: pd.DataFrame) -> pd.DataFrame:
-    """The errors of each question: roots of means of squares."""
-    keys = ["mechanism", "estimator", "line", "question", "unit", "scale"]
-    squares = answers.assign(
-        observed=answers["observed"] ** 2,
-        predicted=answers["predicted"] ** 2,
-        standard_error=2 * answers["observed"] * answers["standard_error"],
-    )
-    grouped = squares.groupby(keys, sort=False)
-    found = grouped.agg(answers=("query", "size"), observed=("observed", "mean"), predicted=("predicted", lambda x: x.mean(skipna=False)),
-                        uncertain=("standard_error", "mean")).reset_index()  # fmt: skip
-    root = np.sqrt(found["observed"])
-    found["standard_error"] = found.pop("uncertain") / (2 * root.where(root > 0))
-    return found.assign(observed=root, predicted=np.sqrt(found["predicted"]))
 
 
 def _frame(runs: Sequence[_Run], *views: Callable[[_Run, str], Columns | None]) -> pd.DataFrame:
@@ -329,7 +314,6 @@ class _Run:
             "query": queries,
             "name": names,
             "unit": [line.key] * len(true),
-            "scale": [line.standard_error * many] * len(true),
             "target": [line.standard_error * many] * len(true),
             "true": true,
             "mean": found.mean(axis=0),
@@ -339,6 +323,23 @@ class _Run:
             "predicted": self.predicted(estimator, k),
             "answer": found[0],
             **self.intervals(estimator, k),
+        }
+
+    def whole_line(self, estimator: str, k: int, answers: pd.DataFrame) -> Columns:
+        """The root of the mean square of the errors of a question. Answers of one trial go together: the trials alone tell how uncertain it is."""
+        line, squares = self.asked.lines[k], (self.found(estimator, k) - self._shown[k][2]) ** 2
+        own = answers[answers[["mechanism", "estimator", "line"]].eq([self.name, estimator, k]).all(axis=1)]
+        told = own["observed"].notna().to_numpy()
+        observed, uncertain = root_mean(squares[:, told].mean(axis=1)) if told.any() else (math.nan, math.nan)
+        return {
+            "line": [k],
+            "question": [line.question],
+            "unit": [line.key],
+            "scale": [line.standard_error * (self.users if line.unit.total else 1.0)],
+            "answers": [len(told)],
+            "observed": [float(observed)],
+            "standard_error": [float(uncertain)],
+            "predicted": [math.sqrt((own["predicted"] ** 2).mean(skipna=False))],
         }
 
     def intervals(self, estimator: str, k: int) -> Columns:

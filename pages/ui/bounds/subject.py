@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ldp_core.bounds import STATEMENTS
 from ldp_core.bounds.theorems import frequency
 from ldp_core.bounds.theorems.statements import Setting
@@ -19,11 +21,17 @@ def setting(state: Session, mechanism: Mechanism | None) -> Setting:
     return Setting(design.answers.told, design.epsilon, design.users, mechanism)
 
 
-def variances(state: Session, mechanism: Mechanism) -> tuple[float, float]:
-    """Variances per user of a mechanism: averaged over the types, which predictions are about, and for the people that the design is for,
-    as on all pages. ValueError where they take too long."""
-    setting, profile = state.setting, state.setting.profile(mechanism)
-    return setting.cases[setting.even_case].variance(profile), setting.cases[setting.case].variance(profile)
+def variances(state: Session, mechanism: Mechanism) -> tuple[float, float, float]:
+    """Variances per user of a mechanism: averaged over the types, which predictions are about, for the people that the design is for,
+    as on all pages, and of the worst type. ValueError where they take too long."""
+    setting, profile = state.setting, state.setting.profiled(mechanism, state.setting.answers.told)
+    even, own = (setting.cases[case].variance(profile) for case in (setting.even_case, setting.case))
+    return even, own, float(profile.max())
+
+
+def in_targets(state: Session, variance: float) -> float:
+    """The error, in targets, that a variance per user comes to with the people of the design."""
+    return math.sqrt(variance / (state.setting.answers.norm * state.setting.users))
 
 
 def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:
@@ -42,7 +50,7 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     alpha, digest = state.setting.alpha, mechanism and mechanism.digest
     worst = own = None
     if mechanism is not None and exact is not None:
-        worst, own = float(state.setting.profile(mechanism).max()), variances(state, mechanism)[1]
+        _, own, worst = variances(state, mechanism)
     below: dict[str, float] = {}
     if state.setting.working_types <= MOST_EXACT_TYPES:
         scale = alpha * about.workload.squared_weights

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-from ldp_core import analysis, workloads
+from ldp_core import analysis
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection
 from ldp_core.deploy.collector.reading import File
@@ -16,6 +16,7 @@ from ldp_core.deploy.kit.opening import Kit, kit_of, open_kit
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import Counts
 from ldp_core.run import Cancel, Interrupted
+from ldp_core.workloads import Line
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, Task
 
@@ -103,10 +104,12 @@ def add(state: Session, subject: Kit, content: bytes) -> None:
     ).start()
 
 
-def forged(mechanism: Mechanism, workload: workloads.Workload, cancel: Cancel) -> collector.Manipulation | None:
-    """The effect of forged reports on the answers, or on a sample of many; None once cancelled."""
+def forged(mechanism: Mechanism, lines: Sequence[Line], cancel: Cancel) -> list[collector.Manipulation] | None:
+    """The effect of forged reports on the answers to each question, or on a sample of many; None once cancelled."""
     with suppress(Interrupted):
-        return collector.manipulation(mechanism, workload, analysis.judged_queries(workload), cancel)
+        return [
+            collector.manipulation(mechanism, line.told, analysis.judged_queries(line.told), cancel) for line in lines
+        ]
     return None
 
 
