@@ -134,7 +134,7 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
     row: dict[str, object] = {
         "design": cost.name,
         "questions": c.workload.summary if c.workload is not None else "none yet",
-        "queries": own.asked.workload.num_queries if own.asked is not None else nothing,
+        "queries": own.asked.answers.told.num_queries if own.asked is not None else nothing,
         "types": design.domain.size if design is not None else nothing,
         "people": design.users if design is not None else nothing,
         "epsilon": c.epsilon,

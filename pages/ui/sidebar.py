@@ -72,7 +72,7 @@ def _workload(state: Session, design: Setting | None) -> None:
     elif design is not None and design.waiting:
         mark, words, detail = STALE, "to be worked out", design.questions
     elif design is not None and design.asked is not None:
-        mark, words, detail = SET, wording.plural(design.workload.num_queries, "query", "queries"), design.questions
+        mark, words, detail = SET, wording.plural(design.answers.told.num_queries, "query", "queries"), design.questions
     _line("pages/workload.py", mark, f"Workload: {words}", detail)
 
 

@@ -49,11 +49,9 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
 
 
 def _verdict(design: Setting, outcomes_shown: Outcomes) -> str:
-    """The errors of the questions by the first mechanism and estimate."""
-    lines = outcomes_shown.lines
-    first = lines[
-        (lines["mechanism"] == lines["mechanism"].iloc[0]) & (lines["estimator"] == lines["estimator"].iloc[0])
-    ]
+    """The largest errors of answers, as designs tell them, by the first mechanism and estimate."""
+    rows = outcomes_shown.answers
+    first = rows[(rows["mechanism"] == rows["mechanism"].iloc[0]) & (rows["estimator"] == rows["estimator"].iloc[0])]
     told = first[first["observed"].notna()]
     if told.empty:
         return "Some collections estimate that a group has nobody: no error can be told."

@@ -69,8 +69,7 @@ def groups_of(state: Session, design: Setting, parts: Sequence[WorkloadPart]) ->
             whole = whole.parts[0]
         if isinstance(whole, workloads.Union):
             return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, whole.parts, strict=True)]
-    many = queries_of(state, design.naming, parts, design.workload)
-    return [(part.summary, queries) for part, queries in zip(parts, many, strict=True)]
+    return [(part.summary, many) for part, many in zip(parts, queries_of(design.workload), strict=True)]
 
 
 def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
@@ -93,8 +92,8 @@ def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
 def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """All results of the page."""
     row, survey = layout.metrics("workload"), design.workload.survey
-    about = "Numbers that will be estimated, each a count of people."
-    row.metric("Queries (p)", f"{design.workload.num_queries:,}", help=about)
+    about = "The answers asked for."
+    row.metric("Queries (p)", f"{design.answers.told.num_queries:,}", help=about)
     if survey is not None:
         _metrics_of_survey(row, design)
         hardness(state, design, row)
@@ -119,7 +118,7 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
 
 def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named; a single query in words."""
-    w, groups = design.workload, groups_of(state, design, parts)
+    w, groups = design.answers.told, groups_of(state, design, parts)
     if w.num_queries == 1:
         about = f"is about {np.count_nonzero(w.rows(np.array([0]))[0]):,} of {wording.plural(w.n, 'type')}"
         if design.answers.lines[0].unit.name not in (POINTS, OF_GROUP):
@@ -163,7 +162,7 @@ def _meaning_of_colours(parts: Sequence[WorkloadPart]) -> str:
 
 def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
     """query, name, group, weight of every query."""
-    w = design.workload
+    w = design.answers.told
     return pd.DataFrame(
         {
             "query": np.arange(w.num_queries),
