@@ -239,6 +239,8 @@ def _target(state: Session, key: str) -> None:
     detect = isinstance(now, DifferenceToDetect)
     unit = plain(verdicts.unit_in_words(key).removeprefix("in "))
     short = {"percentage points": "points"}.get(unit, unit)
+    if any(line.key == key and line.unit.total for line in state.setting.answers.lines):
+        short = f"{short} a person"
     label = f"Difference to detect ({short})" if detect else f"Target error (± {short})"
     help = (
         f"A difference, in {unit}, that is to be found with the power chosen under More options."

@@ -58,6 +58,8 @@ def _lines(state: Session, found: pd.DataFrame) -> None:
         )  # fmt: skip
         if line["finds"] == line["finds"]:
             error += f", finds {wording.significant(line['finds'])} and more"
+        if bins := found.loc[found["question"] == line["question"], "bins"].max():
+            error += f"; bins add up to {wording.significant(bins)}"
         known = design.on_data and line["value"] == line["value"]
         verdict = (
             verdicts.marked(found.loc[found["name"] == line["name"], "verdict"].iloc[0])
@@ -96,12 +98,13 @@ def show(state: Session, mechanism: Mechanism) -> None:
 
 def explained(state: Session) -> str:
     """The rule, with the targets of this design."""
-    targets = state.setting.settled.targets or {}
+    lines = {line.key: line for line in state.setting.answers.lines}
     told = [
         f"{'a difference of ' if isinstance(target, DifferenceToDetect) else '± '}"
         f"{verdicts.in_unit(target.difference if isinstance(target, DifferenceToDetect) else target, key)}"
-        for key, target in targets.items()
-        if any(line.key == key for line in state.setting.answers.lines)
+        f"{' a person' if lines[key].unit.total else ''}"
+        for key, target in (state.setting.settled.targets or {}).items()
+        if key in lines
     ]
     return f"{plain(wording.capital(wording.listed(told, 6)))}. {verdicts.RULE}"
 
@@ -156,9 +159,12 @@ def explain(state: Session) -> None:
 
 def answers(rows: pd.DataFrame, error: str = "standard_error") -> pd.DataFrame:
     """Each answer with its error in its unit and its verdict, for people. ``rows`` has ``name``, ``unit``, ``verdict`` and the column ``error``."""
+    bins = rows["bins"] if "bins" in rows else pd.Series(0.0, rows.index)
     shown = [
-        "unknown" if x != x else f"± {verdicts.in_unit(x, key)}"
-        for x, key in zip(rows[error], rows["unit"], strict=True)
+        "unknown"
+        if x != x
+        else f"± {verdicts.in_unit(x, key)}{f'; bins add up to {wording.significant(off)}' if off else ''}"
+        for x, key, off in zip(rows[error], rows["unit"], bins, strict=True)
     ]
     words = [verdicts.marked(word) for word in rows["verdict"]]
     return pd.DataFrame({"Question": rows["name"].to_numpy(), "Error": shown, "Verdict": words})

@@ -73,8 +73,8 @@ def groups_of(state: Session, design: Setting, parts: Sequence[WorkloadPart]) ->
 
 
 def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
-    """Singular values and rank; None while they are computed. ValueError where they cannot be."""
-    w = design.workload
+    """Singular values and rank of the answers asked; None while they are computed. ValueError where they cannot be."""
+    w = design.answers.told
     if w.n > MOST_TRANSFORMED_TYPES:
         raise ValueError(
             f"Rank and singular values are worked out for up to {MOST_TRANSFORMED_TYPES:,} types; there are {w.n:,}."
@@ -271,7 +271,7 @@ def singular_values(design: Setting, figures: tuple[np.ndarray, int] | None) -> 
         st.markdown(sentence)
         layout.download_table(table, "singular-values")
         return
-    layout.chart(lambda look: charts.singular_values(design.workload, look), sentence, "singular-values", table)
+    layout.chart(lambda look: charts.singular_values(design.answers.told, look), sentence, "singular-values", table)
 
 
 # --- a survey: by sets of attributes instead of types -----------------------------------------------------------------
