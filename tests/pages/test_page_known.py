@@ -57,15 +57,7 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     )
     assert 130 < blind < guess <= limit
     assert 0.6 < share - 0.04 < int(said) / 100 <= share
-    print(
-        "XX",
-        design.users_needed(design.chosen_mechanism, "worst_case"),
-        design.mean_needed(design.chosen_mechanism, "worst_case"),
-        secret,
-        said,
-        share,
-        app.words[:1500],
-    )
+    print("XX", design.users_needed(design.chosen_mechanism, "worst_case"), design.mean_needed(design.chosen_mechanism, "worst_case"), secret, said, share, app.words[:1500])
     assert 0
 
 
@@ -108,13 +100,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     assert "The collector knows which of 2 groups each person is in" in arms.words
     setting = arms.session.setting
     made = arms.session.setting.mechanism("optimized")
-    print(
-        "YY",
-        setting.users_needed(made, "worst_case"),
-        setting.users_needed(setting.mechanism("oue"), "worst_case"),
-        setting.gap(made),
-        arms.words[:1000],
-    )
+    print("YY", setting.users_needed(made, "worst_case"), setting.users_needed(setting.mechanism("oue"), "worst_case"), setting.gap(made), arms.words[:1000])
     assert 0 <= setting.gap(made) < 0.2
     assert not arms.go("bounds").finish().errors
     for page, tabs in (("design", "design-tabs"), ("compare", "compare-tabs")):
