@@ -272,6 +272,8 @@ class PlanningRates(_Inputs):
             {*map(len, self.sizes)}
         ) > 1:
             raise ValueError("each ratio needs the size of its group, and both sides as many")
+        if any(0 < size < 1 / limits.MOST_COUNTED_USERS for side in self.sizes for size in side):
+            raise ValueError("a group is smaller than one person of all who can be counted")
         return self
 
     @classmethod

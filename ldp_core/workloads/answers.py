@@ -48,6 +48,8 @@ LARGEST_SIZE_ERROR = 0.2
 """The relative error of a secret group's size up to which answers in it can be used: Fieller's intervals have ends by far."""
 DIGITS = 2
 """Significant digits that a design takes of shares and averages in planning data."""
+LEAST_TARGET = 1e-50
+"""Rows are divided by targets and then squared."""
 POWER, LEVEL = 0.8, 0.05
 """The chance to find a difference that is there, and to find one that is not, where no one says."""
 

@@ -19,7 +19,17 @@ from ldp_core import limits
 from ldp_core.limits import MOST_CONDITIONS, MOST_SETS_IN_A_PART
 from ldp_core.people import Counts, Tables, people_of
 from ldp_core.workloads import expressions
-from ldp_core.workloads.answers import OF_GROUP, Answers, Asked, Detect, Rates, Target, Unit, default_targets
+from ldp_core.workloads.answers import (
+    LEAST_TARGET,
+    OF_GROUP,
+    Answers,
+    Asked,
+    Detect,
+    Rates,
+    Target,
+    Unit,
+    default_targets,
+)
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import quoted, shortened
@@ -404,6 +414,10 @@ def over_attributes(
     answered = [replace(line, told=_as_known(line.told, axes)) for line in lines]
     chosen = default_targets(answered, known) | dict(targets or {})
     lines = [replace(line, target=chosen[line.key]) for line in lines]
+    if wrong := [line for line in lines if not LEAST_TARGET <= line.standard_error < math.inf]:
+        raise ValueError(
+            f"The target for {wrong[0].key} must be at least {LEAST_TARGET:g}; got {wrong[0].standard_error:g}."
+        )
     scale = lines[0].scale
     design = [(workload, weight * line.scale / scale) for line in lines for workload, weight in line.design]
     told = [(line.told, line.scale / scale) for line in lines]

@@ -88,6 +88,19 @@ def part(rng: random.Random, names: list[str]) -> dict[str, Any]:
     return {**made, "weight": rng.choice([1.0, 0.5, 1e-6, 1e6])}
 
 
+def target(rng: random.Random) -> Any:
+    difference = {"difference": rng.choice([0.05, 1.0]), "power": 0.8, "level": rng.choice([0.05, 1e-4])}
+    return rng.choice([difference, 2.5, 1e-300, 1e12])
+
+
+def rates(rng: random.Random) -> dict[str, Any]:
+    """Ratios within groups and the sizes of these, for one group or two that are compared."""
+    sides, many = rng.choice([1, 2]), rng.randint(1, 6)
+    ratios = [[rng.choice([None, 0.0, 0.31, 1.0, -2e9]) for _ in range(many)] for _ in range(sides)]
+    sizes = [[rng.choice([0.0, 0.5, 1.0, 1e-300]) for _ in range(many)] for _ in range(sides)]
+    return {"ratios": ratios, "sizes": sizes, "spread": rng.choice([0.0, 4.2])}
+
+
 def recipe(rng: random.Random) -> dict[str, Any]:
     column = {"column": name(rng), "missing": rng.choice(["drop", "category", "refuse"])}
     return rng.choice(
@@ -158,7 +171,7 @@ def with_own(rng: random.Random, document: dict[str, Any]) -> dict[str, Any]:
     held = [matrix(rng, look) for look in range(1, rng.choice([2, 2, 2, 3, 8]))]
     named = rng.choice([*(called for _, called in held)] * 9 + ["own(name=Ours, look=1, matrix=" + "0" * 32 + ")"])
     used = [{}, {"compared": [*document["compared"], named]}, {"mechanism": {"name": named, "parameters": {}}}]
-    return {**document, "version": rng.choice([9] * 9 + [7]), "own": [told for told, _ in held], **rng.choice(used)}
+    return {**document, "version": rng.choice([10] * 9 + [7]), "own": [told for told, _ in held], **rng.choice(used)}
 
 
 def document(rng: random.Random) -> dict[str, Any]:
@@ -191,9 +204,9 @@ def _document(rng: random.Random) -> dict[str, Any]:
             "parameters": rng.choice([{}, {"branching": 4}]),
         },
         "compared": ["randomized_response", text(rng), *rng.choice([[], ["oue(reconstruction=standard)"]])],
-        "target_alpha": rng.choice([0.01, 1.0, 1e-300]),
-        "difference": rng.choice([None, None, "typical"]),
-        "detection": {"difference": rng.choice([0.05, 1.0]), "power": 0.8, "level": rng.choice([0.05, 1e-4])},
+        "targets": rng.choice([None, {rng.choice(["points", "points of the group", *names]): target(rng)}]),
+        "planning": rng.choice(["people", "even"]),
+        "rates": rng.choice([None, [rng.choice([None, rates(rng)]) for _ in range(rng.randint(1, 3))]]),
         "own": [],
         "types": rng.choice(["distinguished", "all"]),
         "simulation": {"seed": rng.choice([0, 2**63 - 1]), "trials": 20, "estimators": ["unbiased"]},
@@ -201,7 +214,7 @@ def _document(rng: random.Random) -> dict[str, Any]:
             "seed": 0,
             "max_rounds": None,
             "rows": None,
-            "aim": rng.choice(["worst_case", "histogram"]),
+            "aim": rng.choice([None, "worst_case", "histogram"]),
             "histogram": rng.choice([None, [1.0, 2.5, 0.0]]),
             "time_limit": rng.choice([None, 1.0, 3600.0]),
         },

@@ -6,6 +6,8 @@ from fuzzing import fuzz, tried
 
 from ldp_core.data.tables import build_domain
 from ldp_core.designs import load_configuration
+from ldp_core.designs.design import chosen_targets
+from ldp_core.workloads import over_attributes
 
 SMALL = 300
 """The questions of an accepted design are built up to this number of types."""
@@ -35,5 +37,7 @@ def _build(configuration):
         domain = tried(build_domain, list(configuration.data.recipes))
         assert domain is None or domain.size >= 1
     if configuration.domain is not None and configuration.workload is not None and configuration.domain.size <= SMALL:
-        workload = tried(configuration.workload.build, configuration.domain)
+        parts, held = configuration.parts, configuration.rates or ()
+        rates = [one and one.rates for one in held] if len(held) == len(parts) else None
+        workload = tried(over_attributes, parts, configuration.domain, chosen_targets(configuration), rates)
         assert workload is None or workload.n == configuration.domain.size

@@ -229,6 +229,7 @@ def test_bad_epsilon_is_one_sentence_with_the_way_out(text, reason):
             [{"ratios": [[0.5]], "sizes": [[2]]}],
             "sizes > item 1 > item 1: 2 should be less than or equal to 1.",
         ),
+        ("rates", [{"ratios": [[0.5]], "sizes": [[1e-300]]}], "a group is smaller than one person"),
         ("rates", [{"ratios": [[0.5]], "sizes": [[None]]}], "sizes > item 1 > item 1: null should be"),
         ("rates", [{"ratios": [[0.5], [1]], "sizes": [[0.5], [0.1, 0.2]]}], "each ratio needs the size of its group"),
         ("simulation/trials", 10**9, "less than or equal to 10000."),

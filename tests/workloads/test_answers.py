@@ -163,6 +163,9 @@ def test_targets_scale_rows_and_weights_count_lines():
     assert workload.asked.norm * scale**2 == pytest.approx(1 + 4)
     alone = over_attributes(parts[:1], domain(), {"points": 5.0})
     assert alone.asked.norm == pytest.approx(6 * 0.05**2)  # the papers' p alpha
+    for target in (0, -1.0, math.nan, 1e-300, Detect(0.0)):
+        with pytest.raises(ValueError, match=r"^The target for points must be at least 1e-50; got"):
+            over_attributes(parts, domain(), {"points": target, "score": 0.2})
 
 
 @pytest.mark.parametrize(("groups", "epsilon", "saved"), [(3, 1.0, 0.25), (3, 2.0, 0.05), (8, 1.0, 0.2), (8, 2.0, 0.2)])
