@@ -336,7 +336,10 @@ def promised(mechanism: Mechanism | Blanket, people: Counts | int, reports: int 
     """What mixing gives, in a sentence, and what it takes for granted; of groups that the collector knows, and that are mixed each on its own, for
     the smallest of those that have people. ``people`` are (n,) by type, or how many there are. ValueError as of `blanket_of`."""
     users = people if isinstance(people, int) else users_of(people)
-    among, parts = f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them", [mechanism]
+    among, parts = (
+        f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them",
+        [mechanism],
+    )
     if isinstance(mechanism, Mechanism) and isinstance(drawn := mechanism.drawn, StratifiedMechanism):
         sizes = np.full(len(drawn.types), users / len(drawn.types))
         if not isinstance(people, int):

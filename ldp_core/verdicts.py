@@ -124,17 +124,14 @@ def headline(
     lines : of `ldp_core.analysis.question_lines`, and the ``tally`` of their answers; without them it is the people needed that are told.
     """
     first = f"With {wording.plural(round(users), 'person', 'people')} at epsilon {epsilon}"
+    takes = f"it takes {wording.needed(needed)} people until every question meets its target."
     if lines is None or tally is None:
-        enough = (
-            "every question meets its target"
-            if needed <= users
-            else f"it takes {wording.needed(needed)} people until every question meets its target"
-        )
-        return f"{first} {enough}."
+        return f"{first} {'every question meets its target.' if needed <= users else takes}"
     told = lines[lines["standard_error"].notna()]
     off = errors_in_words(told.groupby("unit", sort=False)["standard_error"].max())
     one = len(told) == 1 and tally.queries == 1
     who = f"{told['question'].iloc[0]} is" if one else "answers are"
     found = told.groupby("unit", sort=False)["finds"].max().dropna()
     finds = wording.listed([f"{in_unit(least, unit)} up" for unit, least in found.items()])
-    return f"{first} {who} off by {'' if one else 'up to '}{off}{f'; differences from {finds} are found' if finds else ''}. {tally.in_words()}"
+    said = f"{first} {who} off by {'' if one else 'up to '}{off}{f'; differences from {finds} are found' if finds else ''}. {tally.in_words()}"
+    return said if needed <= users else f"{said} {wording.capital(takes)}"

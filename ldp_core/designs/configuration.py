@@ -441,6 +441,7 @@ def load_configuration(content: str | bytes) -> Configuration:
             f'This is JSON but not a configuration: it must be an object with "format": "{FORMAT}". '
             "Choose a file that was exported from here."
         )
+    document = former.from_version_9(document)
     if (version := document.get("version")) != VERSION or isinstance(version, bool):
         raise ConfigurationError(
             f"The configuration has format version {str(version)[:20]}, and this program reads version {VERSION}: make the design anew."

@@ -1,7 +1,8 @@
-"""What a file of an earlier version may name and this one does not have any more: refused by its name, in one sentence."""
+"""Files of the version before: what it took for granted is written out, and what has gone since is refused by its name, in one sentence."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ldp_core.library import variants
@@ -12,6 +13,27 @@ GONE: dict[tuple[str, str, str], str] = {
     **{(name, "reconstruction", "optimal"): "choose known_total" for name in ("rappor", "oue", "olh")},
 }
 """What to choose in place of a mechanism, or of the value that a parameter of one has: by the names of all three."""
+
+
+def from_version_9(document: Any) -> Any:
+    """A configuration of version 9 as one of version 10. It had one target error, for shares of everybody; differences were of numbers of people
+    unless they said otherwise."""
+    if not isinstance(document, dict) or document.get("version") != 9:
+        return document
+    found = {key: value for key, value in document.items() if key not in ("target_alpha", "difference", "detection")}
+    found |= {"version": 10, "targets": None, "planning": "people", "rates": None}
+    alpha, workload, simulation = (document.get(key) for key in ("target_alpha", "workload", "simulation"))
+    if isinstance(simulation, dict):
+        found["simulation"] = {key: value for key, value in simulation.items() if key != "prior_people"}
+    if document.get("difference") is None and isinstance(alpha, float | int) and alpha > 0:
+        found["targets"] = {"points": 100 * math.sqrt(alpha)}
+    if isinstance(workload, dict) and isinstance(workload.get("parts"), list):
+        parts = [
+            {"shares": False, **part} if isinstance(part, dict) and part.get("kind") == "difference" else part
+            for part in workload["parts"]
+        ]
+        found["workload"] = {**workload, "parts": parts}
+    return found
 
 
 def refusal(document: Any) -> str:

@@ -10,15 +10,16 @@ import streamlit as st
 
 from ldp_core import analysis, library, verdicts, wording
 from ldp_core.designs.configuration import DifferenceToDetect
-from ldp_core.designs.setting import Setting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import MAX_EPSILON
+from ldp_core.run import Cancel
 from ldp_core.verdicts import MARKS
 from pages.ui import layout, listing
 from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import plain
 
 
@@ -40,14 +41,14 @@ def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
     design = state.setting
     place.markdown(plain(design.verdict(mechanism, singly=found is not None)), help=explained(state))
     if found is not None:
-        lines(design, found)
+        _lines(state, found)
     return found
 
 
-def lines(design: Setting, found: pd.DataFrame) -> None:
-    """A line a question: what it is now, its error in its own unit, and the verdict."""
-    rows = []
-    for line in analysis.lines_of(design.answers, found).to_dict("records"):
+def _lines(state: Session, found: pd.DataFrame) -> None:
+    """A line a question: what it is now, its error in its own unit, also if nothing else were asked, and the verdict."""
+    design, rows = state.setting, []
+    for line, alone in zip(analysis.lines_of(design.answers, found).to_dict("records"), _alone(state), strict=True):
         unit = plain(verdicts.unit_in_words(line["unit"])).removeprefix("in ")
         error = "nobody in the planning data" if line["standard_error"] != line["standard_error"] else (
             f"± {wording.significant(line['standard_error'])} {unit}"
@@ -62,8 +63,25 @@ def lines(design: Setting, found: pd.DataFrame) -> None:
         )
         question = line["name"] or line["question"]
         now = wording.significant(line["value"]) if known else ""
-        rows.append({"Question": question, "Now": now, "Error": error, "Verdict": verdict})
-    listing.show_words(pd.DataFrame(rows), "What each question comes to.")
+        rows.append({"Question": question, "Now": now, "Error": error, "Asked alone": alone, "Verdict": verdict})
+    table = pd.DataFrame(rows)
+    listing.show_words(table.loc[:, (table != "").any()], "What each question comes to.")
+
+
+def _alone(state: Session) -> list[str]:
+    """The error of each question if nothing else were asked; empty while that is not known, and where there is one question only."""
+    design = state.setting
+    asked, case = design.answers, design.cases[design.case]
+    nothing = [""] * len(asked.lines)
+    if len(asked.lines) == 1:
+        return nothing
+
+    def find(cancel: Cancel) -> list[float]:
+        return [analysis.alone(asked, line, design.epsilon, design.counts, case) for line in asked.lines]
+
+    key = ("alone", design.certificate_key(design.case), design.people_digest)
+    found = ask(state, key, "working out what each question costs alone", False, find)
+    return nothing if found is None else [f"± {wording.significant(x)}" if x == x else "" for x in found]
 
 
 def show(state: Session, mechanism: Mechanism) -> None:

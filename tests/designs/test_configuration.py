@@ -23,6 +23,7 @@ from ldp_core.designs import (
 )
 from ldp_core.designs.configuration import PlanningRates
 from ldp_core.workloads import (
+    DifferencePart,
     HistogramPart,
     KWayMarginalsPart,
     MarginalsPart,
@@ -132,6 +133,24 @@ def test_files_of_this_version_keep_the_digests_that_they_record():
     asked = (HistogramPart(attribute="transport"), PrefixPart(attribute="age"), RangesPart(attribute="age"))
     design = Configuration(domain=Domain(attributes=(TRANSPORT, AGE)), workload=WorkloadRecipe(parts=asked))
     assert design.digest().startswith("30ddbf6e163b4292")
+
+
+def test_a_file_of_version_9_means_what_it_meant():
+    kinds = DifferencePart(of=HistogramPart(attribute="transport"), attribute="region", first="north", second="south")
+    region = CategoricalAttribute(name="region", values=("north", "south"), origin="declared", known=True)
+    asked = FULL.with_(domain=Domain(attributes=(region, TRANSPORT)), workload=WorkloadRecipe(parts=(kinds,)))
+    written = document(asked.with_(optimizer=Optimizer(aim="worst_case")))
+    for key in ("targets", "planning", "rates"):
+        del written[key]
+    written |= {"version": 9, "target_alpha": 0.0025, "difference": None, "detection": {"difference": 0.05}}
+    written["simulation"]["prior_people"] = None
+    found = load_configuration(json.dumps(written))
+    (part,) = found.parts
+    assert not part.shares  # then the default
+    assert found.targets == {"points": 5.0}
+    assert found.with_(targets=None, workload=asked.workload, optimizer=Optimizer()) == asked
+    written["difference"] = "smallest"
+    assert load_configuration(json.dumps(written)).targets is None
 
 
 def test_changing_validates_and_leaves_the_original_alone():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from ldp_core.designs import choices
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS, MOST_SHOWN_QUERIES
 from ldp_core.run import Cancel
 from ldp_core.studies.outcomes import LEVEL
+from ldp_core.workloads import JointHistogramPart, over_attributes
+from ldp_core.workloads.answers import POINTS
 from pages.ui import layout, listing
 from pages.ui.controls import control, pick
 from pages.ui.priors import in_words, prior_control
@@ -199,10 +202,10 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         collector.answers,
         collection,
         subject.mechanism,
-        workload,
-        estimator,
-        LEVEL,
-        kind,
+        workload=workload,
+        estimator=estimator,
+        level=LEVEL,
+        kind=kind,
         occasions=occasions,
         drawn=wider,
         sizes=sizes,
@@ -249,6 +252,21 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     if len(table) < every:
         more = "the download has all of them" if listed else "the download has the same"
         st.caption(f"{len(table):,} of {every:,} answers are shown, evenly spread; {more}.")
+    if subject.domain.size <= MOST_SHOWN_QUERIES and any(line.key != POINTS for line in asked_of(workload).lines):
+        _behind(state, subject, compute, key)
+
+
+def _behind(state: Session, subject: Kit, answered: Callable[..., pd.DataFrame], key: tuple[Any, ...]) -> None:
+    """The counts that shares, averages and differences are made of, in a fold."""
+    counts = over_attributes([JointHistogramPart()], subject.domain)
+    with st.expander("The counts behind these answers"):
+        if reason := subject.mechanism.supports(counts):
+            st.caption(plain(f"This design estimates what was asked and no counts besides: {reason}"))
+            return
+        work_out = lambda cancel: answered(workload=counts)  # noqa: E731
+        found = layout.once_known(state, ("behind", *key), "counting", True, work_out, small=True)
+        if found is not None:
+            _table(found, "fixed")
 
 
 def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) -> str:

@@ -77,20 +77,20 @@ def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
     c, audit = state.configuration, mechanism.audit()
     spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)
     required, bound = state.setting.users_needed(mechanism, case), max(limits.values())
-    row = layout.metrics("design")
+    row, mean = layout.metrics("design"), ", mean of questions" if mean_of(state) else ""
     row.metric(
         "People needed",
         wording.needed(required),
         help=f"Until every question meets its target ({plain(state.setting.error_in_words(1.0))}), {case_meaning(case)}.",
     )
     row.metric(
-        "Proved minimum",
+        f"Proved minimum{mean}",
         wording.minimum(bound) if bound > 0 and not mechanism.delta else "unknown",
         help=f"No unbiased mechanism with pure epsilon {c.epsilon} needs fewer, by the "
         f"{charts.title(frames.strongest(limits))}, for the same targets and the same people{mean_of(state)}.",
     )
     row.metric(
-        "Of the minimum, at most",
+        f"Of the minimum, at most{mean}",
         gap_in_words(gap),
         help="The lower bound says nothing at this epsilon."
         if math.isinf(gap)
