@@ -203,7 +203,7 @@ def _moving(
     # A few of everybody: where nobody is counted, it is not open who moves.
     people = people / people.sum() * _PEOPLE + inside * 1e-3
     (low, high), users = (row[inside].min(), row[inside].max()), people.sum()
-    if np.isclose(low, high):  # the same of all, so that it cannot move
+    if high - low <= 1e-9 * max(abs(low), abs(high)):  # the same of everybody, but for rounding: nothing can move
         return 0.0, 0.0, 0.0
     mean = people @ row / users
     tied = noise(people * (row - low)) - (mean - low) * noise(people) + people @ (row**2 * (row - mean))

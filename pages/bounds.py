@@ -57,7 +57,7 @@ def verdict() -> str:
         return f"At epsilon {c.epsilon} the lower bounds say nothing."
     if mechanism is not None and own is not None:
         strongest = charts.title(frames.strongest(design.bounds(design.case)))
-        return f"{title} needs at most {wording.gap(design.gap(mechanism))} what the {strongest} allows."
+        return f"{title} needs at most {wording.gap(design.gap(mechanism))} what the {strongest} allows{design.mean_of}."
     return f"No unbiased mechanism can have less than {design.error_in_words(error_of(best.variance or 0.0))}."
 
 

@@ -113,7 +113,7 @@ def about_the_bound(table: pd.DataFrame) -> str:
         reach = (
             f"{title} has no pure epsilon, so the bound does not hold for it"
             if math.isinf(best["gap"])
-            else f"{title} needs at most {gap_in_words(best['gap'])} that"
+            else f"{title} needs at most {gap_in_words(best['gap'])} that{state.setting.mean_of}"
             if best["gap"]
             else f"{title} needs no more"
         )

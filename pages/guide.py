@@ -73,12 +73,15 @@ WORDS = (
   quotes.
 - **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
 - **Strategy**: the table of a mechanism's probabilities, with one row per report and one column per type.
-- **Target error**: a standard error, in percentage points of all users or the unit of an average, stored with the design. *Auto* takes a quarter of a typical
-  answer (the root mean square of the answers, as a typical error is that of the errors) when it is first shown or pressed again.
+- **Answer**: what was asked for: a count, a share of everybody or of a group, an average, a total, or the difference of two, in its own unit.
+  Every number told (error, people needed, verdict) is about that answer.
+- **Target**: what an answer is for: a standard error in its unit, or a difference to be found. *Auto* takes for shares a quarter of a typical
+  answer (the root mean square of the answers, as a typical error is that of the errors), for averages a tenth of the spread of the values.
 - **Usable, rough, noise**: """
     + RULE
     + """
-- **Users needed** (sample complexity): how many people must report for the target error in a typical answer. Some answers may need more.
+- **People needed** (sample complexity): how many people must report until each question meets its target, in the mean of its squared errors. It is
+  that of the question that needs the most; some answers may need more.
 - **Standard error**: how far an answer is typically off. "± 2 percentage points" means that about two collections in three land within
   2 points of the truth, and 19 in 20 within 4.
 - **Worst case, average case, on this data**: the error depends on the values people really have. The worst case holds

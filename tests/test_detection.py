@@ -13,7 +13,7 @@ from ldp_core.designs import Configuration, MechanismRecipe, Population, Workloa
 from ldp_core.designs.standalone import realise
 from ldp_core.mechanisms import ExplicitMechanism, StratifiedMechanism
 from ldp_core.mechanisms.base import Reports
-from ldp_core.workloads import Detect, DifferencePart, HistogramPart, MeanPart, SharePart, over_attributes
+from ldp_core.workloads import Detect, DifferencePart, HistogramPart, MeanPart, PrefixPart, SharePart, over_attributes
 
 ARM = CategoricalAttribute(name="arm", values=("a", "b"), known=True)
 ANSWER = CategoricalAttribute(name="answer", values=("no", "yes"))
@@ -209,6 +209,21 @@ def test_the_people_needed_of_a_design_are_those_that_find_its_differences():
         assert (found.table["users_needed"].max() == pytest.approx(needed)) == isinstance(part, DifferencePart)
         again = detecting.of_design(setting, setting.chosen_mechanism, Detect(5.0, 0.9, 0.01))
         assert (again.table["users_needed"] > found.table["users_needed"]).all() or not isinstance(part, DifferencePart)
+
+
+def test_an_answer_that_is_the_same_of_everybody_takes_nobody():
+    """The running total up to the last value took 10^17 people where those of the groups were no whole numbers."""
+    score = RangeAttribute(name="score", low=1, high=10, bins=10, integer=True)
+    part = DifferencePart(of=PrefixPart(attribute="score"), attribute="arm", first="a", second="b")
+    people = np.random.default_rng(0).integers(1, 300, 20)
+    workload = over_attributes([part], [ARM, score], counts=people)
+    made = ldp.mechanisms.create("subset_selection", workload=workload, epsilon=1.0)
+    expected = ldp.analysis.people_needed(made, workload, people)
+    for users in np.geomspace(10, 1e6, 20):
+        counts = people / people.sum() * users
+        assert ldp.analysis.people_needed(made, workload, counts) == pytest.approx(expected)
+        contrasts = detection.contrasts_of(made, workload.asked.lines[0], counts)
+        assert contrasts.users(0.05)[-1] == pytest.approx(0, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["randomized_response", "subset_selection", "optimized"])

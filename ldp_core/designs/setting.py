@@ -436,6 +436,11 @@ class Setting(Proved):
             return "the targets" if math.isclose(error, 1) else f"{scale.text(error)} times the targets"
         return f"{'a difference of ' if detect else '±' + NO_BREAK}{scale.text(error)}{NO_BREAK}{scale.unit}"
 
+    @property
+    def mean_of(self) -> str:
+        """What proved minima and gaps are for, where there are several questions."""
+        return ", for the mean of the questions" if len(self.answers.lines) > 1 else ""
+
     def gap(self, mechanism: Mechanism, case: str | None = None) -> float:
         """How many more people (as a share) a mechanism needs for the mean of the questions than the best bound allows, in a case (that of the
         design).

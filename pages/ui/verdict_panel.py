@@ -46,8 +46,11 @@ def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
 
 
 def _lines(state: Session, found: pd.DataFrame) -> None:
-    """A line a question: what it is now, its error in its own unit, also if nothing else were asked, and the verdict."""
+    """A line a question: what it is now, its error in its own unit, also if nothing else were asked, and the verdict. The headline has said it all
+    of a single question of several answers."""
     design, rows = state.setting, []
+    if len(design.answers.lines) == 1 < design.answers.lines[0].told.num_queries:
+        return
     for line, alone in zip(analysis.lines_of(design.answers, found).to_dict("records"), _alone(state), strict=True):
         unit = plain(verdicts.unit_in_words(line["unit"])).removeprefix("in ")
         error = "nobody in the planning data" if line["standard_error"] != line["standard_error"] else (

@@ -68,14 +68,14 @@ def test_bounds_speak_about_the_case_that_the_design_is_for(app):
     worst, even = (session.setting.users_needed(mechanism, case) for case in ("worst_case", "average"))
     assert worst > 1.02 * even
     assert wording.at_least(bound).replace("\N{NO-BREAK SPACE}", " ") in app.words
-    error, on_average = (
-        wording.error(math.sqrt(needed * session.setting.alpha / session.setting.users)).replace(
-            "\N{NO-BREAK SPACE}", " "
-        )
-        for needed in (worst, even)
+    error = session.setting.error_in_words(session.setting.error(mechanism, "worst_case")).replace(
+        "\N{NO-BREAK SPACE}", " "
     )
     assert f"**Hierarchical**: {error}, exactly" in app.words
-    assert f"over people spread evenly over the types, for whom Hierarchical has {on_average}." in app.words
+    error = session.setting.error_in_words(session.setting.error(mechanism, "average")).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+    assert f"over people spread evenly over the types, for whom Hierarchical has {error}." in app.words
     choose(app, "optimized")
     session.change(optimizer=session.configuration.optimizer.model_copy(update={"aim": "average"}))
     app.at.run()

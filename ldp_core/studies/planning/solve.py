@@ -185,7 +185,7 @@ def given(mechanism: Mechanism | None, point: SweepPoint) -> Outcome | None:
 
 
 def _solved(question: tuple[str, float, float, float], curve: _Curve) -> dict[str, Any]:
-    p, reason = curve.point.workload.squared_weights, ""
+    p, reason = analysis.asked_of(curve.point.workload).told.squared_weights, ""
     solved, epsilon, users, alpha = question
     try:
         if solved == "epsilon":

@@ -77,24 +77,24 @@ def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
     c, audit = state.configuration, mechanism.audit()
     spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)
     required, bound = state.setting.users_needed(mechanism, case), max(limits.values())
-    row, mean = layout.metrics("design"), ", mean of questions" if mean_of(state) else ""
+    row = layout.metrics("design")
     row.metric(
         "People needed",
         wording.needed(required),
         help=f"Until every question meets its target ({plain(state.setting.error_in_words(1.0))}), {case_meaning(case)}.",
     )
     row.metric(
-        f"Proved minimum{mean}",
+        "Proved minimum",
         wording.minimum(bound) if bound > 0 and not mechanism.delta else "unknown",
         help=f"No unbiased mechanism with pure epsilon {c.epsilon} needs fewer, by the "
-        f"{charts.title(frames.strongest(limits))}, for the same targets and the same people{mean_of(state)}.",
+        f"{charts.title(frames.strongest(limits))}, for the same targets and the same people{state.setting.mean_of}.",
     )
     row.metric(
-        f"Of the minimum, at most{mean}",
+        "Of the minimum, at most",
         gap_in_words(gap),
         help="The lower bound says nothing at this epsilon."
         if math.isinf(gap)
-        else f"How many times the proved minimum this mechanism needs{mean_of(state)}, {case_meaning(case)}.",
+        else f"How many times the proved minimum this mechanism needs{state.setting.mean_of}, {case_meaning(case)}.",
     )
     row.metric(
         "Audited epsilon",
@@ -102,13 +102,14 @@ def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
         help=f"Rounded up. Computed from the {'noise' if spec.continuous else 'actual probabilities'} ({audit.method}); you asked "
         f"for {c.epsilon}. {spec.caveat}",
     )
+    if state.setting.mean_of and bound > 0 and not mechanism.delta:
+        mean = wording.needed(state.setting.mean_needed(mechanism, case))
+        st.caption(
+            f"The minimum is for the mean of the questions, for which this mechanism needs {mean}. People needed are those of the question that needs "
+            "the most."
+        )
     if spared := state.setting.spared(mechanism):
         st.caption(plain(spared))
-
-
-def mean_of(state: Session) -> str:
-    """What the proved minimum is for, where there are several questions."""
-    return ", for the mean of the questions" if len(state.setting.answers.lines) > 1 else ""
 
 
 def answers(state: Session, mechanism: Mechanism) -> None:
@@ -262,7 +263,7 @@ def proof(state: Session, mechanism: Mechanism, case: str) -> None:
     bound = max(limits.values())
     if not math.isinf(gap):
         st.markdown(
-            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}{mean_of(state)}: this one needs at "
+            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}{state.setting.mean_of}: this one needs at "
             f"most {gap_in_words(gap)} that."
         )
     _costs(state, mechanism, case)
@@ -303,7 +304,7 @@ def _in_other_cases(state: Session, mechanism: Mechanism, case: str) -> str:
     whom = case_title(case) if case_title(case).startswith("your") else f"the {case_title(case)}"
     if not others:
         return f"Fitted for {whom}."
-    return f"Fitted for {whom}. In other cases it needs at most {'; '.join(others)}."
+    return f"Fitted for {whom}. In other cases it needs {'; '.join(others)}."
 
 
 def _check(state: Session, proof_given: Proof, case: str) -> None:
