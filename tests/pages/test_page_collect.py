@@ -226,7 +226,7 @@ def test_a_forged_report_moves_an_average_in_its_own_unit(app):
     values, q = np.arange(16) + 0.5, 1 / (np.e + 15)  # the chance of each other value
     adds = (values - q * values.sum()) / (np.e * q - q)
     moved = wording.significant(np.abs(adds[:, None] - values).max() / 1000)
-    assert f"the answer to **average of x** by at most **{moved} in x**" in app.go("export").finish().words
+    assert f"the answer to **average of x** by at most **{moved} in x**" in app.go("export").words
 
 
 def test_where_reports_are_is_said_as_it_is(monkeypatch):
