@@ -13,7 +13,7 @@ import streamlit as st
 from ldp_core import wording, workloads
 from ldp_core.designs import Setting
 from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
-from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
+from ldp_core.workloads import Axis, WorkloadPart
 from pages.ui import layout
 from pages.ui.controls import UNCHANGED, button, control, pick, take_file
 from pages.ui.session.state import Session
@@ -54,25 +54,10 @@ class Group:
         replace(self.state, self.place, checked(part, self.axes))
 
 
-def built(parts: Sequence[WorkloadPart], workload: Workload) -> Sequence[Workload]:
-    """The queries of each group."""
-    if len(parts) > 1 and workload.survey is not None and workload.axes is not None:
-        return [part.build(workload.axes) for part in parts]
-    whole = workload.without_strata
-    return whole.parts if isinstance(whole, Union) and len(parts) > 1 else [workload]
-
-
-def queries_of(state: Session, naming: str, parts: Sequence[WorkloadPart], workload: Workload) -> list[int]:
-    """How many queries each group has."""
-    return state.results.cached(
-        ("queries of groups", naming), lambda: [own.num_queries for own in built(parts, workload)]
-    )
-
-
 def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     """All groups, each in its box, and the box for another one."""
     parts, asked = parts_of(state), design.asked
-    queries = [None] * len(parts) if asked is None else queries_of(state, design.naming, parts, asked)
+    queries = [None] * len(parts) if asked is None else [line.told.num_queries for line in design.answers.lines]
     for i, (part, many) in enumerate(zip(parts, queries, strict=True)):
         group = Group(state, i, axes)
         with layout.controls(f"group-{i}", border=True):

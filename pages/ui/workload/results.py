@@ -32,7 +32,6 @@ from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import ask
 from pages.ui.words import case_meaning, people, plain
-from pages.ui.workload.groups import queries_of
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -61,7 +60,7 @@ def alike(workload: Workload) -> bool:
     return workload.survey is not None and workload.survey.symmetric
 
 
-def groups_of(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> list[tuple[str, int]]:
+def groups_of(design: Setting, parts: Sequence[WorkloadPart]) -> list[tuple[str, int]]:
     """Name and number of queries of each group: of the recipe, or of the only part's own groups of attributes."""
     only, whole = parts[0], design.workload.without_strata
     if len(parts) == 1 and isinstance(only, MarginalsPart):
@@ -69,13 +68,12 @@ def groups_of(state: Session, design: Setting, parts: Sequence[WorkloadPart]) ->
             whole = whole.parts[0]
         if isinstance(whole, workloads.Union):
             return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, whole.parts, strict=True)]
-    many = queries_of(state, design.naming, parts, design.workload)
-    return [(part.summary, queries) for part, queries in zip(parts, many, strict=True)]
+    return [(part.summary, line.told.num_queries) for part, line in zip(parts, design.answers.lines, strict=True)]
 
 
 def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
     """Singular values and rank; None while they are computed. ValueError where they cannot be."""
-    w = design.workload
+    w = design.answers.told
     if w.n > MOST_TRANSFORMED_TYPES:
         raise ValueError(
             f"Rank and singular values are worked out for up to {MOST_TRANSFORMED_TYPES:,} types; there are {w.n:,}."
@@ -94,7 +92,7 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
     """All results of the page."""
     row, survey = layout.metrics("workload"), design.workload.survey
     about = "Numbers that will be estimated, each a count of people."
-    row.metric("Queries (p)", f"{design.workload.num_queries:,}", help=about)
+    row.metric("Queries (p)", f"{design.answers.told.num_queries:,}", help=about)
     if survey is not None:
         _metrics_of_survey(row, design)
         hardness(state, design, row)
@@ -119,7 +117,7 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
 
 def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named; a single query in words."""
-    w, groups = design.workload, groups_of(state, design, parts)
+    w, groups = design.answers.told, groups_of(design, parts)
     if w.num_queries == 1:
         about = f"is about {np.count_nonzero(w.rows(np.array([0]))[0]):,} of {wording.plural(w.n, 'type')}"
         if design.answers.lines[0].unit.name not in (POINTS, OF_GROUP):
@@ -163,7 +161,7 @@ def _meaning_of_colours(parts: Sequence[WorkloadPart]) -> str:
 
 def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
     """query, name, group, weight of every query."""
-    w = design.workload
+    w = design.answers.told
     return pd.DataFrame(
         {
             "query": np.arange(w.num_queries),
@@ -272,7 +270,7 @@ def singular_values(design: Setting, figures: tuple[np.ndarray, int] | None) -> 
         st.markdown(sentence)
         layout.download_table(table, "singular-values")
         return
-    layout.chart(lambda look: charts.singular_values(design.workload, look), sentence, "singular-values", table)
+    layout.chart(lambda look: charts.singular_values(design.answers.told, look), sentence, "singular-values", table)
 
 
 # --- a survey: by sets of attributes instead of types -----------------------------------------------------------------
@@ -297,7 +295,7 @@ def _asked_together(state: Session, design: Setting, survey: Survey, parts: Sequ
         lambda look: charts.asked_together(survey, look),
         f"How many of the {survey.num_queries:,} queries are about each column, and about each two of them together. Examples: {named}.",
         "workload",
-        (lambda: query_table(design, groups_of(state, design, parts)))
+        (lambda: query_table(design, groups_of(design, parts)))
         if survey.num_queries <= MOST_DOWNLOADED_QUERIES
         else None,
     )
