@@ -10,6 +10,7 @@ import pytest
 from ldp_core import charts, library, mechanisms, wording
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
+from tests.pages.conftest import plain
 
 
 def response(n=16, epsilon=1.0):
@@ -71,7 +72,7 @@ def test_it_is_audited_judged_and_compared(ours):
     assert (row["Reports"], row["Epsilon"]) == ("16", "1")
     assert row["Your questions"] == "It can answer them."
     assert row["In this design"] == "It takes part."
-    assert row["Of the minimum, at most"] == wording.gap(ours.session.setting.gap(same, "worst_case"))
+    assert row["Of the minimum, at most"] == plain(wording.gap(ours.session.setting.gap(same, "worst_case")))
     assert one.mechanism in ours.session.setting.side_by_side
     dots = [trace for chart in ours.charts for trace in chart["data"] if trace.get("marker", {}).get("symbol")]
     symbols = {symbol for trace in dots for symbol in np.atleast_1d(trace["marker"]["symbol"]).tolist()}
