@@ -162,8 +162,8 @@ def users_for(variance_per_user: float, num_queries: float, alpha: float = DEFAU
     If queries have weights, the mean has them too: ``num_queries`` is then the sum of their
     squares, `Workload.squared_weights`.
     """
-    if not (isinstance(alpha, Real) and 0 < alpha <= 1):
-        raise ValueError(f"The target error alpha must be above 0 and at most 1; got {alpha!r}.")
+    if not (isinstance(alpha, Real) and 0 < alpha < math.inf):  # above 1 for averages, whose unit is theirs
+        raise ValueError(f"The target error alpha must be a finite number above 0; got {alpha!r}.")
     return variance_per_user / (num_queries * alpha)
 
 

@@ -449,8 +449,10 @@ def assembled(parts: Sequence[tuple[Workload, float]], axes: Sequence[Axis]) -> 
 
 def _as_known(told: Workload, axes: Sequence[Axis]) -> Workload:
     """The answers to one question as mechanisms take them. What the collector knows without a report has no strata."""
+    if not any(axis.known for axis in axes):
+        return surveyed(told, axes)
     try:
-        return assembled([(told, 1.0)], axes)
+        return stratified(told, axes)
     except ValueError:
         return told
 

@@ -32,9 +32,9 @@ def counted(monkeypatch):
         monkeypatch.setattr(owner, name, counting)
 
     for owner, names in (
-        (frames, ("reports", "query_errors", "users_bounds", "catalogue")),
+        (frames, ("reports", "users_bounds", "catalogue")),
         (charts, ("report_table",)),
-        (analysis, ("summarise",)),
+        (analysis, ("answers",)),
         (library, ("create",)),
     ):
         for name in names:
@@ -62,7 +62,7 @@ def test_nothing_is_worked_out_twice_on_return(ages, counted):
         ages.go("compare").open("compare-tabs", tab).finish()
     ages.go("design").open("design-tabs", "Patterns").unfold("groups").finish()
     first = dict(counted)
-    assert {"reports", "query_errors", "users_bounds", "report_table", "summarise", "create"} <= set(first)
+    assert {"reports", "users_bounds", "report_table", "answers", "create"} <= set(first)
     for page in pages:
         ages.go(page)
     for tab in TABS:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ldp_core.deploy import collector
+from ldp_core import analysis, verdicts, wording, workloads
 
 
 def salaries(app, kind="mean"):
@@ -16,6 +16,10 @@ def designed(app):
     return app.open("design-tabs", "Answers").finish()
 
 
+def in_words(number):
+    return verdicts.in_unit(number, "x").replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_an_average_is_asked_for_and_its_error_is_in_the_unit_of_the_column(app):
     salaries(app)
     assert [(part.kind, part.attribute) for part in app.parts] == [("mean", "x")]
@@ -23,62 +27,59 @@ def test_an_average_is_asked_for_and_its_error_is_in_the_unit_of_the_column(app)
     assert "One query: **average of x**. It counts each of 8 types by its value" in app.words
     assert not app.errors
     setting = app.session.setting
-    assert setting.target == 0.02
+    spread = np.std(np.arange(5, 80, 10))
+    assert setting.settled.targets == {"x": float(f"{spread / 10:.2g}")}
     designed(app)
-    chosen = app.session.setting.mechanism(app.session.chosen)
-    (error,) = setting.answer_errors(chosen)
-    assert f"the answer is off by ± {80 * setting.error(chosen):.3g} in x" in app.words
-    assert "Bins may add up to 5 to that" in app.words
-    (table,) = [frame for frame in app.dataframes if "± in its unit" in frame]
-    assert list(table["± in its unit"]) == [setting.workload.unit(0).error_in_words(error, 9000)]
-    assert "± percentage points" not in table
-    assert np.isclose(float(table["± in its unit"][0].split()[1]), 80 * error, rtol=0.01)
+    middles = workloads.custom((np.arange(5.0, 80, 10) - 40)[None])
+    error = (analysis.worst_case_variance(app.session.setting.chosen_mechanism, middles) / 9000) ** 0.5
+    assert f"Average of x is off by ± {in_words(error)}. The only answer is noise." in app.words  # bins may add 5
+    (table,) = [frame for frame in app.dataframes if "Now" not in frame]
+    assert wording_of(table, "Error") == [f"± {in_words(error)}"]
+    app.enter("text_input", "target-x", "8").finish()
+    assert "The only answer is usable." in app.words
+
+
+def wording_of(table, column):
+    return [text.replace("\N{NO-BREAK SPACE}", " ") for text in table[column]]
 
 
 def test_a_total_beside_counts_keeps_both_units(app):
     designed(salaries(app, "total").add("histogram"))
-    (table,) = [frame for frame in app.dataframes if "± in its unit" in frame]
+    (table,) = [frame for frame in app.dataframes if "Error" in frame and "Now" not in frame]
     of_total = table["Question"] == "total of x"
     assert of_total.sum() == 1
-    assert (table["± in its unit"] != "").equals(of_total)
-    assert table["± percentage points"].isna().equals(of_total)
+    assert table["Error"].str.endswith("in total x").equals(of_total)
+    assert table["Error"].str.endswith("percentage points").equals(~of_total)
 
 
 def test_collected_answers_are_told_in_the_unit_of_the_column(app):
     designed(salaries(app)).go("collect")
     app.enter("segmented_control", "collect-from", "simulated").press("count").finish()
-    held = [app.session.results.get(key) for key in list(app.session.results._items) if key.startswith("collection:")]
-    setting = app.session.setting
-    mechanism = app.session.setting.mechanism(app.session.chosen)
-    told = collector.in_units(collector.answers(held[0], mechanism, setting.workload), setting.workload, 9000)
-    assert abs(told["answer"][0] - 40) < 6 * told["standard_error"][0]
-    (table,) = [table.value for table in app.at.table if "Unit" in table.value]
-    assert table["Unit"].tolist() == ["x"]
-    assert np.isclose(float(table["Answer"].iloc[0].replace("\\", "")), told["answer"][0], rtol=1e-4)
+    (table,) = [table for table in app.dataframes if "Unit" in table]
+    assert table["Unit"].tolist() == ["in x"]
+    low, answer, high, error = (float(table[column].iloc[0]) for column in ("Low", "Answer", "High", "±"))
+    assert abs(answer - 40) < 6 * error
+    assert 5 < answer - low < 5 + 2.5 * error  # middles of bins may be off by 5
+    assert 5 < high - answer < 5 + 2.5 * error
     assert "Answer (people)" not in app.words
-    (figure,) = app.charts
-    assert "average of x as a share of the range from 0 to 80" in str(figure)
 
 
 def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     salaries(app)
-    app.go("design").enter("text_input", "target", "4")
-    assert app.session.setting.target == 0.05
-    app.enter("text_input", "target", "2 %")
-    assert np.isclose(app.session.setting.target, 0.02)
+    app.go("design").enter("text_input", "target-x", "4")
+    assert app.session.setting.settled.targets == {"x": 4.0}
     designed(app)
-    seen = [app.go("bounds").finish().words, str(app.charts)]
-    app.go("compare").finish()
-    told = next(table for table in app.dataframes if "standard_error_worst_case" in table).set_index("name")
     setting = app.session.setting
-    exact = setting.summary(setting.chosen_mechanism).standard_error_worst_case
-    assert np.isclose(told.loc[setting.titled(setting.chosen), "standard_error_worst_case"], 80 * exact)
-    app.open("compare-tabs", "Error of each query").finish()
-    seen += [app.words, str([table.to_dict() for table in app.dataframes]), app.solve_for("users").words]
-    for text in seen:
-        assert "percentage points" not in text.replace("percentage points, or in the unit", "")
-    assert "in x" in seen[1]
-    assert "in x" in seen[3]
+    error = in_words(4 * setting.error(setting.chosen_mechanism))
+    assert f"{error}, exactly" in app.go("bounds").finish().words
+    seen = [app.words, str(app.charts)]
+    app.go("compare").finish().open("compare-tabs", "Error of each query").finish()
+    seen += [app.words, str([table.to_dict() for table in app.dataframes])]
+    seen += [app.solve_for("users").words, app.solve_for("standard_error").words]
+    assert f"needs {wording.users(setting.users_needed(setting.chosen_mechanism, setting.case))} for an error of ± 4 in x" in seen[4]
+    said = float(seen[5].split("gives an error of ± ")[1].split()[0])
+    assert np.isclose(said, 4 * setting.error(setting.chosen_mechanism), rtol=0.01)
     app.go("simulate").press("run").finish()
-    assert [frame for frame in app.dataframes if "Typical query (x)" in frame]
-    assert "typical error (x)" in str(app.charts)
+    seen += [app.words, app.open("outcome-tabs", "Errors").words, str(app.charts)]
+    for text in seen:
+        assert "percentage points" not in text

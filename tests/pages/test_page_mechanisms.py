@@ -2,7 +2,7 @@
 
 import pytest
 
-from ldp_core import library, mechanisms
+from ldp_core import library, mechanisms, wording
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import MeanPart
 from pages.ui.design import settings
@@ -35,8 +35,8 @@ def test_a_mechanism_of_each_family_opens_on_the_design_page_with_all_its_choice
             workload=WorkloadRecipe(parts=(MeanPart(attribute=app.configuration.domain.attributes[0].name),))
         )
     declared.go("design").enter("selectbox", "mechanism", name)
-    summary = app.session.setting.summary(app.session.setting.mechanism(name))
-    assert summary.users_needed > 0
+    setting = app.session.setting
+    assert app.metric("People needed") == wording.needed(setting.users_needed(setting.mechanism(name), setting.case))
     assert "People needed" in app.words
     for parameter, values in library.spec(name).choices.items():
         for value in values:

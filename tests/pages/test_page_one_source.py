@@ -9,7 +9,7 @@ from html import unescape
 
 import pytest
 
-from ldp_core import frames, library, verdicts, wording
+from ldp_core import analysis, library, verdicts, wording
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.deploy import collector
 from ldp_core.deploy.commands import main
@@ -18,23 +18,24 @@ from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.standalone import realise
-from ldp_core.workloads import HistogramPart, PrefixPart
+from ldp_core.workloads import HistogramPart, MeanPart, PrefixPart
 from pages.ui.session import exchange
 
 SPACE = "\N{NO-BREAK SPACE}"
 COLOUR = CategoricalAttribute(name="colour", values=("red", "green", "blue", "none"), origin="declared")
+ARM = CategoricalAttribute(name="arm", values=("new", "old"), origin="declared")
 HEIGHT = NumericAttribute(name="height", edges=(0, 1, 2, 3, 4, 5, 6, 7, 8), origin="declared")
 
 
-def design(attribute, part, mechanism, users, epsilon, aim="worst_case", shape="zipf"):
+def design(attribute, part, mechanism, users, epsilon, aim="worst_case", shape="zipf", within=()):
     """A design whose target is still to be worked out."""
+    by = {"by": tuple(group.name for group in within)} if within else {}
     return Configuration(
-        domain=Domain(attributes=(attribute,)),
+        domain=Domain(attributes=(*within, attribute)),
         population=Population(users=users, origin="declared", shape=shape),
-        workload=WorkloadRecipe(parts=(part(attribute=attribute.name),)),
+        workload=WorkloadRecipe(parts=(part(attribute=attribute.name, **by),)),
         mechanism=MechanismRecipe(name=mechanism),
         epsilon=epsilon,
-        difference="typical",
         optimizer=Optimizer(aim=aim, max_rounds=3),
     )
 
@@ -44,6 +45,7 @@ DESIGNS = {
     "histogram, closed form, average": design(COLOUR, HistogramPart, "optimized", 50_000, "0.5", "average"),
     "running totals for these people": design(HEIGHT, PrefixPart, "optimized", 900, "2", "people"),
     "few people at a large epsilon": design(COLOUR, HistogramPart, "subset_selection", 200, "20", shape="uniform"),
+    "averages in secret groups": design(HEIGHT, MeanPart, "subset_selection", 9000, "2", "average", within=(ARM,)),
 }
 
 
@@ -58,29 +60,27 @@ class Told:
         mechanism = setting.chosen_mechanism
         case = setting.case
         needed, bound = setting.users_needed(mechanism, case), max(setting.bounds(case).values())
-        self.setting, self.target = setting, wording.error(setting.target).replace(SPACE, " ")
+        self.setting, self.target = setting, flat(setting.error_in_words(1.0))
         self.needed, self.minimum = wording.needed(needed), wording.minimum(bound)
-        self.gap = wording.gap(frames.gap(needed, bound)).replace(SPACE, " ")
-        self.error = wording.error(setting.target * (needed / setting.users) ** 0.5).replace(SPACE, " ")
+        self.gap = flat(wording.gap(setting.gap(mechanism)))
+        self.error = flat(setting.error_in_words((setting.mean_needed(mechanism, case) / setting.users) ** 0.5))
         self.verdict = flat(setting.verdict(mechanism))
         self.title = setting.titled(setting.chosen)
+        self.promised = setting.answered(mechanism)
 
     def check(self):
-        """What is printed agrees: the gap is that of the people printed, as far as they are written out."""
+        """What is printed agrees: the gap is that of the people printed, as far as they are written out, where groups are not to be estimated."""
         read = lambda text: int(text.replace(",", ""))  # noqa: E731
-        if read(self.needed) < 10_000:
+        (line,) = self.setting.answers.lines
+        if read(self.needed) < 10_000 and line.group_sizes is None:
             more = read(self.needed) / read(self.minimum) - 1 if read(self.minimum) else float("inf")
-            assert wording.gap(more).replace(SPACE, " ") == self.gap
+            assert flat(wording.gap(more)) == self.gap
         assert read(self.minimum) <= read(self.needed)
-        found = self.setting.judged(self.setting.chosen_mechanism)
-        limits = [min(self.setting.target, size / 2) for size in self._sizes()]
-        usable = sum(error <= limit * (1 + 1e-9) for error, limit in zip(found["standard_error"], limits, strict=True))
-        assert f"{usable} of {len(found)}" in self.verdict or usable in (0, len(found))
-        assert self.error in self.verdict
-
-    def _sizes(self):
-        w, counts = self.setting.workload, self.setting.counts
-        return w.answers(counts) / counts.sum()
+        errors, values = self.promised["standard_error"], self.promised["value"]
+        limits = line.target if line.key == "height" else [min(line.target, value / 2) for value in values]
+        usable = int((errors + line.bins <= limits).sum())
+        assert f"{usable} of {len(errors)}" in self.verdict or usable in (0, len(errors))
+        assert f"up to ± {wording.significant(errors.max())} " in self.verdict
 
 
 _told = {}
@@ -109,7 +109,7 @@ def made(name, app):
 
 def side(app):
     (label,) = [
-        link.proto.label for link in app.at.get("page_link") if re.search("Gap to|the minimum", link.proto.label)
+        link.proto.label for link in app.at.get("page_link") if "the minimum" in link.proto.label
     ]
     return flat(label.replace("\\", ""))
 
@@ -127,13 +127,14 @@ def walk(app, found):
     app.go("design").finish()
     assert f"{found.title} needs" in words(app)
     shown = metrics(app)
-    assert (shown["People needed"], shown["Proved minimum"], shown["Gap, at most"]) == (
+    assert (shown["People needed"], shown["Proved minimum"], shown["Of the minimum, at most"]) == (
         found.needed,
         found.minimum,
         found.gap,
     )
     assert found.verdict in words(app)
-    assert app.at.text_input(key="target").value == wording.significant(100 * found.setting.target, 6)
+    (line,) = found.setting.answers.lines
+    assert app.at.text_input(key=f"target-{line.key}").value == wording.significant(line.target, 6)
     app.go("compare").finish()
     assert f"{found.title} needs {found.needed}" in words(app) or f"people: {found.needed}." in words(app)
     assert f"fewer than {found.minimum} user" in words(app)
@@ -144,7 +145,7 @@ def walk(app, found):
     )
     app.go("bounds").finish()
     assert f"{found.title}**: {found.error}, exactly" in words(app)
-    assert f"{found.title} needs {'no more' if found.gap == '0 %' else found.gap}" in words(app)
+    assert f"{found.title} needs at most {found.gap}" in words(app)
     assert f"{found.minimum} user" in words(app)
     app.go("export").finish()
     assert found.verdict in words(app)
@@ -168,16 +169,17 @@ def test_the_optimised_mechanism_says_which_closed_form_it_is():
     assert closed.titled("subset_selection") == "Subset selection"
 
 
-def test_simulate_judges_as_design_does(told):
+def test_simulate_predicts_what_design_promises(told):
     app, found = told
     app.session.change(simulation=app.configuration.simulation.model_copy(update={"trials": 2}))
     app.go("simulate").finish()
-    if not any("Answers" in table for table in app.dataframes):
+    if not app.at.tabs:
         app.press("run").finish()
-    totals = next(table for table in app.dataframes if "Answers" in table)
-    tally = found.setting.tally(found.setting.chosen_mechanism)
-    marks = f"✓ {tally.usable} usable, ≈ {tally.rough} rough, ✕ {tally.noise} noise"
-    assert totals["Answers"].iloc[0] == marks
+    app.open("outcome-tabs", "Errors")
+    setting = found.setting
+    errors = analysis.answers(setting.chosen_mechanism, setting.workload, setting.counts)["standard_error"]
+    (table,) = [table for table in app.dataframes if "± predicted" in table]
+    assert table["± predicted"].iloc[0] == wording.significant((errors**2).mean() ** 0.5)
 
 
 def test_files_and_commands_say_the_same(told, tmp_path, capsys):
@@ -191,9 +193,8 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
             archive.read("outcome.json"),
         )
         stored = json.loads(archive.read("configuration.json"))
-    assert stored["target_alpha"] == setting.alpha
-    assert stored.get("difference") is None
-    for number in (found.title, found.verdict, f"target error {found.target}", f"{found.needed} user", verdicts.RULE):
+    assert stored["targets"] == setting.settled.targets
+    for number in (found.title, found.verdict, f"the target is {found.target.removeprefix('± ')}", f"{found.needed} user", verdicts.RULE):
         assert flat(number) in report
     assert json.loads(outcome)["users_needed"][setting.case] == setting.users_needed(
         setting.chosen_mechanism, setting.case
@@ -218,9 +219,8 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
     assert main(["collect", str(tmp_path / "kit.zip"), str(reports), "-o", str(tmp_path / "answers.csv")]) == 0
     with (tmp_path / "answers.csv").open() as file:
         answers = list(csv.DictReader(file))
-    exact = setting.judged(setting.chosen_mechanism)["standard_error"] * setting.users
-    for row, error in zip(answers, exact, strict=True):
-        assert float(row["standard_error"]) == pytest.approx(error, rel=0.25, abs=1)
+    for row, error in zip(answers, found.promised["standard_error"], strict=True):
+        assert float(row["standard_error"]) == pytest.approx(error, rel=0.25, abs=0.5)
 
 
 def test_who_opens_it_sees_the_same(told, another):
@@ -230,7 +230,7 @@ def test_who_opens_it_sees_the_same(told, another):
     if other.session.setting.unfitted([other.session.chosen]):  # a closed form has no file
         other.go("design").press("optimise").finish()
     other.session.setting.prove(other.session.setting.case)
-    assert other.configuration.target_alpha == found.setting.alpha
+    assert other.configuration.targets == found.setting.settled.targets
     walk(other, Told(other.session.setting))
     again = Told(other.session.setting)
     assert (again.needed, again.verdict, again.target) == (found.needed, found.verdict, found.target)

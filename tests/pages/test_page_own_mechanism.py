@@ -10,6 +10,7 @@ import pytest
 from ldp_core import charts, library, mechanisms, wording
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
+from tests.pages.conftest import plain
 
 
 def response(n=16, epsilon=1.0):
@@ -71,7 +72,7 @@ def test_it_is_audited_judged_and_compared(ours):
     assert (row["Reports"], row["Epsilon"]) == ("16", "1")
     assert row["Your questions"] == "It can answer them."
     assert row["In this design"] == "It takes part."
-    assert row["Gap, at most"] == wording.gap(ours.session.setting.gap(same, "worst_case"))
+    assert row["Of the minimum, at most"] == plain(wording.gap(ours.session.setting.gap(same, "worst_case")))
     assert one.mechanism in ours.session.setting.side_by_side
     dots = [trace for chart in ours.charts for trace in chart["data"] if trace.get("marker", {}).get("symbol")]
     symbols = {symbol for trace in dots for symbol in np.atleast_1d(trace["marker"]["symbol"]).tolist()}
@@ -147,7 +148,7 @@ def test_it_is_swept_and_simulated(ours):
     ours.open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
     assert "our table at epsilon 0.5: A report can be e^1 times" in " ".join(ours.words.split())
     ours.go("simulate").enter("multiselect", "simulated", [name, "haar"]).enter("number_input", "trials", 5)
-    ours.press("run").finish()
+    ours.press("run").finish().open("outcome-tabs", "Errors")
     assert sum(text.startswith("Our table") for text in table(ours, "Estimate")["Estimate"]) == 2
     unfold(ours.go("compare").unfold("own-matrices")).press("remove-own-1").go("simulate")
 

@@ -36,8 +36,8 @@ def observed(app):
 
 def published(app):
     """The answers of the collection shown, and the true ones."""
-    named = {trace["name"]: trace["y"] for trace in shown(app.finish(), "release")}
-    return named["answer"], named["true answer"]
+    answers, truth = (trace["y"] for trace in shown(app.finish(), "release"))
+    return answers, truth
 
 
 def test_run_shows_every_view_of_the_same_collections(ready):
@@ -49,9 +49,10 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert [tab.label for tab in ready.at.tabs] == TABS
     assert ready.at.button(key="run").disabled
     found = observed(ready)
-    predicted = (
-        100 * ready.session.setting.summary(ready.session.setting.mechanism("subset_selection")).standard_error_on_data
-    )
+    setting = ready.session.setting
+    variance = variance_on_data(setting.chosen_mechanism, setting.workload, setting.counts)
+    predicted = 100 * np.sqrt(variance / 25) / 3000
+    assert f"± {significant(predicted)} percentage points was predicted for these people" in ready.words
     assert found["Unbiased"] == pytest.approx(predicted, rel=0.4)
     assert found["Non-negative"] <= found["Unbiased"]
     assert "20 trials of Subset selection, unbiased" in ready.words
@@ -71,7 +72,7 @@ def test_another_collection_is_drawn_at_every_press(ready):
     ready.enter("number_input", "trials", 5).press("run").finish()
     design, (answers, truth) = ready.session.setting, published(ready)
     exact = collector.release(design.chosen_mechanism, design.workload, design.counts, seed=0)
-    assert answers == pytest.approx((100 * exact["answer"] / 3000).tolist())
+    assert answers == pytest.approx(exact["answer"].tolist())
     held = int(((exact["low"] <= exact["true"]) & (exact["true"] <= exact["high"])).sum())
     assert f"**{held} of 25 intervals** hold the truth" in ready.words
     again, same = published(ready.press("release"))
@@ -136,9 +137,9 @@ def test_new_people_each_trial_bring_the_chance_of_who_takes_part(ready):
     below = np.cumsum(design.counts) / design.users
     who = design.users * (below * (1 - below)).sum()
     exact = variance_on_data(ready.session.setting.mechanism("subset_selection"), design.workload, design.counts) + who
-    table = next(frame for frame in ready.dataframes if "Predicted (pp)" in frame)
+    table = next(frame for frame in ready.dataframes if "± predicted" in frame)
     predicted = 100 * np.sqrt(exact / design.workload.num_queries) / design.users
-    assert table["Predicted (pp)"][0] == significant(predicted)
+    assert table["± predicted"][0] == significant(predicted)
     assert observed(ready)["Unbiased"] == pytest.approx(predicted, rel=0.4)
     assert fixed != observed(ready)["Unbiased"]
 

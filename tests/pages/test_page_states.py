@@ -72,7 +72,7 @@ def test_samples_on_the_data_page_take_one_click(app):
 
 def test_start_shows_a_demonstration_and_hands_it_over(app):
     assert len(app.go("start").charts) == 2  # the answers, and what a report can tell
-    assert "At epsilon 1 a typical answer is off by" in app.words
+    assert "At epsilon 1 answers are off by up to about ± " in app.words
     app.enter("slider", "demo-epsilon", 2.0)
     assert "At epsilon 2 " in app.words
     app.press("begin")

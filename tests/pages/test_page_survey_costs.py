@@ -41,12 +41,13 @@ def test_costs_over_all_types_are_left_to_the_background(survey, busy):
 def test_errors_and_forged_reports_over_all_types_are_left_to_the_background(survey, busy):
     survey.session.change(mechanism=choose_mechanism("oue"))  # its costs are in closed form
     survey.go("export")
-    assert "a typical answer is off by" in survey.words
-    assert "are usable" not in survey.words
+    assert "people until every question meets its target" in survey.words
+    assert "usable." not in survey.words
     assert "How far a forged report moves answers is being worked out." in survey.words
     assert survey.has("button", "writing")
     busy.set()
     survey.finish()
+    assert "of 52 answers is usable." in survey.words
     assert "One forged report can move the answer" in survey.words
     assert not survey.has("button", "writing")
 

@@ -8,6 +8,7 @@ from ldp_core.data import tables
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.workloads import TypesPart
+from ldp_core.workloads.answers import default_targets
 
 FIFTY = Configuration(
     domain=Domain(
@@ -17,7 +18,6 @@ FIFTY = Configuration(
     workload=WorkloadRecipe(parts=(TypesPart(family="histogram", parameters={}),)),
     mechanism=MechanismRecipe(name="subset_selection"),
     compared=("randomized_response", "subset_selection"),
-    difference="typical",
 )
 
 
@@ -26,69 +26,44 @@ def fifty(app):
     return app.load(FIFTY.model_dump(mode="json"))
 
 
-def errors_with(users, shape="zipf"):
-    counts = tables.expected_counts(shape, 50, users)
+def errors_with(users):
+    """The largest standard errors, whatever values people have, in percentage points."""
     mechanism = mechanisms.create("subset_selection", n=50, epsilon=1.0)
-    return analysis.standard_errors(mechanism, workloads.histogram(50), counts) / users
-
-
-def limits(users, target):
-    """The largest standard error of usable answers: the target, or half of their size."""
-    counts = tables.expected_counts("zipf", 50, users)
-    return np.minimum(target, counts / counts.sum() / 2)
+    of_one = [analysis.standard_errors(mechanism, workloads.histogram(50), person) for person in np.eye(50)]
+    return 100 * np.max(of_one, axis=0) / users**0.5
 
 
 def tally(users, target):
-    return verdicts.tally(errors_with(users), limits(users, target))
+    counts = tables.expected_counts("zipf", 50, users)
+    limits = verdicts.largest_error(target, 100 * counts / counts.sum())
+    return verdicts.tally(verdicts.judge(errors_with(users), limits))
 
 
-def test_the_target_error_is_a_number_once_it_is_shown(fifty):
-    assert FIFTY.difference == "typical"
+def test_the_target_is_typed_in_its_unit_and_worked_out_again(fifty):
     fifty.go("design")
-    assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.0001, None)
-    assert fifty.at.text_input(key="target").value == "1"
-    suggested = verdicts.suggest(workloads.histogram(50), tables.expected_counts("zipf", 50, 1000))
-    assert (suggested.target, suggested.smallest_target) == (0.01, 0.0025)
-    assert fifty.at.button(key="target-auto").disabled
-    fifty.enter("text_input", "target", "2.5")
-    assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.000625, None)
-    assert fifty.at.text_input(key="alpha").value == "0.000625"
-    fifty.enter("text_input", "alpha", "0.0123456789")
-    assert fifty.configuration.target_alpha == 0.0123456789
-    assert fifty.at.text_input(key="target").value == "11.1111"
-    fifty.enter("text_input", "alpha", "0")
-    assert "Alpha must be from 1e-08 to 1; 0.01 is common." in fifty.errors
-    fifty.enter("text_input", "alpha", "much")
-    assert "Please give alpha as a number" in fifty.errors[0]
-    fifty.press("target-auto")
-    assert fifty.configuration.target_alpha == 0.0001
-    fifty.press("target-smallest")
-    assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.0025**2, None)
-    assert fifty.at.text_input(key="target").value == "0.25"
-
-
-def test_the_target_stays_when_questions_are_added_until_auto_is_pressed(fifty):
-    fifty.go("design")
-    before = fifty.session.setting.alpha
+    assert fifty.session.setting.settled.targets == {"points": 1.0}
+    assert fifty.at.text_input(key="target-points").value == "1"
+    assert not fifty.has("button", "target-auto")
+    fifty.enter("text_input", "target-points", "2.5")
+    assert fifty.configuration.targets == {"points": 2.5}
     fifty.go("workload").ask("prefix").go("design")
-    assert fifty.session.setting.suggested.target > fifty.session.setting.target
-    assert fifty.session.setting.alpha == before
-    assert fifty.at.text_input(key="target").value == "1"
+    assert fifty.at.text_input(key="target-points").value == "2.5"
     fifty.press("target-auto")
-    assert fifty.session.setting.target == pytest.approx(fifty.session.setting.suggested.target)
+    (line,) = fifty.session.setting.answers.lines
+    assert fifty.configuration.targets == default_targets([line], fifty.session.setting.counts) != {"points": 2.5}
     fifty.session.undo()
-    assert fifty.session.setting.alpha == before
+    assert fifty.session.setting.settled.targets == {"points": 2.5}
 
 
 def test_refused_target_errors(fifty):
     fifty.go("design")
     before = fifty.configuration
     for entry in ("", "0", "abc", "inf", "101", "1,5"):
-        fifty.enter("text_input", "target", entry)
+        fifty.enter("text_input", "target-points", entry)
         assert len(fifty.errors) == 1
-        assert "target error" in fifty.errors[0]
+        assert "the target" in fifty.errors[0].lower()
         assert fifty.configuration == before
-        assert fifty.at.text_input(key="target").value == entry
+        assert fifty.at.text_input(key="target-points").value == entry
 
 
 def needed(fifty):
@@ -97,14 +72,12 @@ def needed(fifty):
 
 
 def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
-    assert tally(1000, 0.004).usable == 0
+    assert tally(1000, 1.0).usable == 0
     fifty.go("design").finish()
-    error = wording.error(0.01 * (needed(fifty) / 1000) ** 0.5)
-    people = round(10 * (needed(fifty) / 1000) ** 0.5)
-    said = f"With 1,000 people at epsilon 1 a typical answer is off by {error} ({people} people). 0 of 50 answers are usable."
+    error = verdicts.in_unit(errors_with(1000).max(), "points")
+    said = f"With 1,000 people at epsilon 1 answers are off by up to ± {error}. 0 of 50 answers are usable."
     said = said.replace("\N{NO-BREAK SPACE}", " ")
     assert said in fifty.words
-    assert 'Not usable: "trade t0", "trade t1" and "trade t2" and 47 more.' in fifty.words
     fifty.go("export").finish()
     assert said in fifty.words
 
@@ -128,9 +101,9 @@ def test_what_would_help_is_offered_where_nothing_is_usable(fifty):
 def test_what_is_not_usable_comes_first_in_the_table_on_design(fifty):
     fifty.session.change(population=FIFTY.population.model_copy(update={"users": 200_000}))
     fifty.go("design").open("design-tabs", "Answers").finish()
-    (table,) = [table for table in fifty.dataframes if "Verdict" in table]
+    (table,) = [table for table in fifty.dataframes if "Verdict" in table and "Now" not in table]
     usable = table["Verdict"].eq("✓ usable").to_numpy()
-    assert usable.sum() == tally(200_000, fifty.session.setting.target).usable
+    assert usable.sum() == tally(200_000, 1.0).usable
     assert 0 < usable.sum() < 50
     assert not usable[: 50 - usable.sum()].any()
     assert verdicts.RULE in fifty.words

@@ -125,8 +125,8 @@ def _question(
         if not 0 < standard_error <= 1:
             raise ValueError(f"The standard error must be a share above 0 and at most 1; got {standard_error}.")
         alpha = standard_error**2
-    if alpha is not None and not 0 < alpha <= 1:
-        raise ValueError(f"The target error alpha must be above 0 and at most 1; got {alpha}.")
+    if alpha is not None and not 0 < alpha < math.inf:
+        raise ValueError(f"The target error alpha must be a finite number above 0; got {alpha}.")
     if users is not None and not (math.isfinite(users) and users >= 1):
         raise ValueError(f"The number of users must be at least 1; got {users}.")
     if sum(value is None for value in (epsilon, users, alpha)) != 1:

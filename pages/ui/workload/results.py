@@ -32,7 +32,6 @@ from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import ask
 from pages.ui.words import case_meaning, people, plain
-from pages.ui.workload.groups import queries_of
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -61,7 +60,7 @@ def alike(workload: Workload) -> bool:
     return workload.survey is not None and workload.survey.symmetric
 
 
-def groups_of(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> list[tuple[str, int]]:
+def groups_of(design: Setting, parts: Sequence[WorkloadPart]) -> list[tuple[str, int]]:
     """Name and number of queries of each group: of the recipe, or of the only part's own groups of attributes."""
     only, whole = parts[0], design.workload.without_strata
     if len(parts) == 1 and isinstance(only, MarginalsPart):
@@ -69,7 +68,7 @@ def groups_of(state: Session, design: Setting, parts: Sequence[WorkloadPart]) ->
             whole = whole.parts[0]
         if isinstance(whole, workloads.Union):
             return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, whole.parts, strict=True)]
-    return [(part.summary, many) for part, many in zip(parts, queries_of(design.workload), strict=True)]
+    return [(part.summary, line.told.num_queries) for part, line in zip(parts, design.answers.lines, strict=True)]
 
 
 def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
@@ -118,7 +117,7 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
 
 def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named; a single query in words."""
-    w, groups = design.answers.told, groups_of(state, design, parts)
+    w, groups = design.answers.told, groups_of(design, parts)
     if w.num_queries == 1:
         about = f"is about {np.count_nonzero(w.rows(np.array([0]))[0]):,} of {wording.plural(w.n, 'type')}"
         if design.answers.lines[0].unit.name not in (POINTS, OF_GROUP):
@@ -296,7 +295,7 @@ def _asked_together(state: Session, design: Setting, survey: Survey, parts: Sequ
         lambda look: charts.asked_together(survey, look),
         f"How many of the {survey.num_queries:,} queries are about each column, and about each two of them together. Examples: {named}.",
         "workload",
-        (lambda: query_table(design, groups_of(state, design, parts)))
+        (lambda: query_table(design, groups_of(design, parts)))
         if survey.num_queries <= MOST_DOWNLOADED_QUERIES
         else None,
     )
