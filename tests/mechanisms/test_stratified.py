@@ -298,6 +298,26 @@ def test_a_report_reveals_what_it_does_to_somebody_who_knows_the_group():
     assert told["guess"].to_list() == [ldp.beliefs.best_guess(prior[made.types], 24, 1.0, 1e-3)]
 
 
+@pytest.mark.parametrize("asked", ["people", "worst_case", "average"])
+def test_a_search_of_several_groups_tells_what_all_of_them_come_to(asked):
+    """Groups whose people are spread otherwise have a search each, and the last one tells of all."""
+    _, workload = built("randomized_response")
+    prior, told = np.arange(1, 25) / 300, list[float]()
+    given = {"people": {"prior": prior}, "worst_case": {"target": "worst_case"}, "average": {}}[asked]
+    made = library.create(
+        "optimized",
+        epsilon=1.0,
+        workload=workload,
+        max_rounds=3,
+        time_limit=None,
+        callback=lambda progress: told.append(progress.objective),
+        **given,
+    )
+    profile = made.variance_profile(workload)
+    variance = {"people": prior @ profile, "worst_case": profile.max(), "average": profile.mean()}[asked]
+    assert told[-1] == pytest.approx(bounds.equivalent_objective(variance, workload), rel=1e-3)
+
+
 def test_mixing_is_promised_for_the_smallest_known_group():
     made, _ = built("randomized_response")
     people = np.zeros(24, dtype=int)
