@@ -155,6 +155,7 @@ class Walk:
         if place in ABOUT_PEOPLE:
             self.page.wait_for_function(NAMED, arg=[NAMES, JOINER], polling=100, timeout=PATIENCE)
         said = self.page.evaluate(SAID, JOINER)
+        self.page.keyboard.press("Tab")  # by which people who cannot point reach what scrolls
         self._note("axe", place, faults(self.page))
         self._note("links", place, self.page.evaluate(LINKS))
         self._note("markup", place, self.page.evaluate(MARKUP))

@@ -248,7 +248,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         "collected",
         lambda: compute() if listed else table,
     )
-    _table(table, kind)
+    _table(table, "The answers, their intervals, and their standard errors at the answers found.", kind)
     if len(table) < every:
         more = "the download has all of them" if listed else "the download has the same"
         st.caption(f"{len(table):,} of {every:,} answers are shown, evenly spread; {more}.")
@@ -266,7 +266,7 @@ def _behind(state: Session, subject: Kit, answered: Callable[..., pd.DataFrame],
         work_out = lambda cancel: answered(workload=counts)  # noqa: E731
         found = layout.once_known(state, ("behind", *key), "counting", True, work_out, small=True)
         if found is not None:
-            _table(found, "fixed")
+            _table(found, "The counts, their intervals, and their standard errors at the counts found.", "fixed")
 
 
 def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) -> str:
@@ -291,21 +291,21 @@ def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) ->
     return words
 
 
-def _table(table: pd.DataFrame, kind: str) -> None:
+def _table(table: pd.DataFrame, words: str, kind: str) -> None:
     """Every answer once, in the order it was asked for."""
     numbers = {
         heading: table[column].map(lambda x: wording.significant(x, 4) if x == x else "none")
         for heading, column in {"Answer": "answer", "Low": "low", "High": "high", "±": "standard_error"}.items()
     }
-    words = [verdicts.marked(word) for word in table["verdict"]]
+    judged = [verdicts.marked(word) for word in table["verdict"]]
     shown = pd.DataFrame(
-        {"Question": table["name"], **numbers, "Unit": table["unit"].map(verdicts.unit_in_words), "Verdict": words}
+        {"Question": table["name"], **numbers, "Unit": table["unit"].map(verdicts.unit_in_words), "Verdict": judged}
     )
     if table["found"].any():
         shown["Difference"] = table["found"]
     listing.show_table(
         shown,
-        "The answers, their intervals, and their standard errors at the answers found.",
+        words,
         column_config={"Question": st.column_config.TextColumn(width="large")},
     )
     if (table["method"] == "Fieller").any():
