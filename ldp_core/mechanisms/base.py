@@ -483,10 +483,10 @@ class FiniteOutput(Protocol):
     def information(self) -> np.ndarray: ...
 
 
-def check_generator(rng: object) -> None:
+def check_generator(given: object) -> None:
     """ValueError for anything but a generator of random numbers."""
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"Random numbers come from a generator, such as np.random.default_rng(0); got {rng!r}.")
+    if not isinstance(given, np.random.Generator):
+        raise ValueError(f"Random numbers come from a generator, such as np.random.default_rng(0); got {given!r}.")
 
 
 def check_values(values: np.ndarray, n: int, *rng: object) -> np.ndarray:

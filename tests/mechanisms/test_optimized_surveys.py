@@ -76,8 +76,8 @@ def test_simulations_take_records_and_every_target_is_the_same(adult, records):
     frame = ldp.simulate.run(mechanism, asked, records, trials=2, estimators=["unbiased", "wnnls_total", "norm_sub"])
     errors = frame.groupby("estimator")["total_squared_error"].mean()
     assert errors["wnnls_total"] < errors["unbiased"]
-    summary = ldp.analysis.summarise(mechanism, asked, Records(records, ADULT))
-    assert summary.standard_error_on_data == summary.standard_error_worst_case
+    about = mechanism, asked, Records(records, ADULT)
+    assert ldp.analysis.people_needed(*about) == ldp.analysis.people_needed(*about, ldp.analysis.WORST_CASE)
     small = survey([2, 3, 4], 2)
     for how in ({"target": "worst_case"}, {"prior": np.arange(1, 25) / 300}):
         ldp.mechanisms.create("optimized", workload=small, epsilon=1.0, max_rounds=2, **FIT, **how)

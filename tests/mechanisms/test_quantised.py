@@ -183,12 +183,12 @@ def test_outputs_are_drawn_with_exactly_the_probabilities_of_the_table():
     mechanism = ExplicitMechanism("any", two_valued(6, 5, 3.0, np.random.default_rng(1)), 3.0)
     rows = steps_of(mechanism.strategy)
 
-    class Numbers:
+    class Numbers(np.random.Generator):
         def random(self, size):
             assert len(self.numbers) == size
             return np.array(self.numbers) * 2.0**-53
 
-    rng = Numbers()
+    rng = Numbers(np.random.PCG64(0))
     for u in range(mechanism.n):
         ends = np.cumsum([row[u] for row in rows]).tolist()
         firsts = [0, *ends[:-1]]
