@@ -76,7 +76,10 @@ def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     app.go("compare").finish().open("compare-tabs", "Error of each query").finish()
     seen += [app.words, str([table.to_dict() for table in app.dataframes])]
     seen += [app.solve_for("users").words, app.solve_for("standard_error").words]
-    assert f"needs {wording.users(setting.users_needed(setting.chosen_mechanism, setting.case))} for an error of ± 4 in x" in seen[4]
+    assert (
+        f"needs {wording.users(setting.users_needed(setting.chosen_mechanism, setting.case))} for an error of ± 4 in x"
+        in seen[4]
+    )
     said = float(seen[5].split("gives an error of ± ")[1].split()[0])
     assert np.isclose(said, 4 * setting.error(setting.chosen_mechanism), rtol=0.01)
     app.go("simulate").press("run").finish()

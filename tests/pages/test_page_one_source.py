@@ -108,9 +108,7 @@ def made(name, app):
 
 
 def side(app):
-    (label,) = [
-        link.proto.label for link in app.at.get("page_link") if "the minimum" in link.proto.label
-    ]
+    (label,) = [link.proto.label for link in app.at.get("page_link") if "the minimum" in link.proto.label]
     return flat(label.replace("\\", ""))
 
 
@@ -136,7 +134,7 @@ def walk(app, found):
     (line,) = found.setting.answers.lines
     assert app.at.text_input(key=f"target-{line.key}").value == wording.significant(line.target, 6)
     app.go("compare").finish()
-    assert f"{found.title} needs {found.needed}" in words(app) or f"people: {found.needed}." in words(app)
+    assert f", which you chose, needs {found.needed}." in words(app) or f"people: {found.needed}." in words(app)
     assert f"fewer than {found.minimum} user" in words(app)
     row = next(table for table in app.dataframes if "users_needed" in table).set_index("name").loc[found.title]
     assert (wording.needed(row["users_needed"]), wording.gap(row["gap"]).replace(SPACE, " ")) == (
@@ -179,7 +177,8 @@ def test_simulate_predicts_what_design_promises(told):
     setting = found.setting
     errors = analysis.answers(setting.chosen_mechanism, setting.workload, setting.counts)["standard_error"]
     (table,) = [table for table in app.dataframes if "± predicted" in table]
-    assert table["± predicted"].iloc[0] == wording.significant((errors**2).mean() ** 0.5)
+    near = 5e-3 if setting.answers.lines[0].group_sizes is None else 0.02  # trials are predicted to first order
+    assert float(table["± predicted"].iloc[0]) == pytest.approx((errors**2).mean() ** 0.5, rel=near)
 
 
 def test_files_and_commands_say_the_same(told, tmp_path, capsys):
@@ -194,7 +193,13 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
         )
         stored = json.loads(archive.read("configuration.json"))
     assert stored["targets"] == setting.settled.targets
-    for number in (found.title, found.verdict, f"the target is {found.target.removeprefix('± ')}", f"{found.needed} user", verdicts.RULE):
+    for number in (
+        found.title,
+        found.verdict,
+        f"the target is {found.target.removeprefix('± ')}",
+        f"{found.needed} user",
+        verdicts.RULE,
+    ):
         assert flat(number) in report
     assert json.loads(outcome)["users_needed"][setting.case] == setting.users_needed(
         setting.chosen_mechanism, setting.case
@@ -206,7 +211,7 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
         found.title,
         found.verdict,
         f"People needed {found.needed} ",
-        f"Gap, at most {found.gap} ",
+        f"Of the minimum, at most {found.gap} ",
         found.target,
     ):
         assert number in f"{printed} "

@@ -59,13 +59,19 @@ def test_they_are_told_on_every_page_in_their_unit(app, known):
     app.add("share").go("design").finish()
     setting = app.session.setting
     told = setting.answered(setting.chosen_mechanism)
-    assert told["name"].tolist()[:3] == ["average of score in arm a", "average of score in arm b", "share score up to 1 in arm a"]
+    assert told["name"].tolist()[:3] == [
+        "average of score in arm a",
+        "average of score in arm b",
+        "share score up to 1 in arm a",
+    ]
     assert told["unit"].tolist() == ["score"] * 2 + ["points of the group"] * 12
     assert told["value"].tolist()[:2] == pytest.approx([3.5, 3.5])
     needed = wording.needed(setting.users_needed(setting.chosen_mechanism, setting.case))
     assert app.metric("People needed") == needed
     app.solve_for("users")
-    assert (f"{setting.titled(setting.chosen)} needs {needed} users" in app.words) == (setting.case == setting.even_case)
+    assert (f"{setting.titled(setting.chosen)} needs {needed} users" in app.words) == (
+        setting.case == setting.even_case
+    )
     app.go("simulate").press("run").finish().open("outcome-tabs", "Errors")
     (table,) = [table for table in app.dataframes if "± predicted" in table]
     own = table[table["Estimate"] == "Unbiased"]
