@@ -145,14 +145,12 @@ def test_averages_are_no_worst_cases_where_only_the_worst_type_is_known(which, l
     lower(MOST_TABLE_CELLS=23)
     assert found.variance_profile(asked).shape == (1,)
     assert analysis.variance_on_data(found, asked, COUNTS) == pytest.approx(every @ COUNTS)
-    summary, p = analysis.summarise(found, asked, people), asked.squared_weights
-    assert every.max() * (1 - 1e-9) <= summary.worst_case_variance < 1.02 * every.max()
-    assert summary.average_variance == pytest.approx(every.mean())
-    assert summary.standard_error_average == pytest.approx(math.sqrt(every.mean() / p / people.users))
-    assert summary.standard_error_on_data == pytest.approx(math.sqrt(every @ COUNTS / p) / people.users)
-    assert summary.standard_error_on_data < 0.999 * summary.standard_error_worst_case
-    assert summary.objective == pytest.approx(analysis.objective(found, asked))
+    worst, scale = analysis.worst_case_variance(found, asked), asked.squared_weights * analysis.DEFAULT_ALPHA
+    assert every.max() * (1 - 1e-9) <= worst < 1.02 * every.max()
+    assert analysis.average_variance(found, asked) == pytest.approx(every.mean())
+    assert analysis.people_needed(found, asked, people) == pytest.approx(every @ COUNTS / people.users / scale)
+    assert analysis.people_needed(found, asked, people, analysis.WORST_CASE) == pytest.approx(worst / scale)
     assert sweep.outcome_of(found, asked, "").average == pytest.approx(every.mean())
     with pytest.raises(ValueError, match="not known one by one"):
         analysis.average_case(24).variance(found.variance_profile(asked))
-    assert analysis.WORST_CASE.variance(found.variance_profile(asked)) == summary.worst_case_variance
+    assert analysis.WORST_CASE.variance(found.variance_profile(asked)) == worst
