@@ -8,7 +8,6 @@ from ldp_core.frames.figures import gap as gap
 from ldp_core.frames.figures import strongest as strongest
 from ldp_core.frames.figures import users_bounds as users_bounds
 from ldp_core.frames.figures import users_certified as users_certified
-from ldp_core.frames.queries import query_errors as query_errors
 from ldp_core.frames.surveys import attribute_sets as attribute_sets
 from ldp_core.frames.surveys import column_sets as column_sets
 from ldp_core.frames.surveys import fourier_weights as fourier_weights

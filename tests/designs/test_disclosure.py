@@ -71,11 +71,10 @@ def files(found, figures=False):
     """Every file of a design, by name."""
     c, mechanism, proof = found.configuration, found.chosen_mechanism, package.certificate_of(found)
     shown = disclosure.released(found, figures)
-    errors = frames.query_errors([mechanism], shown.workload, shown.counts, shown.labels)
     outcome = package.outcome_of(found, figures)
     leaving = {
         "design": package.design(c, outcome, mechanism, certificate=proof),
-        "queries": frames.as_csv(errors).encode(),
+        "answers": frames.as_csv(shown.answered(mechanism)).encode(),
     }
     if c.mechanism.name != "gaussian":  # it has no kit
         leaving["kit"] = package.kit(found, proof, figures)
@@ -103,7 +102,7 @@ def test_what_leaves_is_the_same_for_every_table_with_as_many_people(name, targe
     assert files(one) == files(other)
     exact, others = (files(found, figures=True) for found in (one, other))
     differ = {kind for kind in exact if exact[kind] != others[kind]}
-    assert differ >= {"design", "queries"} or name == "gaussian"  # everyone's errors
+    assert differ >= {"design", "answers"} or name == "gaussian"  # everyone's errors
 
 
 @pytest.mark.parametrize("name", ["sampled_sets", "optimized"])
@@ -111,7 +110,7 @@ def test_so_are_the_files_of_a_survey(name):
     chosen = PAIRS.with_(mechanism=MechanismRecipe(name=name), optimizer=Optimizer(max_rounds=3, aim="people"))
     one, other = (made(chosen, records(seed), proved=False) for seed in (0, 1))
     assert files(one) == files(other)
-    assert files(one, figures=True)["queries"] != files(other, figures=True)["queries"]
+    assert files(one, figures=True)["answers"] != files(other, figures=True)["answers"]
 
 
 WITHIN = COUNTED.with_(

@@ -67,19 +67,3 @@ def test_shown_queries_are_few_and_evenly_spread(n, expected):
     steps = np.diff(shown)
     assert steps.max() - steps.min() <= 1
     assert steps.min() >= 1
-
-
-def test_query_errors_are_standard_errors_as_shares():
-    workload, counts, labels = workloads.prefix(3), np.array([50, 30, 20]), ["a", "b", "c"]
-    made = [mechanisms.create(name, 3, 1.0) for name in CHEAP]
-    frame = frames.query_errors(made, workload, counts, labels)
-    assert list(frame["name"]) == [name for name in CHEAP for _ in range(3)]
-    assert list(frame["query"]) == [0, 1, 2] * 2
-    assert list(frame["label"]) == ["up to a", "up to b", "up to c"] * 2
-    for mechanism in made:
-        C = mechanism.covariance(counts)
-        first = math.sqrt(C[0, 0]) / 100
-        second = math.sqrt(C[:2, :2].sum()) / 100
-        assert frame[frame["name"] == mechanism.name]["standard_error"].tolist() == pytest.approx(
-            [first, second, 0], abs=1e-7
-        )
