@@ -330,7 +330,8 @@ def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
         compared, target = contrasts(mechanism, line, counts, case), line.target
         users = compared.users(target.difference / line.unit.factor, target.power, target.level)
         return float(np.nanmax(users[queries], initial=0.0))
-    scale = (line.unit.factor / line.standard_error) ** 2 / len(queries)
+    many = line.told.squared_weights if line.rates is None else len(queries)
+    scale = (line.unit.factor / line.standard_error) ** 2 / many
     needed = scale * _variance(mechanism, line.told, counts, case)
     if line.group_sizes is None:
         return needed
