@@ -178,8 +178,13 @@ def _mechanism(point: SweepPoint, cancelled: Callable[[], bool]) -> Outcome:
 
 def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: int = 0) -> Outcome:
     """The result of a built mechanism on ``workload``."""
-    cases = (analysis.WORST_CASE, None if workload.survey is not None else analysis.average_case(workload.n))
-    worst, average = (analysis.needed_variance(mechanism, workload, case=case) for case in cases)
+    worst = analysis.needed_variance(mechanism, workload, case=analysis.WORST_CASE)
+    if workload.survey is None:
+        average = analysis.needed_variance(mechanism, workload, case=analysis.average_case(workload.n))
+    elif workload.asked is None:
+        average = analysis.average_variance(mechanism, workload)
+    else:
+        average = analysis.needed_variance(mechanism, workload)
     return Outcome(worst, average, stopped, rounds, float(mechanism.bits_per_report))
 
 
