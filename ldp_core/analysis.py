@@ -336,7 +336,7 @@ def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
     if line.group_sizes is None:
         return needed
     variances = _variances(mechanism, line.told, counts, case, queries)
-    second = scale * float(variances @ _relative(mechanism, line, counts, case, queries))
+    second = scale * float(variances @ size_variances(mechanism, line, counts, case, queries))
     return (needed + math.sqrt(needed**2 + 12 * second)) / 2
 
 
@@ -367,7 +367,7 @@ def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Cas
     if line.rates is not None:
         variances = np.where(np.isfinite(values), variances, np.nan)
     if line.group_sizes is not None:
-        relative = _relative(mechanism, line, counts, case, queries) / users
+        relative = size_variances(mechanism, line, counts, case, queries) / users
         variances, identified = variances * (1 + 3 * relative), relative <= LARGEST_SIZE_ERROR**2
     errors, finds, target = unit.factor * np.sqrt(variances), np.full(len(queries), np.nan), line.target
     goal = target.difference if isinstance(target, Detect) else target
@@ -423,8 +423,10 @@ def _variances(
     return single.largest_variances(mechanism, workload, queries) / workload.query_weights(queries) ** 2
 
 
-def _relative(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None, queries: np.ndarray) -> np.ndarray:
-    """(q,) the squared relative error of the size of the group of each answer, times the people: the larger one of its two sides."""
+def size_variances(
+    mechanism: Mechanism, line: Line, counts: Counts, case: Case | None, queries: np.ndarray
+) -> np.ndarray:
+    """(q,) the squared relative error of the size of the secret group of each answer, times the people: the larger one of its two sides."""
     assert line.cells is not None
     assert line.group_sizes is not None
     assert line.rates is not None

@@ -177,8 +177,7 @@ def test_simulate_predicts_what_design_promises(told):
     setting = found.setting
     errors = analysis.answers(setting.chosen_mechanism, setting.workload, setting.counts)["standard_error"]
     (table,) = [table for table in app.dataframes if "± predicted" in table]
-    near = 5e-3 if setting.answers.lines[0].group_sizes is None else 0.02  # trials are predicted to first order
-    assert float(table["± predicted"].iloc[0]) == pytest.approx((errors**2).mean() ** 0.5, rel=near)
+    assert float(table["± predicted"].iloc[0]) == pytest.approx((errors**2).mean() ** 0.5, rel=5e-3)
 
 
 def test_files_and_commands_say_the_same(told, tmp_path, capsys):

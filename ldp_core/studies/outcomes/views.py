@@ -285,7 +285,10 @@ class _Run:
             if self.trials.new_people:
                 variances = variances + errors.of_queries(workload, counts, own) * weights**2
             found.append(scale * np.sqrt(np.maximum(variances, 0.0)))
-        return np.concatenate(found)
+        if line.group_sizes is None:
+            return np.concatenate(found)
+        relative = analysis.size_variances(source, line, counts, None, queries) / self.users
+        return np.concatenate(found) * np.sqrt(1 + 3 * relative)  # the second order, as designs tell it
 
     @cached_property
     def first(self) -> tuple[Counts, Reports]:

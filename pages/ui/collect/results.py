@@ -270,7 +270,8 @@ def _behind(state: Session, subject: Kit, answered: Callable[..., pd.DataFrame],
 
 
 def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) -> str:
-    worst = table.groupby("unit", sort=False)[["standard_error", "promised"]].max()
+    bounded = table[table["low"].notna()] if table["low"].notna().any() else table
+    worst = bounded.groupby("unit", sort=False)[["standard_error", "promised"]].max()
     off, promised = (verdicts.errors_in_words(worst[name]) for name in ("standard_error", "promised"))
     words = (
         f"From **{wording.count(reported)} reports** {'the answer is' if len(table) == 1 else 'answers are'} off by "
