@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
+from ldp_core.data.domain import Domain
 from ldp_core.library import variants
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.mechanisms.trees import hierarchical
 
 GONE: dict[tuple[str, str, str], str] = {
     ("covering_sets", "", ""): "choose sampled_sets or optimized",
@@ -33,7 +37,42 @@ def from_version_9(document: Any) -> Any:
             for part in workload["parts"]
         ]
         found["workload"] = {**workload, "parts": parts}
-    return found
+    return found | _with_trees_of_version_9(document)
+
+
+def _with_trees_of_version_9(document: dict[str, Any]) -> dict[str, Any]:
+    """The mechanism and those compared, trees with the defaults of their day written out: Hadamard response with the optimal
+    reconstruction where its strategy could be held, else OUE with the consistent one. Empty for a damaged file, which is said elsewhere."""
+    try:
+        chosen, compared, n = document["mechanism"], [], _types_asked(document)
+        fits = 3 * n * n <= MOST_STRATEGY_ENTRIES
+
+        def settled(parameters: dict[str, Any]) -> dict[str, Any]:
+            oracle = parameters.get("oracle", "hadamard" if fits else "oue")
+            optimal = fits and oracle in hierarchical.ORACLES
+            return {"oracle": oracle, "reconstruction": "optimal" if optimal else "consistent", **parameters}
+
+        for name in document["compared"]:
+            mechanism, texts = _split(name)
+            alone = name == mechanism == chosen["name"]  # it stands for the chosen one
+            if mechanism == "hierarchical" and not alone:
+                name = f"{mechanism}({', '.join(f'{key}={text}' for key, text in settled(texts).items())})"
+            compared.append(name)
+        if chosen["name"] == "hierarchical":
+            chosen = {**chosen, "parameters": settled(chosen["parameters"])}
+        return {"mechanism": chosen, "compared": compared}
+    except (KeyError, TypeError, ValueError):
+        return {}
+
+
+def _types_asked(document: dict[str, Any]) -> int:
+    """How many combinations of secret values the questions tell apart, about; 1 without a domain."""
+    if document["domain"] is None:
+        return 1
+    attributes = Domain.model_validate_json(json.dumps(document["domain"])).attributes
+    every, questions = document["types"] == "all", json.dumps(document["workload"])
+    asked = (every or json.dumps(attribute.name) in questions for attribute in attributes)
+    return math.prod(a.size for a, told in zip(attributes, asked, strict=True) if told and not a.known)
 
 
 def refusal(document: Any) -> str:

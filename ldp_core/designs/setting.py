@@ -21,6 +21,7 @@ import pandas as pd
 
 from ldp_core import analysis, bounds, estimators, frames, library, mechanisms, verdicts, wording, workloads
 from ldp_core.designs import choices
+from ldp_core.designs.configuration import Configuration, MechanismRecipe
 from ldp_core.designs.proofs import Curve as Curve
 from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.proofs import Proved
@@ -162,6 +163,19 @@ class Setting(Proved):
         if mechanism is None:
             return expected
         return self.results.cached(("delta", mechanism.digest), mechanism.audit).delta
+
+    @property
+    def written(self) -> Configuration:
+        """The configuration as files hold it: `settled`, with what its mechanism chose itself, where that is the same in all groups."""
+        settled, recipe = self.settled, self.configuration.mechanism
+        with suppress(ValueError):
+            made = None if library.spec(recipe.name).fitted else self.mechanism(recipe.name)
+            each = [mechanism.parameters for mechanism in getattr(made, "strata", [made]) if mechanism is not None]
+            choices_made = [library.spec(recipe.name).own_choices(parameters) for parameters in each]
+            if choices_made and all(own == choices_made[0] for own in choices_made):
+                stated = {**choices_made[0], **recipe.parameters}
+                return settled.model_copy(update={"mechanism": MechanismRecipe(name=recipe.name, parameters=stated)})
+        return settled
 
     # --- fits -----------------------------------------------------------------------------------
 

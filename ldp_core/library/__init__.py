@@ -54,7 +54,8 @@ def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple
     entries = [entry for entry in map(spec, chosen) if not entry.fitted]
     if workload.survey is not None:
         runs = any(entry.unsuitable(workload.n, epsilon, workload) is None for entry in entries) or not entries
-        return tuple(chosen) if runs and tuple(chosen) != USUAL else USUAL_FOR_SURVEYS
+        usual = tuple(spec(name).mechanism for name in chosen) == USUAL
+        return tuple(chosen) if runs and not usual else USUAL_FOR_SURVEYS
     return USUAL if entries and all(entry.surveys_only for entry in entries) else tuple(chosen)
 
 

@@ -64,6 +64,10 @@ class Parameter:
         """``value`` as the name of a variant has it."""
         return value
 
+    def recorded(self, made: Any) -> Any:
+        """The value for a file that stands for that of a mechanism as it was ``made``."""
+        return made
+
     def told(self, name: str, value: Any, short: bool = False) -> str:
         """The part of a title that states ``value``, such as "branching 16"; ``short`` leaves out
         the name where it is plain without."""
@@ -110,12 +114,16 @@ class Shares(Parameter):
 
     offered: tuple[str, ...] = SHARES
     typed: bool = True
+    optional: bool = True
 
     def _check(self, word: str, value: Any) -> None:
         weights_of(value)
 
     def _read(self, text: str) -> str:
         return text.casefold() if text.casefold() in SHARES else " ".join(text.replace(",", " ").split())
+
+    def recorded(self, made: Any) -> str:
+        return "fitted"
 
     def written(self, value: Any) -> str:
         return value if isinstance(value, str) else " ".join(f"{float(share):.12g}" for share in value)
@@ -223,6 +231,11 @@ class Spec:
         """Those of ``parameters`` that an analyst may set and that are not what they are anyway."""
         known = {name: value for name, value in parameters.items() if name in self.settings}
         return {name: value for name, value in known.items() if value != self.settings[name].default}
+
+    def own_choices(self, made: Mapping[str, Any]) -> dict[str, Any]:
+        """What the mechanism chooses among what an analyst may, of the parameters it was ``made`` with."""
+        left = {name: kind for name, kind in self.settings.items() if kind.optional and kind.offered}
+        return {name: kind.recorded(made[name]) for name, kind in left.items() if name in made}
 
     @property
     def privacy(self) -> str:

@@ -26,12 +26,14 @@ FIT_ROUNDS = 100
 ROUND_SIZES = (16, 32, 64, 128, 256)
 TIMED_ROUNDS = 10
 SHAPES: dict[str, Literal["uniform", "zipf", "bell"]] = {"even": "uniform", "Zipf": "zipf", "bell": "bell"}
+TREE = "hierarchical(oracle=hadamard, reconstruction=optimal)"
+"""The tree as the paper's program has it."""
 SPREAD_MECHANISMS = (
     "optimized_gradient",
     "randomized_response",
     "subset_selection",
     "hadamard",
-    "hierarchical",
+    TREE,
     "fourier",
 )
 
@@ -39,7 +41,7 @@ USERS_NEEDED = "users needed, worst case (log scale)"
 ALPHA_TEXT = "Users needed are for a mean squared error of a share of 0.01, whatever values people have."
 HISTOGRAM = FAMILIES[0]
 PREFIX = FAMILIES[1]
-COMPARED = ("randomized_response", "subset_selection", "hadamard", "hierarchical", "fourier", "optimized")
+COMPARED = ("randomized_response", "subset_selection", "hadamard", TREE, "fourier", "optimized")
 
 BEST = (
     "As the text says, the optimised strategy needs the fewest users of the mechanisms that the paper compares (projected gradient is "
@@ -53,7 +55,7 @@ TABLE_MECHANISMS = (
     "rappor",
     "hadamard",
     "subset_selection",
-    "hierarchical",
+    TREE,
     "fourier",
     "gaussian",
     "matrix_l2",

@@ -17,6 +17,8 @@ from pages.ui.priors import histogram_box
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.words import CASES, case_title, plain
 
+AUTOMATIC = "automatic"
+"""The value of a choice that is left to the mechanism."""
 SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
 GROUPS = {
     "recommended": ("optimized",),
@@ -178,14 +180,20 @@ def parameter_control(
     kind, others = spec.settings[parameter], {name: value for name, value in chosen.items() if name != parameter}
     label, meaning = PARAMETERS.get(parameter, parameter.capitalize()), MEANINGS.get(parameter)
     if kind.offered:
-        now = chosen.get(parameter, kind.offered[0])
-        values = dict.fromkeys([*kind.offered, now])  # a variant, or a file, may have another
+        offered = [AUTOMATIC, *kind.offered] if kind.optional else [*kind.offered]
+        now = chosen.get(parameter, offered[0])
+        values = dict.fromkeys([*offered, now])  # a variant, or a file, may have another
+
+        def choose(value: Any) -> None:
+            more = {} if value == AUTOMATIC else {parameter: kind.read(parameter, value) if kind.typed else value}
+            commit({**others, **more})
+
         control(
             st.selectbox,
             label,
             key,
             now,
-            lambda value: commit({**others, parameter: kind.read(parameter, value) if kind.typed else value}),
+            choose,
             accept_new_options=kind.typed,
             options=list(values)
             if isinstance(kind.offered[0], str)
