@@ -149,7 +149,7 @@ class Scheme:
 
     def spectrum(self, column: np.ndarray, roundings: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """(s+1,) the eigenvalues of G on the characters, from its ``column`` of type 0 (n,), and how far the true G may be from
-        them: (s+1,) bounds ``e_j`` such that tr(C G) is off by at most ``sum_j multiplicity_j |C_j| e_j``, and C G C by
+        them: (s+1,) bounds e_j such that tr(C G) is off by at most ``sum_j multiplicity_j |C_j| e_j``, and C G C by
         ``max_j C_j^2 e_j`` in norm, for every C in the scheme.
 
         A workload may have been seen, rather than known, to be symmetric (`SymmetryGroup.seen`): entries of one class differ a

@@ -93,7 +93,7 @@ class State:
 
 
 def strategy_of(high: np.ndarray, weights: np.ndarray, ratio: float) -> np.ndarray:
-    """(k, n) the strategy with rows ``w_k`` where low and ``E w_k`` where high, but for rows that updates have made almost impossible. No
+    """(k, n) the strategy whose row k is its weight w_k where low and E w_k where ``high``, but for rows that updates have made almost impossible. No
     sum changes noticeably without them, but their entries are stored with few digits, so that their ratio can exceed e^epsilon."""
     kept = weights > 1e-300
     return weights[kept, None] * np.where(high[kept], ratio, 1.0)

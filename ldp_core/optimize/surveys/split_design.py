@@ -355,7 +355,7 @@ class _ComponentSurvey(Survey):
 
 @dataclass(frozen=True)
 class Mixed:
-    """A ``strategy`` (m, n) and its objective ``L``; ``part`` is the probability of the strategy for merged types."""
+    """A ``strategy`` (m, n) and its ``objective`` L; ``part`` is the probability of the strategy for merged types."""
 
     strategy: np.ndarray
     objective: float
