@@ -44,7 +44,7 @@ ORACLES: dict[str, tuple[str, Callable[[int, float], Oracle]]] = {
 }
 """Histogram mechanisms for the joint value of a few attributes: the name of each in a sentence, and its constructor."""
 SHARES = ("even", "fitted")
-"""Fewer people than this report one by one in simulations, which is then quicker."""
+"""How often each set is asked: alike, or so that the total variance is least."""
 
 
 class SampledSets(InParts, SurveyMechanism):
@@ -205,7 +205,7 @@ class SampledSets(InParts, SurveyMechanism):
         for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
             users[k] = table.sum()
             oracle = self.oracle(k)
-            if users[k] >= 1_000:  # fewer are quicker one by one
+            if users[k] >= 1_000:  # fewer are simulated one by one, which is then quicker
                 reports = oracle.simulate(table, rng)
             else:
                 reports = oracle.aggregate(oracle.privatize(np.repeat(np.arange(len(table)), table), rng))
