@@ -265,9 +265,9 @@ class SampledSets(InParts, SurveyMechanism):
         return replace(worst, method=f"{worst.method}; the set is drawn whatever the value", worst_pair=(0, step))
 
     def explain(self) -> str:
-        drawn = "each as often as any other" if np.ptp(self.shares) < 1e-9 else "some more often than others"
+        often = "each as often as any other" if np.ptp(self.shares) < 1e-9 else "some more often than others"
         return (
-            f"Each person draws one of {len(self.sets):,} sets of columns, {drawn}, and reports the values they have there as a single "
+            f"Each person draws one of {len(self.sets):,} sets of columns, {often}, and reports the values they have there as a single "
             f"value among up to {self._cells.max():,}, by {self._title}. The collector puts the reports on all sets together in the best linear way, "
             "so that all tables agree."
         )
