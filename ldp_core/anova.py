@@ -33,10 +33,10 @@ def component(table: np.ndarray, attributes: Iterable[int]) -> np.ndarray:
     """P_A of a ``table`` with an axis per attribute, as a table over the axes A alone (its value is the same along the others)."""
     kept = tuple(sorted(attributes))
     others = tuple(i for i in range(table.ndim) if i not in kept)
-    component = np.asarray(table, dtype=float).mean(axis=others) if others else np.asarray(table, dtype=float)
+    centred = np.asarray(table, dtype=float).mean(axis=others) if others else np.asarray(table, dtype=float)
     for axis in range(len(kept)):
-        component = component - component.mean(axis=axis, keepdims=True)
-    return component
+        centred = centred - centred.mean(axis=axis, keepdims=True)
+    return centred
 
 
 def components(tables: np.ndarray) -> dict[Set, np.ndarray]:

@@ -8,7 +8,7 @@ from ldp_core import wording
 
 
 def of(package: str, names: Sequence[str], **elsewhere: str) -> Callable[[str], ModuleType]:
-    """The ``__getattr__`` of ``package``: its part by one of ``names``, found under that name in the package, or where ``elsewhere``
+    """The function `__getattr__` of ``package``: its part by one of ``names``, found under that name in the package, or where ``elsewhere``
     says it stands below it."""
 
     def part(name: str) -> ModuleType:

@@ -212,7 +212,8 @@ def least_favourable_prior(
     even = (centred_svd(workload, epsilon) - workload.trace) / n
     if workload.symmetry_group.all_alike:
         return uniform, even
-    G, exp_epsilon_minus_one = workload.gram_dense(), math.sinh(epsilon / 2) ** 2
+    # The largest variance of a row within a factor e^epsilon whose mean is 1.
+    G, row_variance = workload.gram_dense(), math.sinh(epsilon / 2) ** 2
     scale, cancelled = abs(even) or 1.0, asked(cancel)
 
     def prior_of(x: np.ndarray) -> np.ndarray:
@@ -223,7 +224,7 @@ def least_favourable_prior(
         """Minus the bound at p, nearly softmax(x), and its gradient by x."""
         check()
         p = prior_of(x)
-        value, by_p = _prior_bound(G, p, exp_epsilon_minus_one)
+        value, by_p = _prior_bound(G, p, row_variance)
         q = p - LEAST_SHARE / n
         return -value / scale, -q * (by_p - q @ by_p / q.sum()) / scale
 
@@ -237,8 +238,8 @@ def least_favourable_prior(
     return (prior_of(best.x), value) if value > max(even, 0.0) else (uniform, even)
 
 
-def _prior_bound(G: np.ndarray, p: np.ndarray, exp_epsilon_minus_one: float) -> tuple[float, np.ndarray]:
-    """``p'Gp + |W S P|_*^2 / spread - p'diag(G)`` and its gradient by p (n,), for p of sum 1.
+def _prior_bound(G: np.ndarray, p: np.ndarray, row_variance: float) -> tuple[float, np.ndarray]:
+    """``p'Gp + |W S P|_*^2 / row_variance - p'diag(G)`` and its gradient by p (n,), for p of sum 1.
 
     The nuclear norm is the trace of the root of ``G^(1/2) (diag p - p p') G^(1/2)``, whose non-zero eigenvalues are those
     of K = P S G S P with vectors v: it changes by half of ``tr(K^(-1/2) dK)`` in the other factorisation, where
@@ -254,5 +255,5 @@ def _prior_bound(G: np.ndarray, p: np.ndarray, exp_epsilon_minus_one: float) -> 
     weights = 1 / (2 * norms**3)
     by_p = images**2 @ weights - 2 * images @ (weights * (p @ images))
     applied = G @ p
-    value = p @ applied + nuclear**2 / exp_epsilon_minus_one - p @ G.diagonal()
-    return float(value), 2 * applied + 2 * nuclear / exp_epsilon_minus_one * by_p - G.diagonal()
+    value = p @ applied + nuclear**2 / row_variance - p @ G.diagonal()
+    return float(value), 2 * applied + 2 * nuclear / row_variance * by_p - G.diagonal()

@@ -92,16 +92,21 @@ NAMED = ("histogram", "prefix", "all_range")
 MOST_TYPES = 4096
 MOST_BYTES = 2**28
 MOST_TEXT = 5_000_000
+"""Most characters of the document."""
 MOST_ARRAYS = 2**14
+"""Most arrays beside it."""
 MOST_CELLS = 64
+"""Most numbers of one cut of a proof by classes."""
 MOST_WHOLE = 2**53
+"""Below this, sums of whole numbers are exact."""
 MOST_ROUNDINGS = 2**30
+"""How often G may have been rounded at most."""
 MOST_COEFFICIENT, MOST_AT_ONCE = 2**20, 16
-"""Most numbers of one cut, the size below which sums of them are exact, how often G may have been
-rounded, and the largest number and the most types of a cut on few types."""
+"""The largest number of a cut on few types, and the most types that it is about."""
 MOST_WORK = 4e7
+"""Most that checking may cost, in microseconds of an ordinary machine, as `price` reckons them."""
 SMALL_WORK, WORK_PER_BYTE = 5e6, 100.0
-"""Most that checking may cost, in microseconds of an ordinary machine, as `price` reckons them; for few numbers, and more for each byte of them."""
+"""The same for few numbers, and how much more for each byte of them."""
 U = 2.0**-53
 UP = 1 + 1e-6
 MOST = 1e100

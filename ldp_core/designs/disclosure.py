@@ -32,7 +32,7 @@ def withheld(setting: Setting) -> bool:
 
 
 def released(setting: Setting, figures: bool = False) -> Setting:
-    """The setting that files are computed from: ``found`` itself where ``figures`` of the data were asked for or nothing is withheld, else
+    """The setting that files are computed from: ``setting`` itself where ``figures`` of the data were asked for or nothing is withheld, else
     the same design with people spread evenly, as it is when the file is opened without the data."""
     if figures or not withheld(setting):
         return setting

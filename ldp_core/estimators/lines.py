@@ -50,14 +50,16 @@ def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = 
 
     Parameters
     ----------
-    line : the question. survey : whether answers come from tables of a few attributes.
+    line : the question.
+    survey : whether answers come from tables of a few attributes.
+    given : the estimate, of which mechanism, and which intervals are asked for.
 
     Returns
     -------
     DataFrame
-        ``query``, ``name``, ``answer``, ``low``, ``high``, ``method``, ``standard_error``, ``unbiased`` and ``identified`` (whether the sizes of groups
-        are known well enough to use it), in the unit of the answers; ends are NaN where there is no interval. About everybody also ``promised``,
-        the most that the standard error can be for so many people.
+        ``query``, ``name``, ``answer``, ``low``, ``high``, ``method`` (of the interval), ``standard_error``, ``unbiased``, in the unit of the answers;
+        ends are NaN where there is no interval. About everybody also ``promised``, the most that the standard error can be for so many people.
+        Last ``identified``: whether the sizes of groups are known well enough to use the answer.
     """
     if line.asked is None:
         return _about_everybody(line, given, most)

@@ -133,8 +133,8 @@ class _Chain:
         """(n,) a draw of the counts of all users, with the shares redrawn on the way."""
         telling = self.rest @ self.shares
         informative = self.rng.binomial(self.tally, telling / (self.lowest + telling))
-        informative_bits = np.flatnonzero(informative)
-        types = _draw_rows(informative[informative_bits], self.rest[informative_bits] * self.shares, self.rng)
+        outputs = np.flatnonzero(informative)
+        types = _draw_rows(informative[outputs], self.rest[outputs] * self.shares, self.rng)
         self.shares = self.rng.dirichlet(self.alpha + types)
         return types + self.rng.multinomial(self.tally.sum() - informative.sum(), self.shares)
 

@@ -23,7 +23,7 @@ from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.workloads import Workload
 
 ROUNDS = 2_000
-"""Rounds end when one moves less than this share of the people."""
+"""Most rounds. They end before where one of them moves next to nobody."""
 
 
 def estimate(
@@ -49,7 +49,7 @@ def smoothed_shares(
         shares_next /= shares_next.sum()
         moved = np.abs(shares_next - shares).sum()
         shares = shares_next
-        if moved <= 1e-7:
+        if moved <= 1e-7:  # of the people
             break
     return shares
 

@@ -77,7 +77,8 @@ def _binomials(x: np.ndarray, users: int, first: float, second: float, drawn: bo
 
 
 def _distribution(sizes: np.ndarray, chances: np.ndarray, around: float) -> tuple[np.ndarray, np.ndarray]:
-    """(k, ...) distribution functions of sums of binomials (b, k), before and after each number from ``start`` (k,) on, up to ``around`` from their mean."""
+    """(k, ...) distribution functions of sums of binomials (b, k), before and after each whole number within ``around`` of their mean; and
+    (k,) the first of these numbers."""
     many = 2 * math.ceil(around) + 1
     angles, start = 2 * np.pi * np.arange(many // 2 + 1) / many, np.floor((sizes * chances).sum(axis=0)) - many // 2
     moduli, arguments = np.zeros((2, len(start), len(angles)))  # of the characteristic function, as logarithms

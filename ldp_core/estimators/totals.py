@@ -22,7 +22,7 @@ def people_told(estimate: Estimate, workload: Workload) -> float:
 
 
 def misses(total: float, users: float) -> bool:
-    """True if answers that add up to ``told`` people miss the number of ``users`` by enough to say so; not where that is nan."""
+    """True if answers that add up to ``total`` people miss the number of ``users`` by enough to say so; not where that is nan."""
     return abs(total - users) > max(NOTICED * users, 0.5)
 
 
@@ -33,7 +33,7 @@ def remedy(*names: str) -> str:
 
 
 def missed_in_words(total: float, users: float, name: str) -> str:
-    """That answers by the estimator ``name`` add up to ``told`` people where there are ``users``; empty where they do, or no one knows."""
+    """That answers by the estimator ``name`` add up to ``total`` people where there are ``users``; empty where they do, or no one knows."""
     if not misses(total, users):
         return ""
     sentence = f"These answers add up to {wording.count(total)} people, and {wording.count(users)} took part: this estimate fits no total."

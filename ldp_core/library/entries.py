@@ -51,10 +51,10 @@ _ONE_QUESTION = "It answers one real-valued question, such as the average of a n
 
 
 def _one_question(n: int, epsilon: float, workload: Workload | None) -> str | None:
-    too_large = _needs_entries(lambda n, epsilon: 2 * n + 3)(n, epsilon, workload)
-    if too_large is None and workload is not None and direction(workload) is None:
+    reason = _needs_entries(lambda n, epsilon: 2 * n + 3)(n, epsilon, workload)
+    if reason is None and workload is not None and direction(workload) is None:
         return _ONE_QUESTION
-    return too_large
+    return reason
 
 
 def _on_values(build: Callable[[np.ndarray, float], Mechanism], workload: Workload, epsilon: float) -> Mechanism:

@@ -201,7 +201,7 @@ def prime_power(q: int) -> tuple[int, int] | None:
 def _powers(q: int) -> tuple[int, ...]:
     """All non-zero elements of the field of ``q`` elements, as the powers of a generator. An
     element is a number whose digits to the base p are the coefficients of a polynomial in x, modulo
-    x^m - tail. The polynomial ``tail`` is the first that gives x q - 1 different powers."""
+    x^m - tail. That tail is the first polynomial that gives x q - 1 different powers."""
     p, m = _prime_power(q)
     for tail in range(1, q):
         if tail % p == 0:  # x would be 0 or divide it

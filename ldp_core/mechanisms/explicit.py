@@ -41,7 +41,6 @@ from ldp_core.privacy import check_epsilon, log_ratio
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 
-# Mass of an output that is never sent under the prior, as a share of its mass under the uniform one.
 SUMS = 1e-9
 """By how much the probabilities of a type may miss 1."""
 _MULTINOMIAL_CELLS = 2**22  # outcomes drawn at once: bounds the memory of `simulate`
@@ -135,7 +134,7 @@ class ExplicitMechanism(CountedOutputs):
     def _masses(self, prior: np.ndarray | None) -> np.ndarray:
         """(m,) the diagonal of D_p, n times the probability of each output under ``prior``.
 
-        An output that is never sent under the prior gets a little mass: any positive one leaves R unbiased.
+        An output that is never sent under the prior gets a millionth of its mass under the uniform one: any positive mass leaves R unbiased.
         """
         even = self.strategy.sum(axis=1)
         if prior is None:

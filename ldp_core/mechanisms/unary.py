@@ -205,10 +205,10 @@ def coins(shape: tuple[int, ...], chance: float, rng: np.random.Generator) -> np
     """
     whole, rest = divmod(chance * 256, 1.0)
     bytes_ = rng.integers(0, 256, size=shape, dtype=np.uint8)
-    coins = bytes_ < whole
+    heads = bytes_ < whole
     open_ = np.nonzero(bytes_ == whole)
-    coins[open_] = rng.random(len(open_[0])) < rest
-    return coins
+    heads[open_] = rng.random(len(open_[0])) < rest
+    return heads
 
 
 def column_sums(bits: np.ndarray) -> np.ndarray:

@@ -115,8 +115,8 @@ def best_closed_form(
 
 
 def better(fitted: Found, closed: ClosedFormDesign) -> Found | ClosedFormDesign:
-    """What a search ``found``, or ``closed`` where that is better by more than a millionth, with what is
-    told of the search."""
+    """The design ``fitted`` by a search, or the ``closed`` one where that is better by more than a
+    millionth, with the history of the search."""
     if fitted.objective <= closed.objective * (1 + 1e-6):
         return fitted
     return replace(closed, **{name: getattr(fitted, name) for name in ("history", "rounds", "seconds", "stopped")})

@@ -17,7 +17,7 @@ from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
 _LEAST_ENTRY = 2.0**-52
-"""... or where an entry is less: it would not be written in steps of 2^-53."""
+"""Smaller entries of a strategy could not be written in steps of 2^-53."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class _Best:
         E, n = self.ratio, self.n
         told = np.where(np.eye(n, dtype=bool), E, 1.0) / (E + n - 1)
         found, lows = self.primal.rows, self.primal.lows
+        # Rows are added to the next where all of them together are fewer reports than a hundredth of randomized response's.
         rare = (found.mean(axis=1) < 1e-2 * self.share / len(found)) | (lows < 8 * _LEAST_ENTRY)
         kept = np.flatnonzero(~rare)
         place = np.minimum(np.searchsorted(kept, np.arange(len(found))), len(kept) - 1)
@@ -61,7 +62,7 @@ class _Search:
         primal, n = self._exchange.primal, self._workload.n
         variance = self._exchange.on_scale(primal.value)
         moment = self._known + variance
-        # A little randomized response tells all types apart, for questions asked later.
+        # A little randomized response distinguishes all types, for questions asked later. The variance grows by 1e-4 for it.
         share = max(_LEAST_ENTRY * (self._ratio + n - 1), 1e-4 * variance / moment)
         return _Best(n * moment / (1 - share), primal, share, self._ratio, n)
 

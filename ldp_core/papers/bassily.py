@@ -25,9 +25,8 @@ from ldp_core.workloads import Workload
 EPSILON = 1.0
 DELTA = 1e-6
 QUERIES = 64
+"""The number of random queries of +1 and -1 in the first two panels: more than there are types."""
 TYPES = 32
-"""The number of random queries of +1 and -1 in the first two panels; it exceeds the number of
-types."""
 HISTOGRAM_TYPES = 1024
 ADAPTIVE_QUERIES = 20
 USERS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)

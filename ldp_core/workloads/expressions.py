@@ -94,7 +94,7 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
         groups = [group for group in groups if not group[0] & mentioned]
         mentioned = mentioned.union(*(group[0] for group in together))
         groups.append((mentioned, (*(t for group in together for t in group[1]), term)))
-    factors = []
+    tables = []
     for mentioned, terms in groups:
         attributes = tuple(sorted(mentioned))
         sizes = [shape[i] for i in attributes]
@@ -105,17 +105,17 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
             )
         table = np.broadcast_to(_table(terms, attributes, shape), sizes)
         if not table.all():
-            factors.append((attributes, table))
-    return factors
+            tables.append((attributes, table))
+    return tables
 
 
 def row(condition: Condition, shape: Sequence[int]) -> np.ndarray:
     """(n,) 1 for the types that meet the condition, 0 for the others."""
     shape = tuple(shape)
-    row = np.ones(shape)
+    met = np.ones(shape)
     for attributes, table in factors(condition, shape):
-        row *= table.reshape([size if i in attributes else 1 for i, size in enumerate(shape)])
-    return row.ravel()
+        met *= table.reshape([size if i in attributes else 1 for i, size in enumerate(shape)])
+    return met.ravel()
 
 
 def _mentioned(condition: Condition) -> set[int]:

@@ -26,8 +26,7 @@ import numpy as np
 from scipy.linalg import hadamard
 
 EPS = np.finfo(float).eps
-# The bits of a Walsh-Hadamard transform taken at once (3 to 6 take much the same time), and the
-# rows of a product. The rows are few enough for BLAS not to spread them over threads, which would
+# Rows of a product in a Walsh-Hadamard transform: few enough for BLAS not to spread them over threads, which would
 # wait for each other longer than the product takes.
 ROWS_AT_ONCE = 1024
 LOST = 1e-8
@@ -149,7 +148,7 @@ class Scheme:
 
     def spectrum(self, column: np.ndarray, roundings: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """(s+1,) the eigenvalues of G on the characters, from its ``column`` of type 0 (n,), and how far the true G may be from
-        them: (s+1,) bounds ``e_j`` such that tr(C G) is off by at most ``sum_j multiplicity_j |C_j| e_j``, and C G C by
+        them: (s+1,) bounds e_j such that tr(C G) is off by at most ``sum_j multiplicity_j |C_j| e_j``, and C G C by
         ``max_j C_j^2 e_j`` in norm, for every C in the scheme.
 
         A workload may have been seen, rather than known, to be symmetric (`SymmetryGroup.seen`): entries of one class differ a
@@ -220,7 +219,7 @@ def walsh_hadamard(x: np.ndarray) -> np.ndarray:
     x = np.array(x, dtype=np.float32 if np.asarray(x).dtype == np.float32 else float)
     shape, rows, left = x.shape, math.prod(x.shape[:-1]), x.shape[-1].bit_length() - 1
     while left:
-        bits = min(4, left)
+        bits = min(4, left)  # 3 to 6 take much the same time
         # The first bits go last, transformed: in the end all are where they were.
         rest = shape[-1] // 2**bits
         many = min(ROWS_AT_ONCE, rest)

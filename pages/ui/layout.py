@@ -161,7 +161,7 @@ def end() -> NoReturn:
 
 
 def need(value: T | None, sentence: str, page: str, label: str) -> T:
-    """Returns ``found``. If that is nothing, the page says what is missing, with a link to the
+    """Returns ``value``. If that is None, the page says what is missing, with a link to the
     place to set it, and ends."""
     if value is None:
         st.info(sentence)

@@ -42,12 +42,12 @@ def worst_case(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> Proof:
-    """A certificate whose ``variance`` is a lower bound on the worst-case variance per user of every epsilon-LDP mechanism.
+    """A certificate whose `variance` is a lower bound on the worst-case variance per user of every epsilon-LDP mechanism.
 
     The search starts from ``prior`` (n,), or from the best one for the closed form, and goes along the gradient of the relaxation while there is
     time; the certificate returned carries its prior, and is never below the closed form (`ldp_core.bounds.worst_case_variance`) unless cancelled.
     Where symmetry makes all types alike, the uniform prior is the best. Questions that distinguish few of many types are bounded over these, whose
-    worst is no worse than that of all, unless a ``prior`` is given. ``callback(progress)`` gets the best ``bound`` so far on the scale of L, as n
+    worst is no worse than that of all, unless a ``prior`` is given. ``callback(progress)`` gets the best `bound` so far on the scale of L, as n
     variance + tr G; ``time_limit`` in seconds, ``cancel`` and errors as in `ldp_core.bounds.certificate`.
     """
     check_weights(workload)

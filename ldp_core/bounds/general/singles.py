@@ -23,7 +23,7 @@ from ldp_core.run import Check, unchecked
 
 
 def of_single_entries(gram: np.ndarray, ratio: float, prior: np.ndarray, check: Check = unchecked) -> Numbers:
-    """The arrays of the certificate, and the objective of the strategy as what they prove ``exactly``.
+    """The arrays of the certificate, and what they prove: the objective of the strategy of single entries itself.
 
     Parameters
     ----------

@@ -287,7 +287,7 @@ def question_certificate(
     workload: Workload, epsilon: float, prior: np.ndarray | None, direction: np.ndarray, budget: Budget
 ) -> Certificate:
     """The best certificate for questions along one ``direction`` within ``budget``: from the closed form on. Without a ``prior`` it is that for
-    the hardest one, whose ``variance`` bounds the worst type's."""
+    the hardest one, whose `variance` bounds the worst type's."""
     known = workload.trace if prior is None else workload.n * float(prior @ workload.gram_diag)
     search = Exchange(workload.apply_gram(direction), prior, check_epsilon(epsilon), budget.check)
     with blas_threads(workload.n), suppress(Interrupted):

@@ -63,8 +63,9 @@ def run(name: str, options: dict[str, Any], limits: Limits, content: bytes, mend
     """The output of the task ``name``, and its report.
 
     Args:
-        options: of the task, as JSON has them. content: the file, where the task does not open it itself.
-        fix: the end of the sentence about a limit that was passed, after a colon.
+        options: of the task, as JSON has them.
+        content: the file, where the task does not open it itself.
+        mend: the end of the sentence about a limit that was passed, after a colon.
 
     Raises:
         UnreadableTable: with the sentence of the task, or because it passed a limit.

@@ -57,11 +57,11 @@ def answers(
     Returns
     -------
     DataFrame
-        One row an answer: ``line``, ``query``, ``question``, ``name``, ``unit``, ``answer``, ``low`` and ``high`` (an interval that holds the true
-        answer with a probability of at least ``level``, bins included; NaN where there is none), ``method`` (of the interval), ``standard_error``
-        (of the unbiased answer, for people as they were estimated), ``promised`` (its most for this number of people, whatever their
-        values), ``target``, ``finds``, ``verdict`` (of `verdicts`), ``found`` (of a difference to detect: "found", "none found" or "too few people"),
-        ``adds_up_to`` (the people that answers together add up to, see `people_told`) and ``unbiased`` (the unbiased answer from the same reports).
+        One row an answer. The columns of `line_answers` but the last: ``answer`` with ``low`` and ``high``, an interval that holds the true
+        answer with a probability of at least ``level``, bins included (NaN where there is none), the ``standard_error`` of the ``unbiased``
+        answer from the same reports, for people as they were estimated, and ``promised``, its most for this number of people, whatever their
+        values. Then ``line``, ``question``, ``unit``, ``target``, ``finds``, ``verdict`` (of `verdicts`), ``found`` (of a difference to
+        detect: "found", "none found" or "too few people") and ``adds_up_to`` (the people that answers together add up to, see `people_told`).
 
     Raises
     ------

@@ -99,7 +99,7 @@ class Source:
         return self.ids and self.row != _NUMBERED
 
     def query(self, numbered: bool = False) -> str:
-        """SQL of a table with those of our columns that the file has, and where ``numbered`` the `row` as ``number``."""
+        """SQL of a table with those of our columns that the file has, and where ``numbered`` the `row`, called "number"."""
         chosen = [f"{identifier(stored)} AS {name}" for name, stored in self.columns.items()]
         chosen += [f"{self.row} AS number"] if numbered else []
         return f"(SELECT {', '.join(chosen)} FROM {self.table})"

@@ -48,11 +48,11 @@ def collect(
 ) -> Collection:
     """``collection`` (none: nothing) and the reports in ``files`` for ``design``, drawn by ``mechanism``.
 
-    Files have a column ``report``: whole numbers separated by single spaces, or integers. A column
-    ``design`` states the design of each report; rows of others are refused. A column ``id`` says
+    Files have a column "report": whole numbers separated by single spaces, or integers. A column
+    "design" states the design of each report; rows of others are refused. A column "id" says
     which are the same: the first row of this design that has an id uses it up, in the order of rows
     and files, those of the ``collection`` included. Later ones with this id are repeats where they
-    hold the same report, and refused where they hold another one. A column ``reports`` instead says
+    hold the same report, and refused where they hold another one. A column "reports" instead says
     how many times a report was sent, for those counted elsewhere.
 
     Parameters

@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ldp_core.run import Interrupted
-
 DONE = 0
 BAD_INPUT = 2
 STOPPED = 130
@@ -26,7 +24,8 @@ COMMANDS = {
     "kit": "Write the kit of a design: clients, audit, test vectors and a report for a privacy review, in one zip",
     "collect": "Count the reports of a kit's devices, and answer the questions from them",
 }
-"""What each does; the module of the same name is imported when it is asked for."""
+"""What each does. Its arguments are in the module of the same name in `parsers`, its work in the one beside this file; both are
+imported when they are asked for, since the work takes seconds to import."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -37,7 +36,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(named: Sequence[str]) -> argparse.ArgumentParser:
-    """The command line, with the arguments of those commands that are ``named``: to import all takes seconds."""
+    """The command line, with the arguments of those commands that are ``named``."""
     top = _Parser(
         prog="python -m ldp_core",
         description="Local differential privacy from the command line, with the numbers of the app.",
@@ -47,9 +46,7 @@ def parser(named: Sequence[str]) -> argparse.ArgumentParser:
     for name, about in COMMANDS.items():
         command = below.add_parser(name, help=about, description=about + ".")
         if name in named:
-            module = importlib.import_module(f"ldp_core.deploy.commands.{name}")
-            module.arguments(command)
-            command.set_defaults(run=module.run)
+            importlib.import_module(f"{__name__}.parsers.{name}").add_to(command)
     return top
 
 
@@ -64,11 +61,12 @@ def main(arguments: Sequence[str]) -> int:
         return int(left.code or 0)
     from ldp_core.deploy.commands import files
     from ldp_core.deploy.commands.terminal import Stopping, stopping, telling
+    from ldp_core.run import Interrupted
 
     try:
         files.check_apart(given)
         with stopping() as stop, telling():
-            given.run(given, stop)
+            importlib.import_module(f"{__name__}.{given.command}").run(given, stop)
             print(end="", flush=True)
             return STOPPED if stop.is_set() else DONE
     except (KeyboardInterrupt, Interrupted, Stopping):

@@ -19,23 +19,6 @@ from ldp_core.mechanisms.base import Audit, Mechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        type=files.Input,
-        help="a design (zip or configuration.json), or a strategy matrix (CSV, NPY or NPZ): a row for each report, a column for each type",
-    )
-    parser.add_argument(
-        "--questions",
-        metavar="CONFIG",
-        type=files.Input,
-        help="the design whose questions a strategy matrix is to answer",
-    )
-    files.data_argument(parser)
-    files.json_argument(parser)
-
-
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
     content = files.content(given.file)
     if not strategy_files.is_matrix(content):

@@ -17,61 +17,6 @@ from ldp_core.deploy.commands import files, terminal
 from ldp_core.deploy.kit.opening import open_kit
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "kit", metavar="KIT", type=files.Input, help="the kit's zip, or the folder that it was unpacked to"
-    )
-    parser.add_argument(
-        "reports",
-        nargs="+",
-        metavar="REPORTS",
-        type=files.Input,
-        help="files of reports, or of their counts (CSV or Parquet)",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="CSV", type=files.Output, help="where to write the answers; without it they are shown"
-    )
-    parser.add_argument(
-        "--state",
-        metavar="FILE",
-        type=files.State,
-        help="the collection: counts and digests of ids are kept here, and the next call goes on with them. Files can be added day by day, and an "
-        "id counts once on all days. The Collect page downloads and opens the same file",
-    )
-    parser.add_argument(
-        "--apart",
-        action="store_true",
-        help="count files with ids and files without together: you know that they share no people",
-    )
-    parser.add_argument(
-        "--any-time", action="store_true", help="intervals that stay valid however often somebody looks"
-    )
-    parser.add_argument(
-        "--drawn",
-        action="store_true",
-        help="intervals for the population that people were drawn from, not for those who reported alone",
-    )
-    parser.add_argument(
-        "--population",
-        nargs="+",
-        metavar="GROUP=PEOPLE",
-        help="weight to a population with so many people in each group that the collector knows, such as north=12000 south=8000",
-    )
-    parser.add_argument("--level", type=float, default=0.95, metavar="P", help="confidence of the intervals (0.95)")
-    known = ", ".join(estimators.names())
-    parser.add_argument(
-        "--estimator", default="unbiased", metavar="NAME", help=f"how answers are made of reports: {known}"
-    )
-    parser.add_argument(
-        "--occasions",
-        type=int,
-        metavar="N",
-        help="how many reports of each person these files hold, each of an occasion of its own; answers are the average of the occasions. "
-        "Needed where a design allows each person several reports",
-    )
-    files.json_argument(parser)
-
-
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
     terminal.begin("Opening the kit")
     kit = open_kit(given.kit)

@@ -15,34 +15,6 @@ from ldp_core.designs import Setting, audited_in_words, detecting
 from ldp_core.workloads import Detect
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    files.configuration_argument(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="ZIP", type=files.Output, help="where to write the design, as Export in the app does"
-    )
-    search_arguments(parser)
-    parser.add_argument(
-        "--detect",
-        type=float,
-        nargs="?",
-        const=True,
-        metavar="D",
-        help="also say how many people find a difference of this size between two groups, in the unit of the answers (percentage points for "
-        "shares); without D, that of the configuration",
-    )
-    parser.add_argument("--power", type=float, metavar="P", help="chance to find it if it is there (0.8)")
-    parser.add_argument("--significance", type=float, metavar="A", help="chance to find one that is not (0.05)")
-    files.data_argument(parser)
-    files.figures_argument(parser)
-    files.json_argument(parser)
-
-
-def search_arguments(parser: argparse.ArgumentParser) -> None:
-    """How a mechanism is fitted, where that is not left to the configuration."""
-    parser.add_argument("--time-limit", type=float, metavar="S", help="seconds for the search, and again for the proof")
-    parser.add_argument("--seed", type=int, metavar="N", help="seed of the search")
-
-
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
     setting = fitted(given, stop)
     costs = _costs(setting)

@@ -12,22 +12,11 @@ from ldp_core.data import tables
 from ldp_core.deploy.collector.collection import lock_of
 from ldp_core.deploy.collector.private_folder import replace
 from ldp_core.deploy.commands import terminal
+from ldp_core.deploy.commands.parsers.arguments import Input, Output, State
 from ldp_core.designs import Bundle, Configuration, UploadedData
 from ldp_core.designs.bundle import KIT, MEMBERS, PROOF
 from ldp_core.designs.standalone import Table
 from ldp_core.limits import MOST_DESIGN_BYTES
-
-
-class Input(str):
-    """The name of a file or a kit's folder that a command reads."""
-
-
-class Output(str):
-    """The name of a file that a command writes."""
-
-
-class State(Output):
-    """The name of a file that a command reads and writes, with a lock beside it."""
 
 
 def check_apart(given: argparse.Namespace) -> None:
@@ -68,35 +57,6 @@ def _same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:  # one of them is not there yet
         return one.resolve() == other.resolve()
-
-
-def configuration_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "config", metavar="CONFIG", type=Input, help="configuration.json, or a zip that the app has saved or exported"
-    )
-
-
-def json_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="write one JSON document instead of text")
-
-
-def data_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--data",
-        metavar="FILE",
-        type=Input,
-        help="a table (CSV, Parquet or Excel) whose people are counted by the configuration; without it they are as the configuration "
-        "says",
-    )
-
-
-def figures_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--errors-on-data",
-        action="store_true",
-        help="write the exact errors on counted people into the file. Anyone who gets them and the number of users may be able to "
-        "compute all counts. Without this, the file has the errors of people spread evenly",
-    )
 
 
 def content(name: str, most: int = MOST_DESIGN_BYTES) -> bytes:

@@ -10,28 +10,6 @@ from ldp_core.deploy.kit import package, signing
 from ldp_core.limits import MOST_KEY_BYTES
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    files.configuration_argument(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="ZIP", type=files.Output, required=True, help="where to write the kit"
-    )
-    design.search_arguments(parser)
-    files.data_argument(parser)
-    parser.add_argument(
-        "--sign",
-        metavar="PEM",
-        type=files.Input,
-        help=f"sign the device with this private key, and print the public key for clients; {signing.MAKE_A_KEY} makes one",
-    )
-    parser.add_argument(
-        "--mixed",
-        action="store_true",
-        help="reports are mixed before anyone sees them: say in the report for a privacy review what that gives",
-    )
-    files.figures_argument(parser)
-    files.json_argument(parser)
-
-
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
     key = None if given.sign is None else files.content(given.sign, MOST_KEY_BYTES)
     public_key = None if key is None else signing.public_key(key)  # before a long search

@@ -40,7 +40,7 @@ from ldp_core.workloads import Workload
 
 # Diameters computed in two ways differ by a few units in the last place; noise is made that much larger.
 ROUNDING = 1 + 1e-12
-# at which characteristic functions are summed
+# Characteristic functions are summed at so many frequencies, so far apart: see `LaplaceNoise.reach` for what that costs.
 _FREQUENCIES = 2000
 _STEP = 0.1
 

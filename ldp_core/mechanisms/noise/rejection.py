@@ -145,7 +145,7 @@ class SphericalMechanism(VectorMechanism):
     @property
     @abstractmethod
     def variances(self) -> tuple[float, float]:
-        """``across`` and ``along``, which can be negative."""
+        """What is added to the variance of a report in every direction, and along the mean of its type; the second can be negative."""
 
     @abstractmethod
     def reach(self, weights: np.ndarray) -> np.ndarray:

@@ -44,7 +44,7 @@ ORACLES: dict[str, tuple[str, Callable[[int, float], Oracle]]] = {
 }
 """Histogram mechanisms for the joint value of a few attributes: the name of each in a sentence, and its constructor."""
 SHARES = ("even", "fitted")
-"""Fewer people than this report one by one in simulations, which is then quicker."""
+"""How often each set is asked: alike, or so that the total variance is least."""
 
 
 class SampledSets(InParts, SurveyMechanism):
@@ -205,7 +205,7 @@ class SampledSets(InParts, SurveyMechanism):
         for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
             users[k] = table.sum()
             oracle = self.oracle(k)
-            if users[k] >= 1_000:  # fewer are quicker one by one
+            if users[k] >= 1_000:  # fewer are simulated one by one, which is then quicker
                 reports = oracle.simulate(table, rng)
             else:
                 reports = oracle.aggregate(oracle.privatize(np.repeat(np.arange(len(table)), table), rng))
@@ -265,9 +265,9 @@ class SampledSets(InParts, SurveyMechanism):
         return replace(worst, method=f"{worst.method}; the set is drawn whatever the value", worst_pair=(0, step))
 
     def explain(self) -> str:
-        drawn = "each as often as any other" if np.ptp(self.shares) < 1e-9 else "some more often than others"
+        often = "each as often as any other" if np.ptp(self.shares) < 1e-9 else "some more often than others"
         return (
-            f"Each person draws one of {len(self.sets):,} sets of columns, {drawn}, and reports the values they have there as a single "
+            f"Each person draws one of {len(self.sets):,} sets of columns, {often}, and reports the values they have there as a single "
             f"value among up to {self._cells.max():,}, by {self._title}. The collector puts the reports on all sets together in the best linear way, "
             "so that all tables agree."
         )

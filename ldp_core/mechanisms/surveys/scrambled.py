@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from ldp_core import anova, wording
 from ldp_core.anova import Set
@@ -120,9 +121,7 @@ class ScrambledPatterns(SurveyMechanism):
     def bits_per_report(self) -> float:
         """Whole bits that number a pattern and the permutations of its attributes' values."""
         logs = [sum(math.lgamma(size + 1) for size in pattern.cells.shape) for pattern in self.patterns]
-        largest = max(logs)
-        total = largest + math.log(math.fsum(math.exp(pattern - largest) for pattern in logs))
-        return float(math.ceil(total / math.log(2) - 1e-9))
+        return float(math.ceil(special.logsumexp(logs) / math.log(2) - 1e-9))
 
     # --- what reports tell --------------------------------------------------------------------------------------
 
@@ -198,7 +197,7 @@ class ScrambledPatterns(SurveyMechanism):
                 some = users[start : start + step]
                 moved = self._scrambled(number, records[some], rng)
                 raw[some, 0] = number
-                raw[some, 1 : 1 + sum(permutations.shape[1] for permutations in moved)] = np.concatenate(moved, axis=1)
+                raw[some, 1 : 1 + sum(block.shape[1] for block in moved)] = np.concatenate(moved, axis=1)
         return raw
 
     def _step(self, number: int) -> int:
@@ -224,8 +223,8 @@ class ScrambledPatterns(SurveyMechanism):
         for number, some in by_number(rows[known, 0]):
             moved, rest = self._moved(number, rows[known[some], 1:])
             good = (rest == -1).all(axis=1)
-            for permutations in moved:
-                good &= (np.sort(permutations, axis=1) == np.arange(permutations.shape[1])).all(axis=1)
+            for block in moved:
+                good &= (np.sort(block, axis=1) == np.arange(block.shape[1])).all(axis=1)
             possible[known[some]] = good
         return possible
 
@@ -299,11 +298,8 @@ class ScrambledPatterns(SurveyMechanism):
         kinds: dict[tuple[int, int], int] = {}
         for number, key in enumerate(zip(self._inside.tolist(), self._cells.tolist(), strict=True)):
             kinds.setdefault(key, number)
-        ratios = {
-            number: Fraction(p) * (cells - size) / ((1 - Fraction(p)) * size)
-            for (size, cells), number in kinds.items()
-            for p in [float(self.true_probability[number])]
-        }
+        p = {number: Fraction(float(self.true_probability[number])) for number in kinds.values()}
+        ratios = {k: p[k] * (cells - size) / ((1 - p[k]) * size) for (size, cells), k in kinds.items()}
         worst = max(ratios, key=ratios.__getitem__)
         method = f"exact: the two probabilities of each of {len(self.patterns):,} patterns, which its images share"
         return Audit(log_ratio(ratios[worst], Fraction(1)), 0.0, method, self._told_apart(self.patterns[worst]))
@@ -377,12 +373,12 @@ _AT_ONCE = 2**16
 def permutations(places: np.ndarray, values: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
     """(users, size) permutations of 0..size - 1, uniform among those that take each user's ``places`` (users,) to ``values`` (users,).
     Simulation only."""
-    permutations = rng.permuted(np.tile(np.arange(size), (len(values), 1)), axis=1)
-    # A uniform permutation, shifted along the circle of values until it fits: every one that fits comes of `size` others.
-    permutations += (values - permutations[np.arange(len(values)), places])[:, None]
-    permutations[permutations < 0] += size
-    permutations[permutations >= size] -= size
-    return permutations
+    drawn = rng.permuted(np.tile(np.arange(size), (len(values), 1)), axis=1)
+    # A uniform permutation, shifted along the circle of values until it fits: every one that fits comes of ``size`` others.
+    drawn += (values - drawn[np.arange(len(values)), places])[:, None]
+    drawn[drawn < 0] += size
+    drawn[drawn >= size] -= size
+    return drawn
 
 
 def covered(cells: np.ndarray, moved: Sequence[np.ndarray]) -> np.ndarray:

@@ -275,7 +275,7 @@ class SplitSurvey(InParts, SurveyMechanism):
         return np.maximum(variances, 0.0)
 
     def _cell_squares(self, combination: Combined, attributes: Set, people: Tables) -> np.ndarray:
-        """(cells,) the mean square of what reports about the tables of ``one`` add to the count of each cell of that of ``attributes``."""
+        """(cells,) the mean square of what reports about the tables of ``combination`` add to the count of each cell of that of ``attributes``."""
         cells = self._cells(attributes)
         squares, step = np.zeros(cells), max(1, _ENTRIES // max(cells, combination.tables.dimensions))
         sent = {

@@ -29,7 +29,7 @@ Shares = str | Sequence[float] | np.ndarray
 PLACES = 4
 """Decimal places of fitted probabilities: equal on every machine, and within a hundredth of a per cent of the least variance."""
 _LEAST = 10.0**-PLACES
-"""Up to here 200 more profiles take a second."""
+"""The least share of a level: the smallest that these places can write."""
 
 
 def weights_of(shares: Shares) -> np.ndarray | str:
@@ -77,7 +77,7 @@ def picked(
                 "numbers, or choose even shares."
             )
         shares_found = _fitted(tree, workload, costs)
-        if average is not None and tree.n <= 256 and tree.height > 1:
+        if average is not None and tree.n <= 256 and tree.height > 1:  # the search takes a second up to here
             shares_found = _searched(tree, workload, shares_found, average)
         return _with(tree, np.maximum(np.round(shares_found, PLACES), _LEAST))
     if weights.size != tree.height:

@@ -190,7 +190,7 @@ class HierarchicalTree(InParts):
         return profile
 
     def _form_moments(self, forms: Iterable[QuadraticForm]) -> Iterator[np.ndarray]:
-        """(m,) for each level, the mean of ``form`` at one user's oracle estimate, by their node."""
+        """(m,) for each level, the mean of its form, one of ``forms``, at one user's oracle estimate, by their node."""
         for oracle, form in zip(self.oracles, forms, strict=False):
             yield oracle.profile_of(form) + form.gram_diag
 

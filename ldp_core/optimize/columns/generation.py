@@ -25,12 +25,9 @@ from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
-# Rows to climb from in each round: how many per type, and at least, but no more than there are rows
-# below a share LIGHT of the average weight, whose places they take, or LEAST_FREE; and the weight of
-# a new row as a share of the average.
+# In each round new rows are climbed to from at least LEAST_STARTS rows held, but from no more than there are rows below a
+# share LIGHT of the average weight, whose places the new ones take, or LEAST_FREE.
 LEAST_STARTS = 64
-# Starts for each type where the workload is blind to some directions: the best rows are few, and
-# far from those drawn first. More than a few hundred gain no more, and take most of the time.
 LIGHT = 0.3
 LEAST_FREE = 2
 # Updates a round, of which the second and later ones follow an exchange as long as these pay. In every column a share of
@@ -93,7 +90,7 @@ class State:
 
 
 def strategy_of(high: np.ndarray, weights: np.ndarray, ratio: float) -> np.ndarray:
-    """(k, n) the strategy with rows ``w_k`` where low and ``E w_k`` where high, but for rows that updates have made almost impossible. No
+    """(k, n) the strategy whose row k is its weight w_k where low and E w_k where ``high``, but for rows that updates have made almost impossible. No
     sum changes noticeably without them, but their entries are stored with few digits, so that their ratio can exceed e^epsilon."""
     kept = weights > 1e-300
     return weights[kept, None] * np.where(high[kept], ratio, 1.0)
@@ -227,6 +224,7 @@ class RowSearch:
         rows = exchanged(held, X, reference, self._ratio - 1, max(1, round(pairs)), self._check)
         left = self._rng.random(held.shape[1]) >= pairs  # columns left alone where there is less than a pair for each
         rows[:, left] = held[:, left]
+        # Rows of more than twice the average weight keep half of it as they are.
         heavy = (self._weights[chosen] > 2.0 * self._weights[first:].mean()) & (rows != held).any(axis=1)
         high, weights, split = self._high.copy(), self._weights.copy(), chosen[heavy]
         high[chosen[~heavy]] = rows[~heavy]
@@ -297,7 +295,7 @@ class RowSearch:
     def _anchor(self, high: np.ndarray, weights: np.ndarray) -> None:
         """Hold rows ``high`` (k, n) with their ``weights`` (k,), and anchors where there are any."""
         n = self._workload.n
-        share = 1e-5 / (n + self._ratio - 1)  # M is regular whatever the other rows are
+        share = 1e-5 / (n + self._ratio - 1)  # M is regular whatever the other rows are, and L at most 1e-5 larger
         anchors = np.eye(n, dtype=bool)[: self._anchors]
         self._hold(np.vstack([anchors, high]), np.concatenate([np.full(len(anchors), share), weights]))
 
@@ -328,6 +326,7 @@ class RowSearch:
 
     def _updated(self, multipliers: np.ndarray | None, exact: bool = True) -> Update:
         given = self._masses(), self._weights, multipliers, self._power, self._check
+        # A row of next to no weight holds no multipliers back from the border of the cone, where Newton steps are short.
         least = 1e-6 * self._weights.mean() if self._anchors else 0.0
         own = partial(update, floor=least, fixed=self._anchors, exact=exact)
         try:
@@ -348,7 +347,9 @@ class RowSearch:
 
     def _price(self) -> None:
         n = self._high.shape[1]
+        # Where the workload is blind to some directions, the best rows are few, and far from those drawn first.
         share = 1 if self._anchors else 1 / 4
+        # More than 256 starts gain no more, and take most of the time.
         count = min(max(round(share * n), LEAST_STARTS), 256, len(self._high))
         if n >= TYPES_TO_EXCHANGE:
             light = self._weights < LIGHT * self._weights.mean()

@@ -22,9 +22,9 @@ from ldp_core.bounds.closed_form import high_share
 from ldp_core.optimize.columns.weights import fitted_shares
 from ldp_core.workloads import Workload
 
+# The part of the average that what is asked at every frequency is raised by, so that the first strategy is blind to none.
 RIDGE = 1e-9
-
-# Base rows of the strategy that is there at once, up to FEW_TYPES types and beyond.
+# The strategy that is there at once has more base rows up to so many types.
 FEW_TYPES = 512
 
 

@@ -27,10 +27,9 @@ from ldp_core.workloads import Workload
 
 # Most cases settle before; at n = 512, where none does, the last half of the rounds gains 0.2 %.
 DEFAULT_ROUNDS = 1000
-# A descent has settled when this many rounds gain less than this share of the objective ...
+# A descent has settled when WINDOW rounds gain less than this share of the objective.
 WINDOW = 20
 SETTLED = 1e-3
-# ... and the search has converged when this many perturbed descents in a row brought less than that.
 # The step on z is this share of the full relative step 1 - mu'q/a, and grows to it over about WARM_UP rounds: rows
 # should find their shape before light ones die (the paper also takes a smaller step on z than on Q).
 WARM_UP = 30
@@ -117,7 +116,7 @@ class AdaptedDescent(DescentSearch):
             self._target, self._failures = best.objective * (1 - SETTLED), 0
         else:
             self._failures += 1
-        if self._failures >= 4:
+        if self._failures >= 4:  # so many perturbed descents in a row gained less than SETTLED
             self.finished = True
             return
         noise = 0.25 * (self._ratio - 1) * best.lower

@@ -123,8 +123,7 @@ class Shape:
         return worth[self.numbers] @ self.spectra.T
 
 
-# The power of a column's price that its share is multiplied by, and updates between two looks at what they bring; entries of the
-# Fourier weights gone through in all updates, where they are many.
+# Updates between two looks at what they bring.
 TOGETHER = 10
 
 
@@ -162,6 +161,7 @@ class Mixture:
         """Multiplicative updates of the shares (Silvey, Titterington, Torsney 1978), given to the shapes as well."""
         before = np.inf
         shares = self.shares
+        # Where Fourier weights are many, all updates together go through 2e8 entries of them.
         for update in range(min(updates, max(2 * TOGETHER, 2 * 10**8 // max(1, self.fourier_weights.nnz)))):
             reached = self._transposed @ shares
             if update % TOGETHER == 0:
@@ -187,7 +187,7 @@ class Mixture:
         attributes = np.concatenate([np.full(len(shape.columns), len(shape.sizes)) for shape in self.shapes])
         needed = sparse.diags(1 / self.reached()) @ self._transposed
         solution = linprog(
-            1 + 1e-6 * attributes,
+            1 + 1e-6 * attributes,  # decides between equally good columns
             A_ub=-needed,
             b_ub=-np.ones(len(self.costs)),
             method="highs-ipm",

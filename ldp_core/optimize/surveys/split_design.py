@@ -104,14 +104,14 @@ class TableQuestions:
 
     def _beside(self, k: int) -> Tables:
         """The tables that table ``k`` is put together with, itself among them."""
-        return next(tables_together for tables_together in self.together if k in tables_together.numbers)
+        return next(tables for tables in self.together if k in tables.numbers)
 
     @cached_property
     def left(self) -> Components:
         """The components that no table holds."""
         known = self.survey.components
-        kept = [not any(set(members) <= set(held_set) for held_set in self.sets) for members in known.sets]
-        members = tuple(held_set for held_set, keep in zip(known.sets, kept, strict=True) if keep)
+        kept = [not any(set(members) <= set(table) for table in self.sets) for members in known.sets]
+        members = tuple(component for component, keep in zip(known.sets, kept, strict=True) if keep)
         return Components(members, known.dims[kept], known.gram[kept], known.constant)
 
     def gram(self, k: int) -> np.ndarray:
@@ -141,7 +141,7 @@ class TableQuestions:
         for inner in tables.answered:
             if set(inner) <= set(members):
                 place = tuple(slice(1, None) if i in inner else 0 for i in members)
-                weights[place] = 1 / sum(set(inner) <= set(held_set) for held_set in tables.sets)
+                weights[place] = 1 / sum(set(inner) <= set(table) for table in tables.sets)
         basis = anova.coordinates(np.eye(rows.shape[1]).reshape(-1, *self._axes(k))).reshape(rows.shape[1], -1)
         part: np.ndarray = anova.coordinates(shaped).reshape(rows.shape) * weights.ravel() @ basis.T
         return part
@@ -169,22 +169,17 @@ class TableQuestions:
         shares = shares / shares.sum()
         best = Shared(shares, math.inf, [])
         for done in range(rounds):
-            combined = [
-                Combined(strategies_of_tables, shares[list(strategies_of_tables.tables.numbers)])
-                for strategies_of_tables in strategies
-            ]
+            combined = [Combined(joint, shares[list(joint.tables.numbers)]) for joint in strategies]
             value = float((rest / shares[len(own) :]).sum())
-            value += math.fsum(
-                strategies_of_tables.cost(gram) for strategies_of_tables, gram in zip(combined, self.grams, strict=True)
-            )
+            value += math.fsum(joint.cost(gram) for joint, gram in zip(combined, self.grams, strict=True))
             gained = best.cost - value
             if gained > 0:
                 best = Shared(shares, value, combined)
             if gained < SHARED_CLOSE * value or done == rounds - 1 or budget.left() == 0 or budget.cancelled():
                 break
             gains = np.concatenate([np.zeros(len(own)), rest / shares[len(own) :] ** 2])
-            for strategies_of_tables, gram in zip(combined, self.grams, strict=True):
-                gains[list(strategies_of_tables.tables.numbers)] = strategies_of_tables.gains(gram)
+            for joint, gram in zip(combined, self.grams, strict=True):
+                gains[list(joint.tables.numbers)] = joint.gains(gram)
             shares = shares * np.sqrt(gains)
             shares = np.maximum(shares / shares.sum(), 1e-6)
             shares /= shares.sum()
@@ -355,7 +350,7 @@ class _ComponentSurvey(Survey):
 
 @dataclass(frozen=True)
 class Mixed:
-    """A ``strategy`` (m, n) and its objective ``L``; ``part`` is the probability of the strategy for merged types."""
+    """A ``strategy`` (m, n) and its ``objective`` L; ``part`` is the probability of the strategy for merged types."""
 
     strategy: np.ndarray
     objective: float

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from designs_of_commands import HIERARCHICAL, YES_NO
 
-from ldp_core import designs
+from ldp_core import designs, estimators
 from ldp_core.deploy.commands import COMMANDS
 from ldp_core.deploy.commands.terminal import plain
+from ldp_core.deploy.kit import signing
 
 ROOT = Path(__file__).parents[3]
 
@@ -96,10 +97,26 @@ def test_nothing_written_is_left_half_done(shell, monkeypatch):
     assert not list(shell.folder.glob("*.part"))
 
 
-def test_help_is_there(shell):
-    for command in ((), *((name,) for name in COMMANDS)):
-        assert shell.run(*command, "--help") == 0
-        assert "usage: python -m ldp_core" in shell.out
+@pytest.mark.parametrize("typed", ["--help", *(f"{name} --help" for name in COMMANDS), "desing", "design --colour"])
+def test_help_and_mistyped_arguments_load_nothing_of_the_work(typed):
+    program = """
+import runpy, sys
+try:
+    runpy.run_module("ldp_core", run_name="__main__")
+finally:
+    print({"numpy", "pandas", "scipy", "pydantic", "duckdb"} & set(sys.modules))
+"""
+    run = subprocess.run([sys.executable, "-c", program, *typed.split()], capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == (0 if "--help" in typed else 2)
+    assert "python -m ldp_core" in run.stdout + run.stderr
+    assert run.stdout.endswith("set()\n")
+
+
+def test_help_names_what_the_work_knows(shell, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "1000")
+    for command, known in (("collect", ", ".join(estimators.names())), ("kit", signing.MAKE_A_KEY)):
+        shell.run(command, "--help")
+        assert known in shell.out
 
 
 def started(*arguments, **how):
