@@ -1,5 +1,6 @@
 """Plotly figures from tidy frames, for pages, reports and notebooks alike."""
 
+from ldp_core.charts.answer_table import answer_table as answer_table
 from ldp_core.charts.bounds import on_one_axis as on_one_axis
 from ldp_core.charts.collected import asked as asked
 from ldp_core.charts.compare import query_errors as query_errors
