@@ -1,6 +1,5 @@
 """Plotly figures from tidy frames, for pages, reports and notebooks alike."""
 
-from ldp_core.charts.answer_table import answer_table as answer_table
 from ldp_core.charts.bounds import on_one_axis as on_one_axis
 from ldp_core.charts.collected import asked as asked
 from ldp_core.charts.compare import query_errors as query_errors
@@ -29,6 +28,7 @@ from ldp_core.charts.reports import scrambled as scrambled
 from ldp_core.charts.results import PROMISED as PROMISED
 from ldp_core.charts.results import promised as promised
 from ldp_core.charts.results import result as result
+from ldp_core.charts.results import table as table
 from ldp_core.charts.simulation import answers as answers
 from ldp_core.charts.simulation import errors as errors
 from ldp_core.charts.simulation import pair_names as pair_names

@@ -1,4 +1,4 @@
-"""Answers about two or more attributes as tables: the cells of each are queries that stand one after the other."""
+"""Answers about two or more attributes as tables, whose cells are queries that stand one after the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.limits import MOST_SHOWN_QUERIES
-from ldp_core.workloads.answers import Answers, Line
+from ldp_core.workloads.answers import Answers
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Product
 from ldp_core.workloads.on_attributes import OnAttributes
@@ -18,85 +18,68 @@ from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.surveyed import groups
 
 FEW = 6
-"""Answers of a question that are better read one below the other."""
+"""Answers that are better read one below the other."""
 WIDE = {"answer": "", "standard_error": " ±", "true": " true", "verdict": " verdict"}
-"""What a table to download has of each column, and what is added to its heading."""
-
+"""What a table of rows and columns has of each answer, and what that adds to the heading of a column."""
 Side = tuple[str, Sequence[str]]
 """An attribute, and the labels along it."""
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerTable:
-    """The answers to the queries ``first``, ``first + 1``, ... of a line: one for each combination of labels of the ``sides``, the last of which
-    runs fastest."""
+    """The answers to the queries of a line from ``first`` on: one for each combination of labels of the ``sides``, the last of which runs fastest."""
 
     line: int
-    title: str
     first: int
     sides: tuple[Side, ...]
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Number of labels of each side."""
-        return tuple(len(labels) for _, labels in self.sides)
-
-    def holds(self, found: pd.DataFrame) -> pd.Series:
-        """Which rows of ``found``, with columns ``line`` and ``query``, are cells of it."""
-        return (found["line"] == self.line) & found["query"].between(self.first, self.first + math.prod(self.shape) - 1)
-
-    @property
-    def drawn(self) -> tuple[int, int]:
-        """The two sides that are drawn: the longer one goes down."""
-        return (1, 0) if self.shape[1] > self.shape[0] else (0, 1)
+    def title(self) -> str:
+        """Its attributes."""
+        return " x ".join(name for name, _ in self.sides)
 
     def cells(self, found: pd.DataFrame, at: Mapping[int, int]) -> pd.DataFrame:
-        """The rows of ``found`` in it where each further side has its label ``at``, with columns ``row`` and ``column``: their labels, in order."""
-        own = found[self.holds(found)]
-        places = np.unravel_index(own["query"].to_numpy() - self.first, self.shape)
-        here = np.all([places[side] == label for side, label in at.items()], axis=0) | np.zeros(len(own), dtype=bool)
-        down, across = (
-            pd.Categorical.from_codes(places[side][here], list(self.sides[side][1]), ordered=True)
-            for side in self.drawn
-        )
-        return own[here].assign(row=down, column=across)
+        """The rows of ``found``, with columns ``line`` and ``query``, that are answers in it where the sides ``at`` have these labels. Added are ``row`` and
+        ``column``, the labels along the first two sides, in order."""
+        shape = [len(labels) for _, labels in self.sides]
+        cell = found["query"].to_numpy() - self.first
+        here = (found["line"] == self.line) & (cell >= 0) & (cell < math.prod(shape))
+        places = np.array(np.unravel_index(np.where(here, cell, 0), shape))
+        here &= (places[list(at)] == np.reshape(list(at.values()), (-1, 1))).all(axis=0)
+        down, across = (pd.Categorical.from_codes(places[k], list(self.sides[k][1]), ordered=True) for k in (0, 1))
+        return found.assign(row=down, column=across)[here]
 
-
-def wide(cells: pd.DataFrame, name: str) -> pd.DataFrame:
-    """`AnswerTable.cells` as rows and columns, the first column called ``name``: of each column the answer, its standard error and its verdict."""
-    kept = [column for column in WIDE if column in cells]
-    pivoted = cells.pivot(index="row", columns="column", values=kept)
-    labels = pivoted.columns.unique("column")
-    ordered = pivoted[[(column, label) for label in labels for column in kept]]
-    headed = ordered.set_axis([f"{label}{WIDE[column]}" for column, label in ordered.columns], axis=1)
-    return headed.rename_axis(name).reset_index()
+    def wide(self, cells: pd.DataFrame) -> pd.DataFrame:
+        """`cells` in rows and columns: of each column the answers, their standard errors and verdicts."""
+        columns = [
+            own.set_index("row")[column].rename(f"{label}{WIDE[column]}")
+            for label, own in cells.groupby("column", observed=True)
+            for column in WIDE
+            if column in cells
+        ]
+        return pd.concat(columns, axis=1).rename_axis(self.sides[0][0]).reset_index()
 
 
 def answer_tables(asked: Answers) -> list[AnswerTable]:
     """The tables in the answers to questions about two or more attributes, such as joint counts, also within groups."""
-    found = []
+    found, shape = [], tuple(axis.size for axis in asked.axes)
     for k, line in enumerate(asked.lines):
-        first, own = 0, list[AnswerTable]()
-        for base, by in _listed(line, asked):
-            sides = [side for side in [*_sides(base), *by] if len(side[1]) > 1]
-            count = base.num_queries * math.prod(len(labels) for _, labels in by)
-            table = AnswerTable(k, " x ".join(name for name, _ in sides), first, tuple(sides))
-            if len(sides) > 1 and math.prod(table.shape) == count > FEW:
-                own.append(table)
+        first, by, within = 0, list[Side](), line.asked
+        listed = (
+            line.told.without_strata.survey.groups
+            if line.told.survey
+            else groups(line.told.without_strata, shape, asked.axes)
+        )
+        if within is not None:
+            listed, inside = within.tables, within.groups[within.pair is not None :]
+            by = [(asked.axes[i].name, asked.axes[i].labels) for i in inside]
+        for table in listed if shape else ():
+            sides = tuple(side for side in [*_sides(table.base), *by] if len(side[1]) > 1)
+            count = table.base.num_queries * math.prod(len(labels) for _, labels in by)
+            if len(sides) > 1 and math.prod(len(labels) for _, labels in sides) == count > FEW:
+                found.append(AnswerTable(k, first, sides))
             first += count
-        found += own
     return found
-
-
-def _listed(line: Line, asked: Answers) -> list[tuple[Workload, list[Side]]]:
-    """The queries of a line table by table, and the sides of the groups that each is asked in."""
-    if line.asked is not None:
-        by = [line.asked.axes[i] for i in line.asked.groups[line.asked.pair is not None :]]
-        return [(table.base, [(axis.name, axis.labels) for axis in by]) for table in line.asked.tables]
-    whole = line.told.without_strata
-    shape = tuple(axis.size for axis in asked.axes)
-    listed = groups(whole, shape, asked.axes) if whole.survey is None else whole.survey.groups
-    return [(table.base, []) for table in listed] if shape else []
 
 
 def _sides(base: Workload) -> list[Side]:

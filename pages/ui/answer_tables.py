@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, verdicts, wording
 from ldp_core.limits import MOST_SHOWN_QUERIES
-from ldp_core.workloads import Answers, AnswerTable, answer_tables, wide
+from ldp_core.workloads import Answers, answer_tables
 from ldp_core.workloads.shown import spread
 from pages.ui import layout
 from pages.ui.controls import pick
@@ -18,68 +17,54 @@ from pages.ui.session.state import Session
 from pages.ui.words import plain
 
 
-def show(
-    state: Session, asked: Answers, found: pd.DataFrame, words: str, name: str, data: pd.DataFrame
-) -> pd.DataFrame:
-    """The answers ``found`` with the ``words`` about all of them, and a download of ``data``. Returns those that are shown: of many some, evenly
-    spread, and the table chosen."""
-    tables = [table for table in answer_tables(asked) if table.holds(found).sum() == math.prod(table.shape)]
-    inside = np.any([np.zeros(len(found), dtype=bool), *(table.holds(found) for table in tables)], axis=0)
-    rest = found[~inside]
+def show(state: Session, asked: Answers, found: pd.DataFrame, words: str, name: str) -> pd.DataFrame:
+    """The answers ``found`` with the ``words`` about all of them, and a download. Returns those that are shown: the table chosen, and of many others
+    some, evenly spread."""
+    whole = len(found) == sum(line.told.num_queries for line in asked.lines)
+    tables = answer_tables(asked) if whole else []
+    rest = found.drop([row for table in tables for row in table.cells(found, {}).index])
     rest = rest.iloc[spread(rest.groupby("line").size().tolist() or [0], MOST_SHOWN_QUERIES)[0]]
     if len(rest):
-        layout.chart(lambda look: charts.result(rest, look), words, name, data)
+        layout.chart(lambda look: charts.result(rest, look), words, name, found)
     else:
         st.markdown(words)
-        layout.download_table(data, name, label="All answers (CSV)")
+        layout.download_table(found, name, label="All answers (CSV)")
     if not tables:
         return rest
     with layout.controls(f"{name}-table"):
-        titles = [table.title for table in tables]
-        named = [
-            title if titles.count(title) == 1 else f"{asked.lines[table.line].question}: {title}"
-            for title, table in zip(titles, tables, strict=True)
-        ]
-        table = tables[_chosen(state, "Table", f"{name}-table", named) if len(tables) > 1 else 0]
+        named = [f"{asked.lines[table.line].question}: {table.title}" for table in tables]
+        table = tables[_chosen(state, "Table", f"{name}-table", named)]
         at = {
-            side: _chosen(state, column, f"{name}-table-{column}", labels)
-            for side, (column, labels) in enumerate(table.sides)
-            if side > 1
+            k: _chosen(state, table.sides[k][0], f"{name}-table-{k}", table.sides[k][1])
+            for k in range(2, len(table.sides))
         }
-    cells, (down, across) = table.cells(found, at), (table.sides[side][0] for side in table.drawn)
+    cells = table.cells(found, at)
+    where = "".join(f", {table.sides[k][0]} {table.sides[k][1][label]}" for k, label in at.items())
+    down, across = (table.sides[k][0] for k in (0, 1))
+    title = plain(f"{down} (down) x {across} (across){where}")
     layout.chart(
-        lambda look: charts.answer_table(cells, down, across, look),
-        plain(_said(table, at, cells)),
+        lambda look: charts.table(cells, look),
+        plain(_said(cells)),
         f"{name}-table",
-        lambda: wide(cells, down),
-        title=plain(f"{asked.lines[table.line].question}"),
+        lambda: table.wide(cells),
+        title=title,
     )
-    return pd.concat([rest, cells.drop(columns=["row", "column"])]).sort_index()
+    return pd.concat([rest, cells[found.columns]]).sort_index()
 
 
-def _chosen(state: Session, label: str, key: str, shown: list[str]) -> int:
+def _chosen(state: Session, label: str, key: str, shown: Sequence[str]) -> int:
     """The place of one of what is ``shown``, remembered under its key."""
-    now = state.view.get(key, 0)
-    choices = dict(enumerate(shown))
+    now, choices = state.view.get(key, 0), dict(enumerate(shown))
     return pick(label, key, now if now in choices else 0, lambda place: state.view.update({key: place}), choices)
 
 
-def _said(table: AnswerTable, at: dict[int, int], cells: pd.DataFrame) -> str:
+def _said(cells: pd.DataFrame) -> str:
     """What a table shows, in words."""
-    first, second = table.drawn
-    words = " x ".join(table.sides[side][0] for side in (first, second))
-    words += "".join(f", {table.sides[side][0]} {table.sides[side][1][label]}" for side, label in at.items())
-    told, tally = cells[cells["answer"].notna()], verdicts.tally(cells["verdict"])
+    told, unit, tally = cells[cells["answer"].notna()], str(cells["unit"].iloc[0]), verdicts.tally(cells["verdict"])
     if told.empty:
-        return f"{words}: there are no answers."
-    largest, unit = told.loc[told["answer"].idxmax()], str(told["unit"].iloc[0])
-    off = verdicts.in_unit(told["standard_error"].max(), unit)
-    marks = (
-        ""
-        if tally.usable == tally.judged
-        else f" ({verdicts.marked(verdicts.ROUGH)}, {verdicts.marked(verdicts.NOISE)})"
-    )
+        return "There are no answers here."
+    largest, off = told.loc[told["answer"].idxmax()], verdicts.in_unit(told["standard_error"].max(), unit)
     return (
-        f"{words}: answers are off by up to ± {off}. {tally.in_words()[:-1]}{marks}. The largest is that of {largest['name']}, "
-        f"{wording.significant(largest['answer'])} ± {verdicts.in_unit(largest['standard_error'], unit)}."
+        f"Answers here are off by up to ± {off}. {tally.in_words()} {verdicts.MARKS[verdicts.ROUGH]} is rough, {verdicts.MARKS[verdicts.NOISE]} noise. "
+        f"The largest is that of {largest['name']}: {wording.significant(largest['answer'])} ± {verdicts.in_unit(largest['standard_error'], unit)}."
     )

@@ -212,7 +212,6 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         **options,
     )
     every = sum(line.told.num_queries for line in asked_of(workload).lines)
-    listed = every <= MOST_DOWNLOADED_ANSWERS
     key = (
         collection.digest,
         subject.mechanism.digest,
@@ -228,9 +227,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     )
 
     def work_out(cancel: Cancel) -> tuple[pd.DataFrame, str]:
-        return compute(most=None if listed else MOST_DOWNLOADED_ANSWERS), collector.unlike_in_words(
-            collection, subject.mechanism
-        )
+        return compute(most=MOST_DOWNLOADED_ANSWERS), collector.unlike_in_words(collection, subject.mechanism)
 
     quick = subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports
     found = layout.once_known(
@@ -244,11 +241,10 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         st.error(plain(unlike))
     words = f"{_said(subject, table, reported, estimator)} {plain(collector.whose(reported, wider, sizes))}"
     words += f" {in_words(_earlier(state, subject))}" if "prior" in options else ""
-    shown = answer_tables.show(state, asked_of(workload), table, words, "collected", table)
+    shown = answer_tables.show(state, asked_of(workload), table, words, "collected")
     _table(shown, "The answers shown, their intervals, and their standard errors at the answers found.", kind)
     if len(shown) < every:
-        more = "all of them" if listed else f"{len(table):,}, evenly spread"
-        st.caption(f"{len(shown):,} of {every:,} answers are shown; the download has {more}.")
+        st.caption(f"{len(shown):,} of {every:,} answers are shown; the download has {len(table):,}.")
     if subject.domain.size <= MOST_SHOWN_QUERIES and any(line.key != POINTS for line in asked_of(workload).lines):
         _behind(state, subject, compute, key)
 

@@ -132,7 +132,6 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         return
     options = {"prior": design.posterior_prior()} if ESTIMATORS[pair[1]].credible else {}
     seed, new = simulation.seed + drawn, simulation.new_people
-    most = None if _every(design) <= MOST_DOWNLOADED_ANSWERS else MOST_DOWNLOADED_ANSWERS
     about = (mechanism.digest, design.naming, design.people_digest, np.asarray(options.get("prior", 0.0)).tolist())
     found = layout.once_known(
         state,
@@ -140,7 +139,7 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         "simulating a collection",
         not ESTIMATORS[pair[1]].from_reports and mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES,
         lambda cancel: collector.release(
-            mechanism, design.workload, design.counts, pair[1], seed, most, new, **options
+            mechanism, design.workload, design.counts, pair[1], seed, MOST_DOWNLOADED_ANSWERS, new, **options
         ),
         "A collection is being simulated.",
     )
@@ -150,8 +149,8 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     held = (told["low"] <= told["true"]) & (told["true"] <= told["high"])
     words = f"{_name(pair)}: this might come out on Collect. **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}** hold the truth, which the "
     words += "small marks are."
-    shown = answer_tables.show(state, design.answers, found, words, "simulated-release", found)
-    _say_shown(shown, design, "")
+    shown = answer_tables.show(state, design.answers, found, words, "simulated-release")
+    _say_shown(shown, design)
 
 
 def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
@@ -280,15 +279,11 @@ def _intervals(state: Session, design: Setting, outcomes_shown: Outcomes) -> Non
     _say_shown(rows, design)
 
 
-def _say_shown(rows: pd.DataFrame, design: Setting, how: str = ", evenly spread") -> None:
-    shown, every = len(rows.drop_duplicates(["line", "query"])), _every(design)
+def _say_shown(rows: pd.DataFrame, design: Setting) -> None:
+    shown = len(rows.drop_duplicates(["line", "query"]))
+    every = sum(line.told.num_queries for line in design.answers.lines)
     if shown < every:
-        st.caption(f"{shown:,} of {every:,} answers are shown{how}.")
-
-
-def _every(design: Setting) -> int:
-    """How many answers there are."""
-    return sum(line.told.num_queries for line in design.answers.lines)
+        st.caption(f"{shown:,} of {every:,} answers are shown.")
 
 
 def _trials(outcomes_shown: Outcomes) -> str:
