@@ -16,7 +16,7 @@ from ldp_core.charts.theme import LIGHT, Theme
 
 FEW = 6
 """Answers of a question that are rows of their own; more are bars side by side."""
-WRITTEN, MARKED = 5, 16
+WRITTEN, MARKED = 5, 40
 """Up to so many columns, cells of a table have room for answers and errors, and for marks of verdicts."""
 PROMISED = 1.96
 """Standard errors that hold 95 of 100 answers."""

@@ -34,19 +34,24 @@ class AnswerTable:
     sides: tuple[Side, ...]
 
     @property
+    def drawn(self) -> tuple[int, int]:
+        """Which sides go down and across: of the first two the longer one goes down, as a telephone has it."""
+        return (0, 1) if len(self.sides[0][1]) >= len(self.sides[1][1]) else (1, 0)
+
+    @property
     def title(self) -> str:
         """Its attributes."""
         return " x ".join(name for name, _ in self.sides)
 
     def cells(self, found: pd.DataFrame, at: Mapping[int, int]) -> pd.DataFrame:
         """The rows of ``found``, with columns ``line`` and ``query``, that are answers in it where the sides ``at`` have these labels. Added are ``row`` and
-        ``column``, the labels along the first two sides, in order."""
+        ``column``, the labels `down` and across, in order."""
         shape = [len(labels) for _, labels in self.sides]
         cell = found["query"].to_numpy() - self.first
         here = (found["line"] == self.line) & (cell >= 0) & (cell < math.prod(shape))
         places = np.array(np.unravel_index(np.where(here, cell, 0), shape))
         here &= (places[list(at)] == np.reshape(list(at.values()), (-1, 1))).all(axis=0)
-        down, across = (pd.Categorical.from_codes(places[k], list(self.sides[k][1]), ordered=True) for k in (0, 1))
+        down, across = (pd.Categorical.from_codes(places[k], list(self.sides[k][1]), ordered=True) for k in self.drawn)
         return found.assign(row=down, column=across)[here]
 
     def wide(self, cells: pd.DataFrame) -> pd.DataFrame:
@@ -57,7 +62,7 @@ class AnswerTable:
             for column in WIDE
             if column in cells
         ]
-        return pd.concat(columns, axis=1).rename_axis(self.sides[0][0]).reset_index()
+        return pd.concat(columns, axis=1).rename_axis(self.sides[self.drawn[0]][0]).reset_index()
 
 
 def answer_tables(asked: Answers) -> list[AnswerTable]:

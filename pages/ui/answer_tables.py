@@ -40,7 +40,7 @@ def show(state: Session, asked: Answers, found: pd.DataFrame, words: str, name: 
         }
     cells = table.cells(found, at)
     where = "".join(f", {table.sides[k][0]} {table.sides[k][1][label]}" for k, label in at.items())
-    down, across = (table.sides[k][0] for k in (0, 1))
+    down, across = (table.sides[k][0] for k in table.drawn)
     title = plain(f"{down} (down) x {across} (across){where}")
     layout.chart(
         lambda look: charts.table(cells, look),
