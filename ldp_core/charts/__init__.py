@@ -28,6 +28,7 @@ from ldp_core.charts.reports import scrambled as scrambled
 from ldp_core.charts.results import PROMISED as PROMISED
 from ldp_core.charts.results import promised as promised
 from ldp_core.charts.results import result as result
+from ldp_core.charts.results import table as table
 from ldp_core.charts.simulation import answers as answers
 from ldp_core.charts.simulation import errors as errors
 from ldp_core.charts.simulation import pair_names as pair_names

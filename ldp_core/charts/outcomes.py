@@ -12,10 +12,6 @@ from ldp_core.charts import theme
 from ldp_core.charts.simulation import ESTIMATOR_DASH, pair_names
 from ldp_core.charts.theme import LIGHT, Theme
 
-FEW = 64
-"""Up to this many points are drawn one by one."""
-MISSED = "#CC3311"
-
 
 def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.Figure:
     """Value error and quantile error of each quantile side by side, with ± 2 standard errors.

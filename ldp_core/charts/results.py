@@ -4,17 +4,20 @@ design will be, what one collection might give, and what came."""
 from __future__ import annotations
 
 from itertools import takewhile
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import verdicts
+from ldp_core import verdicts, wording
 from ldp_core.charts import theme
 from ldp_core.charts.theme import LIGHT, Theme
 
 FEW = 6
 """Answers of a question that are rows of their own; more are bars side by side."""
+WRITTEN, MARKED = 5, 40
+"""Up to so many columns, cells of a table have room for answers and errors, and for marks of verdicts."""
 PROMISED = 1.96
 """Standard errors that hold 95 of 100 answers."""
 _PANEL = 230
@@ -145,6 +148,50 @@ def _apart(names: list[str]) -> list[str]:
     alike = takewhile(lambda own: len({*own}) == 1, zip(*words, strict=False))
     same = len(list(alike)) if len(words) > 1 else 0
     return [" ".join(own[min(same, len(own) - 1) :]) for own in words]
+
+
+def table(cells: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+    """The answers to a question about two attributes as a heat map, and below it their standard errors where these are not written in the cells. What
+    is not usable has its mark. ``cells``: of `ldp_core.workloads.AnswerTable.cells`."""
+    rows, columns = (cells[side].cat.categories.tolist() for side in ("row", "column"))
+    cells, shape = cells.sort_values(["row", "column"]), (len(rows), len(columns))
+    unit, written = str(cells["unit"].iloc[0]), len(columns) <= WRITTEN
+    texts = cells["verdict"].map(verdicts.MARKS).where(cells["verdict"] != verdicts.USABLE).fillna("")
+    if written:
+        numbers = zip(texts, cells["answer"], cells["standard_error"], strict=True)
+        texts = pd.Series([f"{x} {wording.significant(a)}<br>± {wording.significant(e)}" for x, a, e in numbers])
+    height = int(np.clip((44 if written else 22) * len(rows), 120, 900)) + _HEAD
+    maps = ["answer"] if written else ["answer", "standard_error"]
+    whole = len(maps) * height + 2 * _HEAD
+    fig = theme.grid(look, len(maps), 1, whole, shared_xaxes=True, vertical_spacing=1.4 * _HEAD / whole)
+    fig.update_layout(margin={"t": theme.MODE_BAR + _HEAD})
+    for panel, (column, title) in enumerate(zip(maps, ("answers", "standard errors"), strict=False), start=1):
+        values = cells[column].to_numpy().reshape(shape)
+        low, high = np.nanmin(values, initial=0.0), np.nanmax(values, initial=0.0)
+        if across_zero := column == "answer" and unit.startswith("difference of "):
+            low, high = min(low, -high), max(high, -low)
+        top = next(fig.select_yaxes(row=panel, col=1)).domain[1]
+        above: dict[str, Any] = {"y": top, "yref": "paper", "yanchor": "bottom"}
+        said = f"{title}, {verdicts.unit_in_words(unit)}"
+        theme.note(fig, said, look.faint, x=0, xref="paper", xanchor="left", yshift=36, **above)
+        theme.heat_map(
+            fig,
+            values,
+            columns,
+            f"{_HOVER[:-15]}, ± %{{customdata[4]:.3g}}<extra></extra>",
+            y=theme.cell_names(rows),
+            customdata=np.concatenate([_said(cells), cells[["standard_error"]]], axis=1).reshape(*shape, -1),
+            text=texts.to_numpy().reshape(shape),
+            texttemplate="%{text}" if column == "answer" and len(columns) <= MARKED else None,
+            colorscale="PuOr" if across_zero else look.counts,
+            zmin=low,
+            zmax=high,
+            colorbar=theme.colour_bar() | above,
+            row=panel,
+            col=1,
+        )
+    fig.update_yaxes(type="category", autorange="reversed", **theme.row_ticks(rows, 40))
+    return fig
 
 
 _HOVER = "%{customdata[0]}: %{customdata[1]:.4g}, 95 %: %{customdata[2]:.4g} to %{customdata[3]:.4g}<extra></extra>"

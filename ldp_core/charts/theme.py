@@ -311,13 +311,6 @@ def log_axis(low: float, high: float, pad: float = 1.4, most: int | None = None)
     }
 
 
-def query_mode(queries: pd.Series, few: int = 64) -> str:
-    """How to draw one value per query: a line joins neighbours only, never queries thinned out of a longer list."""
-    if np.any(np.diff(np.unique(queries)) > 1):
-        return "markers"
-    return "lines+markers" if len(queries) <= few else "lines"
-
-
 def query_ticks(fig: go.Figure, frame: pd.DataFrame, shown: int = 12) -> None:
     """Name queries on the x axis by their labels. ``frame``: query, label."""
     queries = frame.drop_duplicates("query").sort_values("query")

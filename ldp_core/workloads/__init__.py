@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ldp_core.wording import check_parameters, meant
+from ldp_core.workloads.answer_tables import AnswerTable as AnswerTable
+from ldp_core.workloads.answer_tables import answer_tables as answer_tables
 from ldp_core.workloads.answers import Answers as Answers
 from ldp_core.workloads.answers import Detect as Detect
 from ldp_core.workloads.answers import Line as Line

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ldp_core.limits import MOST_SHOWN_QUERIES
-from ldp_core.people import Counts
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Union
 
@@ -31,8 +30,3 @@ def spread(sizes: Sequence[int], most: int) -> tuple[np.ndarray, np.ndarray]:
     starts = np.cumsum([0, *sizes[:-1]])
     parts = [start + np.linspace(0, p - 1, k).astype(np.int64) for start, p, k in zip(starts, sizes, kept, strict=True)]
     return np.concatenate(parts), np.cumsum(kept)
-
-
-def unweighted_answers(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
-    """(q,) answers to ``queries`` in users, without the weights that they carry in unions, for ``counts`` (n,)."""
-    return workload.answers(counts, queries) / workload.query_weights(queries)

@@ -14,7 +14,6 @@ from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import MAX_EPSILON
 from ldp_core.run import Cancel
-from ldp_core.verdicts import MARKS
 from pages.ui import layout, listing
 from pages.ui.controls import button
 from pages.ui.session.state import Session
@@ -188,9 +187,3 @@ def side_by_side(told: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         for title, table in ((title, answers(rows)) for title, rows in told.items())
     }
     return pd.DataFrame({"Question": first["name"].to_numpy(), **columns})
-
-
-def counts_in_words(words: pd.Series) -> str:
-    """For a table: "✓ 31 usable, ≈ 12 rough, ✕ 7 noise"."""
-    found = list(words)
-    return ", ".join(f"{mark} {found.count(word):,} {word}" for word, mark in MARKS.items())

@@ -48,7 +48,7 @@ def answers(
     estimator, options : of `estimators.apply`. Biased ones have the interval of the unbiased estimate from the same reports, widened where
         the answer lies beyond.
     level, kind : of the intervals, one of `KINDS`.
-    most : about how many answers to give in all, evenly spread over those of each question; all by default.
+    most : where there are more answers in all, about how many to give, evenly spread over those of each question; all by default.
     occasions : how many reports of each person are in the collection, each of an occasion of its own; answers are the average of these.
     drawn : whether intervals are for the population that people were drawn from, or for those who reported.
     sizes : (K,) the people of a population in each of the groups that the collector knows. Answers about everybody are of this
@@ -88,7 +88,8 @@ def answers(
         given = replace(
             given, people=float(sizes.sum()), weighted=partial(population.weighted, mechanism=mechanism, times=times)
         )
-    room = None if most is None else max(1, most // len(asked.lines))
+    many = sum(line.told.num_queries for line in asked.lines)
+    room = None if most is None or many <= most else max(1, most // len(asked.lines))
     frames = []
     for k, line in enumerate(asked.lines):
         about = (line, workload.survey is not None)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, estimators, verdicts, wording
+from ldp_core import estimators, verdicts, wording
 from ldp_core.analysis import asked_of
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection, Read
@@ -24,7 +24,7 @@ from ldp_core.run import Cancel
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads import JointHistogramPart, over_attributes
 from ldp_core.workloads.answers import POINTS
-from pages.ui import layout, listing
+from pages.ui import answer_tables, layout, listing
 from pages.ui.controls import control, pick
 from pages.ui.priors import in_words, prior_control
 from pages.ui.session.state import Session
@@ -212,7 +212,6 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         **options,
     )
     every = sum(line.told.num_queries for line in asked_of(workload).lines)
-    listed = every <= MOST_DOWNLOADED_ANSWERS
     key = (
         collection.digest,
         subject.mechanism.digest,
@@ -228,7 +227,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     )
 
     def work_out(cancel: Cancel) -> tuple[pd.DataFrame, str]:
-        return compute(most=MOST_SHOWN_QUERIES), collector.unlike_in_words(collection, subject.mechanism)
+        return compute(most=MOST_DOWNLOADED_ANSWERS), collector.unlike_in_words(collection, subject.mechanism)
 
     quick = subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports
     found = layout.once_known(
@@ -240,18 +239,12 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     reported = collection.users / occasions
     if unlike:
         st.error(plain(unlike))
-    layout.chart(
-        lambda look: charts.result(table, look),
-        _said(subject, table, reported, estimator)
-        + f" {plain(collector.whose(reported, wider, sizes))}"
-        + (f" {in_words(_earlier(state, subject))}" if "prior" in options else ""),
-        "collected",
-        lambda: compute() if listed else table,
-    )
-    _table(table, "The answers, their intervals, and their standard errors at the answers found.", kind)
-    if len(table) < every:
-        more = "the download has all of them" if listed else "the download has the same"
-        st.caption(f"{len(table):,} of {every:,} answers are shown, evenly spread; {more}.")
+    words = f"{_said(subject, table, reported, estimator)} {plain(collector.whose(reported, wider, sizes))}"
+    words += f" {in_words(_earlier(state, subject))}" if "prior" in options else ""
+    shown = answer_tables.show(state, asked_of(workload), table, words, "collected")
+    _table(shown, "The answers shown, their intervals, and their standard errors at the answers found.", kind)
+    if len(shown) < every:
+        st.caption(f"{len(shown):,} of {every:,} answers are shown; the download has {len(table):,}.")
     if subject.domain.size <= MOST_SHOWN_QUERIES and any(line.key != POINTS for line in asked_of(workload).lines):
         _behind(state, subject, compute, key)
 

@@ -14,7 +14,7 @@ from ldp_core.designs.choices import GOOD_ENOUGH
 from ldp_core.designs.setting import Curve, Proof
 from ldp_core.limits import MOST_SHOWN_REPORTS
 from ldp_core.mechanisms import Mechanism
-from pages.ui import layout, listing, patterns, verdict_panel
+from pages.ui import answer_tables, layout, listing, patterns, verdict_panel
 from pages.ui.formulas import DESIGN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -117,12 +117,8 @@ def answers(state: Session, mechanism: Mechanism) -> None:
     found = verdict_panel.judged(state, mechanism)
     if found is not None:
         whose = "in the planning data" if state.setting.on_data else f"for {state.setting.population}"
-        layout.chart(
-            lambda look: charts.result(charts.promised(found), look),
-            f"Each answer as it is {whose}, with 1.96 standard errors to each side: how wide the intervals of Collect will be.",
-            "promised",
-            found,
-        )
+        words = f"Each answer as it is {whose}, with 1.96 standard errors to each side: how wide the intervals of Collect will be."
+        answer_tables.show(state, state.setting.answers, charts.promised(found), words, "promised")
         usable = found["verdict"] == verdicts.USABLE
         verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))
     elif reason := analysis.too_many_types(state.setting.workload):

@@ -12,10 +12,10 @@ from ldp_core import charts, estimators, verdicts, wording
 from ldp_core.deploy import collector
 from ldp_core.designs import Setting
 from ldp_core.estimators import ESTIMATORS, METHODS
-from ldp_core.limits import AT_ONCE_TYPES, MOST_SHOWN_QUERIES
+from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.studies.outcomes import LEVEL, Outcomes, scales_of
 from ldp_core.workloads import axes_of
-from pages.ui import layout, listing
+from pages.ui import answer_tables, layout, listing
 from pages.ui.controls import button, control
 from pages.ui.session.state import Session
 from pages.ui.words import people, plain
@@ -139,7 +139,7 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         "simulating a collection",
         not ESTIMATORS[pair[1]].from_reports and mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES,
         lambda cancel: collector.release(
-            mechanism, design.workload, design.counts, pair[1], seed, MOST_SHOWN_QUERIES, new, **options
+            mechanism, design.workload, design.counts, pair[1], seed, MOST_DOWNLOADED_ANSWERS, new, **options
         ),
         "A collection is being simulated.",
     )
@@ -147,14 +147,10 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         return
     told = found[found["low"].notna() & found["true"].notna()]
     held = (told["low"] <= told["true"]) & (told["true"] <= told["high"])
-    layout.chart(
-        lambda look: charts.result(found, look),
-        f"{_name(pair)}: this might come out on Collect. **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}** hold the truth, which the "
-        "small marks are.",
-        "simulated-release",
-        found,
-    )
-    _say_shown(found, design)
+    words = f"{_name(pair)}: this might come out on Collect. **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}** hold the truth, which the "
+    words += "small marks are."
+    shown = answer_tables.show(state, design.answers, found, words, "simulated-release")
+    _say_shown(shown, design)
 
 
 def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
@@ -287,7 +283,7 @@ def _say_shown(rows: pd.DataFrame, design: Setting) -> None:
     shown = len(rows.drop_duplicates(["line", "query"]))
     every = sum(line.told.num_queries for line in design.answers.lines)
     if shown < every:
-        st.caption(f"{shown:,} of {every:,} answers are shown, evenly spread.")
+        st.caption(f"{shown:,} of {every:,} answers are shown.")
 
 
 def _trials(outcomes_shown: Outcomes) -> str:

@@ -1,0 +1,70 @@
+"""Answers as pictures: those about two or more columns as a table that the reader chooses, the others with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, verdicts, wording
+from ldp_core.limits import MOST_SHOWN_QUERIES
+from ldp_core.workloads import Answers, answer_tables
+from ldp_core.workloads.shown import spread
+from pages.ui import layout
+from pages.ui.controls import pick
+from pages.ui.session.state import Session
+from pages.ui.words import plain
+
+
+def show(state: Session, asked: Answers, found: pd.DataFrame, words: str, name: str) -> pd.DataFrame:
+    """The answers ``found`` with the ``words`` about all of them, and a download. Returns those that are shown: the table chosen, and of many others
+    some, evenly spread."""
+    whole = len(found) == sum(line.told.num_queries for line in asked.lines)
+    tables = answer_tables(asked) if whole else []
+    rest = found.drop([row for table in tables for row in table.cells(found, {}).index])
+    rest = rest.iloc[spread(rest.groupby("line").size().tolist() or [0], MOST_SHOWN_QUERIES)[0]]
+    if len(rest):
+        layout.chart(lambda look: charts.result(rest, look), words, name, found)
+    else:
+        st.markdown(words)
+        layout.download_table(found, name, label="All answers (CSV)")
+    if not tables:
+        return rest
+    with layout.controls(f"{name}-table"):
+        named = [f"{asked.lines[table.line].question}: {table.title}" for table in tables]
+        table = tables[_chosen(state, "Table", f"{name}-table", named)]
+        at = {
+            k: _chosen(state, table.sides[k][0], f"{name}-table-{k}", table.sides[k][1])
+            for k in range(2, len(table.sides))
+        }
+    cells = table.cells(found, at)
+    where = "".join(f", {table.sides[k][0]} {table.sides[k][1][label]}" for k, label in at.items())
+    down, across = (table.sides[k][0] for k in table.drawn)
+    title = plain(f"{down} (down) x {across} (across){where}")
+    layout.chart(
+        lambda look: charts.table(cells, look),
+        plain(_said(cells)),
+        f"{name}-table",
+        lambda: table.wide(cells),
+        title=title,
+    )
+    return pd.concat([rest, cells[found.columns]]).sort_index()
+
+
+def _chosen(state: Session, label: str, key: str, shown: Sequence[str]) -> int:
+    """The place of one of what is ``shown``, remembered under its key."""
+    now, choices = state.view.get(key, 0), dict(enumerate(shown))
+    return pick(label, key, now if now in choices else 0, lambda place: state.view.update({key: place}), choices)
+
+
+def _said(cells: pd.DataFrame) -> str:
+    """What a table shows, in words."""
+    told, unit, tally = cells[cells["answer"].notna()], str(cells["unit"].iloc[0]), verdicts.tally(cells["verdict"])
+    if told.empty:
+        return "There are no answers here."
+    largest, off = told.loc[told["answer"].idxmax()], verdicts.in_unit(told["standard_error"].max(), unit)
+    return (
+        f"Answers here are off by up to ± {off}. {tally.in_words()} {verdicts.MARKS[verdicts.ROUGH]} is rough, {verdicts.MARKS[verdicts.NOISE]} noise. "
+        f"The largest is that of {largest['name']}: {wording.significant(largest['answer'])} ± {verdicts.in_unit(largest['standard_error'], unit)}."
+    )
