@@ -111,10 +111,8 @@ MOST_DRAWN_PEOPLE = 100_000
 MOST_STRATEGY_ENTRIES = 2**25
 # A strategy that somebody supplies, as part of a design.
 MOST_SUPPLIED_ENTRIES = 2**20
-# All supplied strategies of a design, packed: files of at most `MOST_JSON_BYTES` are read.
+# The same, packed: files of at most `MOST_JSON_BYTES` are read.
 MOST_SUPPLIED_CHARACTERS = 3_000_000
-# The name of a supplied strategy.
-MOST_SUPPLIED_NAME = 40
 # The name of a mechanism with its parameters.
 MOST_MECHANISM_NAME = 300
 # Digits of a number in such a name: longer ones are no parameters.

@@ -387,5 +387,5 @@ def session() -> Session:
 def choose_mechanism(name: str, **parameters: Any) -> MechanismRecipe:
     """A recipe of a mechanism or variant, with those of the parameters that can still be set."""
     spec = library.spec(name)
-    more = {k: v for k, v in parameters.items() if k in spec.settings}
+    more = {k: v for k, v in parameters.items() if k in spec.recorded}
     return MechanismRecipe(name=spec.mechanism, parameters={**spec.fixed, **more})
