@@ -111,10 +111,8 @@ MOST_DRAWN_PEOPLE = 100_000
 MOST_STRATEGY_ENTRIES = 2**25
 # A strategy that somebody supplies, as part of a design.
 MOST_SUPPLIED_ENTRIES = 2**20
-# All supplied strategies of a design, packed: files of at most `MOST_JSON_BYTES` are read.
+# The same, packed: files of at most `MOST_JSON_BYTES` are read.
 MOST_SUPPLIED_CHARACTERS = 3_000_000
-# The name of a supplied strategy.
-MOST_SUPPLIED_NAME = 40
 # The name of a mechanism with its parameters.
 MOST_MECHANISM_NAME = 300
 # Digits of a number in such a name: longer ones are no parameters.
@@ -270,16 +268,15 @@ MOST_SILENT_SECONDS = 900.0
 
 # --- Memory of the server ---------------------------------------------------------------------------
 
-# Results of a session: room for the largest strategy that is fitted, with its proof.
-MOST_RESULT_BYTES = 960 * MB
-# Tables of earlier steps of a session, kept for undo.
-MOST_HISTORY_BYTES = 2**29
+# Results of all sessions, with the tables that no screen shows: earlier ones, for undo, and those of closed tabs. There is room for the
+# largest strategy that is fitted, with its proof.
+MOST_SERVER_BYTES = 3 * 2**29
+# The part of it that tables of one session may take: those of earlier steps and of its other designs.
+MOST_HISTORY_BYTES = MOST_SERVER_BYTES // 3
 # Steps that can be undone.
 MOST_UNDO_STEPS = 50
 # Designs in the list of a session.
 MOST_DESIGNS = 12
-# Tables and results of all sessions whose tab has gone.
-MOST_HELD_BYTES = 2 * GB
 # Jobs of all sessions that run at once: a fit and its proof come in pairs.
 MOST_JOBS_AT_ONCE = 4
 # Finished jobs of a session that are kept.

@@ -14,7 +14,6 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from pages.ui import compare_designs, layout, listing, proving
 from pages.ui.compared import compared_control, offer_fits, use_control
 from pages.ui.comparing import listed, sweeps
-from pages.ui.comparing.supplied_tables import supplied_tables
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.tasks import work
@@ -77,7 +76,6 @@ def nothing_ready() -> None:
         st.info(f"Nothing is left to compare so far.{known if least > 0 else ''}")
     elif not awaited:
         st.info("Choose at least one mechanism above that can be compared here.")
-    supplied_tables(state, ready, failed, case)
     layout.end()
 
 
@@ -195,7 +193,6 @@ with st.container(key="results"):
         views["Over domain size"] = partial(sweeps.tab, state, "size", case)
     layout.panes(state, "compare-tabs", list(views), list(views.values()))
 
-supplied_tables(state, ready, failed, case)
 listed.catalogue(state)
 if (
     ranking := layout.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")

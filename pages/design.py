@@ -76,9 +76,10 @@ def more_options() -> None:
 with layout.controls("page"):
     settings.epsilon_controls(state)
     settings.mechanism_control(state)
+    settings.file_control(state)
     target_control(state)
     more_options()
-    if spec.fitted and state.setting.from_file(name):
+    if state.setting.from_file(name):
         st.caption("This strategy was loaded from a file, not computed here. Its epsilon and errors were recomputed.")
     if about := state.setting.about_types:
         st.caption(plain(about))

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import streamlit as st
 
-from ldp_core import designs, library
+from ldp_core import designs
 from ldp_core.library import REGISTRY
 from ldp_core.mechanisms import FLOATING_POINT
 from ldp_core.verdicts import RULE
@@ -136,15 +136,15 @@ with st.expander("The mechanisms"):
                     "Privacy": s.privacy,
                     "Source": s.paper,
                 }
-                for s in (*REGISTRY.values(), *(library.spec(one.mechanism) for one in state.configuration.own))
+                for s in REGISTRY.values()
             ]
         ),
         "Each mechanism with its purpose, its promise and its source.",
     )
     st.caption(f"In real numbers only: {FLOATING_POINT}")
     st.caption(
-        "The Compare page takes any other mechanism as a table of its probabilities. It is audited, takes part "
-        "in the comparisons there, and is listed here while it is in your design."
+        "The Design page takes any other mechanism as a file with its probabilities, called a strategy matrix. It is audited, and compared "
+        "like the others."
     )
 with st.expander("Limits of this app, and uploaded data"):
     st.markdown(

@@ -31,11 +31,9 @@ from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.results import Results as Results
 from ldp_core.designs.reveals import observed_attributes as observed_attributes
 from ldp_core.designs.reveals import observed_parts as observed_parts
-from ldp_core.designs.reveals import without_own as without_own
 from ldp_core.designs.setting import Fit as Fit
 from ldp_core.designs.setting import NotFitted as NotFitted
 from ldp_core.designs.setting import Setting as Setting
 from ldp_core.designs.standalone import ready as ready
 from ldp_core.designs.standalone import realise as realise
-from ldp_core.designs.supplied_tables import SuppliedTable as SuppliedTable
 from ldp_core.problems import ConfigurationError as ConfigurationError

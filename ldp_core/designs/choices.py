@@ -56,8 +56,8 @@ def named(configuration: Configuration, name: str) -> str:
 
 
 def offered(configuration: Configuration) -> list[str]:
-    """All mechanisms there are to choose from: the library, and the strategy matrices supplied."""
-    return [*library.names(), *(matrix.mechanism for matrix in configuration.own)]
+    """The mechanisms to compare with others: all that need no file, and the chosen one."""
+    return list(dict.fromkeys([*library.names(), configuration.mechanism.name]))
 
 
 def expected_delta(configuration: Configuration) -> float:

@@ -25,9 +25,7 @@ from ldp_core.data.domain import Domain
 from ldp_core.data.population import CONCENTRATIONS, SHAPES, Shape
 from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import former, strict_json
-from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, SuppliedTable, check_names, check_together
 from ldp_core.library import USUAL, known
-from ldp_core.library.table_strategies import is_own
 from ldp_core.limits import MOST_ATTRIBUTES, MOST_LISTED_TYPES, MOST_PARTS
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.problems import ConfigurationError, in_words, join
@@ -233,7 +231,7 @@ class WorkloadRecipe(_Inputs):
 
 
 class MechanismRecipe(_Inputs):
-    """A name of `ldp_core.mechanisms.names()`, and those of its parameters that an analyst may set: others are refused by name."""
+    """A name of `ldp_core.mechanisms.names()`, and those of its parameters that a design records: others are refused by name."""
 
     name: str
     parameters: Parameters = {}
@@ -328,22 +326,12 @@ class Configuration(_Inputs):
     rates: Annotated[tuple[PlanningRates | None, ...], Strict(False)] | None = None
     simulation: Simulation = Simulation()
     optimizer: Optimizer = Optimizer()
-    own: Annotated[tuple[SuppliedTable, ...], Strict(False), Field(max_length=SUPPLIED_TABLES)] = ()
     types: Literal["distinguished", "all"] = "distinguished"
 
     @model_validator(mode="after")
     def _knows_its_mechanisms(self) -> "Configuration":
         if entry := known(self.mechanism.name):  # other names are refused where the mechanism is built
-            check_parameters(entry.title, self.mechanism.parameters, entry.settings)
-        check_names([table_strategy.name for table_strategy in self.own])
-        check_together(table_strategy.data for table_strategy in self.own)
-        if len({table_strategy.look for table_strategy in self.own}) < len(self.own):
-            raise ValueError("two matrices of your own have one look: give each its own")
-        held = {table_strategy.mechanism for table_strategy in self.own}
-        if strangers := [name for name in (self.mechanism.name, *self.compared) if is_own(name) and name not in held]:
-            raise ValueError(
-                f"it names {strangers[0][:60]!r}, and the matrix of that is not with it or was changed: upload it again"
-            )
+            check_parameters(entry.title, self.mechanism.parameters, entry.recorded)
         return self
 
     @check("epsilon")
@@ -423,9 +411,10 @@ class Configuration(_Inputs):
             return
         matrix = any(part.question.kind == "matrix" for part in self.parts)
         mend = "upload a matrix of fewer queries" if matrix else "use fewer or shorter texts and edges"
+        mend += ", or a strategy matrix of fewer reports" if "matrix" in self.mechanism.parameters else ""
         raise ConfigurationError(
             f"The file of this design would have {size / 1e6:.1f} MB, and at most {limits.MOST_JSON_BYTES / 1e6:g} MB "
-            f"are read again: {mend}{', or remove a strategy matrix of your own' if self.own else ''}."
+            f"are read again: {mend}."
         )
 
 

@@ -24,7 +24,8 @@ def from_version_9(document: Any) -> Any:
     unless they said otherwise."""
     if not isinstance(document, dict) or document.get("version") != 9:
         return document
-    found = {key: value for key, value in document.items() if key not in ("target_alpha", "difference", "detection")}
+    gone = ["target_alpha", "difference", "detection", *([] if document.get("own") else ["own"])]
+    found = {key: value for key, value in document.items() if key not in gone}
     found |= {"version": 10, "targets": None, "planning": "people", "rates": None}
     alpha, workload, simulation = (document.get(key) for key in ("target_alpha", "workload", "simulation"))
     if isinstance(simulation, dict):
@@ -77,6 +78,11 @@ def _types_asked(document: dict[str, Any]) -> int:
 
 def refusal(document: Any) -> str:
     """Why a configuration file cannot be used by this version, in a sentence; empty where nothing has gone of what it names."""
+    if document.get("own"):
+        return (
+            "The design brings strategy matrices along as version 9 kept them, which this version does not read: make the design anew, and "
+            "upload the one that it uses on the Design page."
+        )
     try:
         recipe = document["mechanism"]
         named = [(recipe["name"], recipe["parameters"]), *map(_split, document["compared"])]

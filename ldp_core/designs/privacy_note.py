@@ -83,10 +83,9 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
         else f"{reports:,} reports per person, in total {total} by basic composition"
     )
     spec = library.spec(configuration.mechanism.name)
-    named = "strategy matrix" if library.table_strategies.is_own(spec.name) else "mechanism"
     source = "noise in real numbers" if spec.continuous else "actual probabilities"
     return (
-        f"{kind} local differential privacy with {values} per report; {named}: {spec.title}; "
+        f"{kind} local differential privacy with {values} per report; mechanism: {spec.title}; "
         f"privacy unit: one person's {unit} per report; {composed}; "
         f"audited epsilon {audited_in_words(epsilon, audit)}, computed from the mechanism's {source} "
         f"({_one_line(audit.method)}); assumes that every client follows the mechanism with a secure random source "

@@ -1,14 +1,16 @@
-"""Results kept by the digest of their inputs, within a limit on memory."""
+"""Results kept by the digest of their inputs, within one limit on memory for all sessions of a server."""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+from weakref import WeakSet
 
-from ldp_core.limits import MOST_RESULT_BYTES
+from ldp_core.limits import MOST_SERVER_BYTES
 
 T = TypeVar("T")
 
@@ -18,42 +20,75 @@ def digest(key: object) -> str:
     return key if isinstance(key, str) else hashlib.sha256(repr(key).encode()).hexdigest()
 
 
-class Results:
-    """Values by key within `MOST_RESULT_BYTES`, safe across threads.
+@dataclass
+class _Held:
+    """A value of ``size`` bytes, ``used`` last at this count of uses."""
 
-    Quickly recomputed values are dropped first, ``expensive`` ones (fits and proofs) last, and of
-    each kind the least recently used. The
-    newest value is always kept, and an expensive one never makes room for one that is not.
+    value: Any
+    size: int
+    expensive: bool
+    used: int
+
+
+_USES = itertools.count()
+_LOCK = threading.RLock()
+
+
+class Results:
+    """Values by key, safe across threads. All `Results` of a process stay within `MOST_SERVER_BYTES` together.
+
+    Quickly recomputed values are dropped first, ``expensive`` ones (fits and proofs) last, and of each kind the least recently used,
+    whosever they are. The newest value is always kept, and an expensive one never makes room for one that is not.
     """
 
+    beside = 0
+    """Bytes that tables take of `MOST_SERVER_BYTES`."""
+    _all: ClassVar[WeakSet[Results]] = WeakSet()
+
     def __init__(self) -> None:
-        self._items: OrderedDict[str, tuple[Any, int, bool]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._items: dict[str, _Held] = {}
         self._closed = False
+        with _LOCK:
+            Results._all.add(self)
 
     def get(self, key: object) -> Any:
         """The value of a key, None where there is none."""
         name = digest(key)
-        with self._lock:
-            if name not in self._items:
+        with _LOCK:
+            held = self._items.get(name)
+            if held is None:
                 return None
-            self._items.move_to_end(name)
-            return self._items[name][0]
+            held.used = next(_USES)
+            return held.value
 
     def put(self, key: object, value: Any, size: int = 0, expensive: bool = False) -> None:
         """Keep a value that holds ``size`` bytes."""
         name = digest(key)
-        with self._lock:
+        with _LOCK:
             if self._closed:
                 return
-            self._items[name] = (value, size, expensive)
-            self._items.move_to_end(name)
-            total = sum(size for _, size, _ in self._items.values())
-            for leaving in (False, True) if expensive else (False,):
-                for old, (_, bytes_held, precious) in list(self._items.items())[:-1]:
-                    # dropping what weighs nothing frees nothing
-                    if total > MOST_RESULT_BYTES and bytes_held and precious == leaving:
-                        total -= self._items.pop(old)[1]
+            self._items[name] = _Held(value, size, expensive, next(_USES))
+            if size:
+                Results._drop(expensive)
+
+    @classmethod
+    def make_room(cls, beside: int) -> None:
+        """Drop what does not fit any more where tables take ``beside`` bytes."""
+        with _LOCK:
+            cls.beside = beside
+            cls._drop(expensive=True)
+
+    @classmethod
+    def _drop(cls, expensive: bool) -> None:
+        """Drop what was used longest ago, but for the newest, until the others fit; ``expensive`` values only if the newest is."""
+        sized = [(held, name, one._items) for one in cls._all for name, held in one._items.items() if held.size]
+        over = sum(held.size for held, _, _ in sized) + cls.beside - MOST_SERVER_BYTES
+        if over <= 0:  # most often
+            return
+        newest = max(held.used for held, _, _ in sized)
+        for held, name, items in sorted(sized, key=lambda item: (item[0].expensive, item[0].used)):
+            if over > 0 and held.used < newest and (expensive or not held.expensive):
+                over -= items.pop(name).size
 
     def cached(self, key: object, compute: Callable[[], T], size: Callable[[T], int] = lambda value: 0) -> T:
         """``compute()`` once per ``key`` (anything with a stable repr)."""
@@ -66,21 +101,17 @@ class Results:
     @staticmethod
     def too_large(size: int) -> bool:
         """True if a result of this ``size`` is never kept."""
-        return size > MOST_RESULT_BYTES
+        return size > MOST_SERVER_BYTES
 
-    def room(self, size: int) -> bool:
+    @classmethod
+    def room(cls, size: int) -> bool:
         """True if an expensive result of this ``size`` fits beside all the others."""
-        with self._lock:
-            return size + sum(held for _, held, expensive in self._items.values() if expensive) <= MOST_RESULT_BYTES
-
-    @property
-    def bytes(self) -> int:
-        """The total size of all values, as it was stated."""
-        with self._lock:
-            return sum(size for _, size, _ in self._items.values())
+        with _LOCK:
+            others = (held.size for one in cls._all for held in one._items.values() if held.expensive)
+            return size + cls.beside + sum(others) <= MOST_SERVER_BYTES
 
     def close(self) -> None:
         """Drop everything and keep nothing from now on: work may still end after its session has."""
-        with self._lock:
+        with _LOCK:
             self._closed = True
             self._items.clear()

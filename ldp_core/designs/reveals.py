@@ -1,4 +1,4 @@
-"""What a design reveals of somebody's data, and how its own matrices are taken out again. Files, kits and reports all read it."""
+"""What a design reveals of somebody's data. Files, kits and reports all read it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,6 @@ from ldp_core.data.domain import Attribute, CategoricalAttribute
 from ldp_core.data.tables import AttributeRecipe, DateRecipe, NumericRecipe
 from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.privacy_note import quoted
-from ldp_core.library import USUAL
-
-
-def without_own(configuration: Configuration, *gone: str) -> dict[str, object]:
-    """The fields of a design without those matrices of its own whose mechanisms are called ``gone``, or without any: what was chosen of
-    them gives way to what is usual."""
-    left = tuple(supplied for supplied in configuration.own if gone and supplied.mechanism not in gone)
-    lost = {supplied.mechanism for supplied in configuration.own} - {supplied.mechanism for supplied in left}
-    changes: dict[str, object] = {"own": left}
-    if configuration.mechanism.name in lost:
-        changes["mechanism"] = Configuration().mechanism
-    return changes | {"compared": tuple(name for name in configuration.compared if name not in lost) or USUAL}
 
 
 def observed_parts(configuration: Configuration, figures: bool = False) -> list[str]:

@@ -92,18 +92,13 @@ class Setting(Proved):
     @property
     def unsuitable(self) -> dict[str, str]:
         """Why mechanisms cannot run on the design, by name, for those that cannot."""
-        n, epsilon, workload, offered = (
-            self.domain.size,
-            self.epsilon,
-            self.workload,
-            choices.offered(self.configuration),
-        )
+        n, epsilon, workload = self.domain.size, self.epsilon, self.workload
 
         def reasons() -> dict[str, str]:
-            reasons = {name: library.spec(name).unsuitable(n, epsilon, workload) for name in offered}
+            reasons = {name: entry.unsuitable(n, epsilon, workload) for name, entry in library.REGISTRY.items()}
             return {name: reason for name, reason in reasons.items() if reason}
 
-        return self.results.cached(("unsuitable", n, epsilon, workload.digest, offered), reasons)
+        return self.results.cached(("unsuitable", n, epsilon, workload.digest), reasons)
 
     def mechanism(self, name: str) -> Mechanism | None:
         """The named mechanism; None for one that has yet to be fitted. ValueError when it cannot be built."""
@@ -117,7 +112,9 @@ class Setting(Proved):
         merged = self.configuration.types != "all" and library.classes_for(spec, self.workload, epsilon) is not None
         merged |= self.workload.strata is not None
         workload = self.workload if spec.uses_workload or merged else None
-        key = ("mechanism", name, n, epsilon, workload and workload.digest, sorted(parameters.items()))
+        # The text of a file is long.
+        told = sorted((key, hash(value) if isinstance(value, str) else value) for key, value in parameters.items())
+        key = ("mechanism", name, n, epsilon, workload and workload.digest, told)
         create = partial(library.create, name, n=n, epsilon=epsilon, workload=workload, **parameters)
         return self.results.cached(key, create, lambda made: made.bytes_held)
 
@@ -206,8 +203,9 @@ class Setting(Proved):
 
     def from_file(self, name: str) -> bool:
         """True if the mechanism in use was loaded from a file, so that no one here knows how it was made."""
-        fit = self.fitted(name) if library.spec(name).fitted else None
-        return fit is not None and fit.loaded
+        spec = library.spec(name)
+        fit = self.fitted(name) if spec.fitted else None
+        return spec.from_file or (fit is not None and fit.loaded)
 
     def use(self, mechanism: Mechanism) -> None:
         """Use a fitted mechanism from a file. One that was computed here stays known as such."""

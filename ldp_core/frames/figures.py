@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -15,9 +15,8 @@ BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certifi
 """Names of bounds on users, for sentences."""
 
 
-def catalogue(n: int, epsilon: float, workload: Workload, own: Iterable[str] = ()) -> pd.DataFrame:
-    """A row for every mechanism of the library, and for matrices supplied by the names of ``own``: what it was made for, its privacy
-    and costs, and a note where it cannot run on ``n`` types with this workload and epsilon (empty where it can)."""
+def catalogue(n: int, epsilon: float, workload: Workload) -> pd.DataFrame:
+    """A row for every mechanism of the library: what it was made for, its privacy and costs, and a note where it cannot run on ``n`` types with this workload and epsilon (empty where it can)."""
     return pd.DataFrame(
         [
             {
@@ -31,7 +30,7 @@ def catalogue(n: int, epsilon: float, workload: Workload, own: Iterable[str] = (
                 "collector_computes": spec.collector_cost,
                 "source": spec.paper,
             }
-            for spec in (*library.REGISTRY.values(), *map(library.spec, own))
+            for spec in library.REGISTRY.values()
         ]
     )
 

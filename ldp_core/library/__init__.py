@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ldp_core.library import in_classes, in_strata, optimized
-from ldp_core.library import table_strategies as table_strategies
+from ldp_core.library import own as own
 from ldp_core.library import variants as variants
 from ldp_core.library.entries import REGISTRY as REGISTRY
 from ldp_core.library.in_classes import TYPES as TYPES
@@ -40,8 +40,8 @@ CLOSED_FORMS = {"subset_selection": "subset selection", "haar": "Haar wavelets"}
 
 
 def names() -> list[str]:
-    """Names `create` accepts."""
-    return list(REGISTRY)
+    """Names `create` accepts without a file."""
+    return [name for name, entry in REGISTRY.items() if not entry.from_file]
 
 
 def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple[str, ...]:
@@ -60,14 +60,12 @@ def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple
 
 
 def spec(name: str) -> Spec:
-    """The entry of the mechanism ``name``, of a variant of one with parameters in brackets (see `ldp_core.library.variants`), or of a
-    matrix that somebody supplied (`ldp_core.library.table_strategies`). ValueError, one sentence, when there is none.
+    """The entry of the mechanism ``name``, or of a variant of one with parameters in brackets (see `ldp_core.library.variants`).
+    ValueError, one sentence, when there is none.
 
     >>> ldp.library.spec("hierarchical(oracle=oue,branching=16)").name
     'hierarchical(branching=16, oracle=oue)'
     """
-    if table_strategies.is_own(name):
-        return table_strategies.spec(name)
     if name in REGISTRY:
         return REGISTRY[name]
     usual = _CALLED.get(_plain(name))

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ldp_core.library import matrix, optimized
+from ldp_core.library import matrix, optimized, own
 from ldp_core.library.specification import DELTA, Number, Parameter, Shares, Spec
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import Mechanism, block_designs, fourier, hadamard, hrr, one_value, square_wave
@@ -449,6 +449,19 @@ REGISTRY: dict[str, Spec] = {
             },
             sweep_rounds={64: 100, 128: 30, 256: 10, 512: 3},
             aims=("worst_case", "average", "people", "histogram"),
+        ),
+        Spec(
+            "own",
+            "Strategy matrix from a file",
+            own.build,
+            from_file=True,
+            made_for="whatever its author had in mind",
+            paper="uploaded",
+            bits="log2 of its reports",
+            domain_rule=own.rule,
+            style=("#EE3377", "triangle-ne"),
+            parameters={"matrix": Parameter()},
+            legend="Matrix from a file",
         ),
     )
 }

@@ -7,7 +7,6 @@ from typing import Any
 
 from ldp_core.bounds.closed_form import equivalent_objective
 from ldp_core.library.specification import Spec
-from ldp_core.library.table_strategies import is_own
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.on_classes import OnClasses
 from ldp_core.optimize.parts import of_types
@@ -21,10 +20,9 @@ asked later."""
 def classes_for(entry: Spec, workload: Workload | None, epsilon: float) -> Quotient | None:
     """The classes that reports of a mechanism for ``workload`` are about; None where they are about all types.
 
-    Surveys have mechanisms that go by attributes. A supplied matrix has a column for each type. A
-    fit for the even average, with nothing else to choose, needs classes of one size.
+    Surveys have mechanisms that go by attributes. A fit for the even average, with nothing else to choose, needs classes of one size.
     """
-    if workload is None or entry.surveys_only or is_own(entry.name):
+    if workload is None or entry.surveys_only or entry.from_file:
         return None
     classes = classes_of(workload)
     if classes is None or entry.unsuitable(classes.workload.n, epsilon, classes.workload):

@@ -158,6 +158,9 @@ class Spec:
     """True if its exact variances are known without a matrix over the types, and so for any number of them."""
     any_size: bool = False
     """True if it works on surveys of more types than there can be a vector over."""
+    from_file: bool = False
+    """True if it is what a file says, whose text is its parameter: too long for the name of a variant. Its reports are about every type,
+    also those that no question distinguishes."""
     surveys_only: bool = False
     """True if it answers nothing but surveys; these may then have any number of types."""
     epsilon_range: tuple[float, float] = (MIN_EPSILON, MAX_EPSILON)
@@ -227,6 +230,11 @@ class Spec:
         """Parameters an analyst may choose or type."""
         return {name: parameter for name, parameter in self.parameters.items() if parameter.offered or parameter.typed}
 
+    @property
+    def recorded(self) -> Mapping[str, Parameter]:
+        """Parameters that a design records: those an analyst may choose or type, or the text of a file."""
+        return self.parameters if self.from_file else self.settings
+
     def told(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Those of ``parameters`` that an analyst may set and that are not what they are anyway."""
         known = {name: value for name, value in parameters.items() if name in self.settings}
@@ -252,8 +260,10 @@ class Spec:
         if workload is not None and workload.strata is not None:
             if self.continuous:
                 return WITH_NOISE
-            if self.name.startswith("own("):
-                return "A matrix of your own keeps every column secret: say on the Data page that the collector knows none."
+            if self.from_file:
+                return (
+                    "A strategy matrix keeps every column secret: say on the Data page that the collector knows none."
+                )
             designs = workload.strata.designs  # each has a mechanism of its own
             return next(filter(None, (self.unsuitable(few.n, epsilon, few) for few in designs)), None)
         low, high = self.epsilon_range

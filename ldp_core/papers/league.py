@@ -50,7 +50,7 @@ Row = tuple[str, float, str, float, float, float]
 
 def names() -> list[str]:
     """The mechanisms of the league: all that answer more than surveys, and some variants."""
-    return [*(name for name, entry in library.REGISTRY.items() if not entry.surveys_only), *VARIANTS]
+    return [*(name for name in library.names() if not library.spec(name).surveys_only), *VARIANTS]
 
 
 def compute(

@@ -11,7 +11,7 @@ import os
 import streamlit as st
 
 from ldp_core.deploy import collector
-from ldp_core.limits import MOST_HELD_BYTES
+from ldp_core.limits import MOST_SERVER_BYTES
 
 EVERY = 10.0
 """Seconds between looks for sessions whose tab has gone."""
@@ -71,8 +71,9 @@ def holding() -> str:
     return (
         "A refresh or a lost connection loses nothing: data, designs, results and running work are held in the memory of this server "
         f"for {held}, and only the same browser gets them back, by a cookie with a random number. A copied address opens "
-        "nothing. A second tab beside an open one starts with a design of its own. In all, at most "
-        f"{MOST_HELD_BYTES / 2**30:.0f} GB are held for people whose page is closed: whoever left first is forgotten first."
+        "nothing. A second tab beside an open one starts with a design of its own. For everybody together at most "
+        f"{MOST_SERVER_BYTES / 2**30:g} GB of results, earlier tables and tables of closed pages are held: results used longest ago are dropped "
+        "first and worked out again when they are asked for, and then who closed the page first is forgotten first."
     )
 
 

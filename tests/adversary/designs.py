@@ -1,7 +1,6 @@
 """Random valid designs, small enough that everything about them can be built; names are hostile where that is allowed."""
 
 import base64
-import hashlib
 import random
 import struct
 import zlib
@@ -132,56 +131,23 @@ def data(rng: random.Random) -> dict[str, Any] | None:
     )
 
 
-def matrix(rng: random.Random, look: int) -> tuple[dict[str, Any], str]:
-    """A strategy matrix of somebody's own as a design holds it, most often a sound one, and its name as that of a mechanism."""
-    types, called = rng.choice([2, 3, 5]), rng.choice(["Ours", "my own", "A-1"]) + f" {look}"
+def matrix(rng: random.Random) -> str:
+    """A strategy matrix from a file as a design holds it, most often a sound one."""
+    types = rng.choice([2, 3, 5])
     own = rng.choice([33, 40, 48, 63]) / 64  # what is left is shared exactly: by 1, 2 or 4
     table = [[own if y == u else (1 - own) / (types - 1) for u in range(types)] for y in range(types)]
-    flaw = rng.choice([None] * 12 + ["table", "packing", "size", "name", "look", "reports", "types", "text"])
-    if flaw == "table":
+    if rng.random() < 0.1:
         table[0][0] = rng.choice([own + 2.0**-53, 0.0, -own, float("nan"), float("inf"), 1e308])
-    numbers = b"".join(struct.pack("<d", value) for row in table for value in row)
-    wrong = {
-        "packing": zlib.compress(numbers)[:-9],
-        "size": rng.choice([zlib.compress(numbers[:-8]), zlib.compress(b""), LARGE]),
-    }
-    told = {
-        "name": called,
-        "look": look,
-        "reports": types,
-        "types": types,
-        "data": base64.b64encode(wrong.get(flaw or "", zlib.compress(numbers))).decode(),
-    }
-    others = {
-        "name": [text(rng), "OUE", "Ours" * 30],
-        "look": [0, 1, 99],
-        "reports": [1, types + 1, 2**21],
-        "types": [0, 2**20],
-        "text": [text(rng), "", "=" * 8],
-    }
-    if flaw in others:
-        told["data" if flaw == "text" else flaw] = rng.choice(others[flaw])
-    digest = hashlib.sha256(repr((types, types)).encode() + numbers).hexdigest()[:32]
-    return told, f"own(name={told['name']}, look={told['look']}, matrix={digest})"
-
-
-def with_own(rng: random.Random, document: dict[str, Any]) -> dict[str, Any]:
-    """The document with supplied matrices, of which it may use one, or with the name of a matrix
-    that it does not hold."""
-    held = [matrix(rng, look) for look in range(1, rng.choice([2, 2, 2, 3, 8]))]
-    named = rng.choice([*(called for _, called in held)] * 9 + ["own(name=Ours, look=1, matrix=" + "0" * 32 + ")"])
-    used = [{}, {"compared": [*document["compared"], named]}, {"mechanism": {"name": named, "parameters": {}}}]
-    return {**document, "version": rng.choice([10] * 9 + [7]), "own": [told for told, _ in held], **rng.choice(used)}
+    numbers = zlib.compress(b"".join(struct.pack("<d", value) for row in table for value in row))
+    if rng.random() < 0.1:
+        numbers = rng.choice([numbers[:-9], zlib.compress(b""), LARGE])
+    size = rng.choice([f"{types}x{types}"] * 9 + [f"{types + 1}x{types}", "1000000x1000000", "0x2", text(rng)])
+    return f"{size}:{base64.b64encode(numbers).decode()}"
 
 
 def document(rng: random.Random) -> dict[str, Any]:
     """A document of the present version that is valid, except perhaps in how its parts fit
     together."""
-    made = _document(rng)
-    return with_own(rng, made) if rng.random() < 0.2 else made
-
-
-def _document(rng: random.Random) -> dict[str, Any]:
     names = distinct(rng, name, 1, 3)
     told = rng.choice([{}] * 4 + [{"centre": 0.25}, {"concentration": 0.5, "draw": 3}])
     shapes = {0: ["data", "uniform", "zipf", "bell"], 1: ["cauchy"], 2: ["dirichlet"]}[len(told)]
@@ -199,15 +165,19 @@ def _document(rng: random.Random) -> dict[str, Any]:
         "workload": rng.choice([None, *[{"parts": [part(rng, names) for _ in range(rng.randint(1, 3))]}] * 5]),
         "epsilon": rng.choice(["1", "0.5", "1e-1", "20", "0.001", ".5", "2."]),
         "reports_per_user": rng.choice([1, 2, 1000]),
-        "mechanism": {
-            "name": rng.choice(["optimized", "haar", "hierarchical", text(rng)]),
-            "parameters": rng.choice([{}, {"branching": 4}]),
-        },
+        "mechanism": rng.choice(
+            [
+                {
+                    "name": rng.choice(["optimized", "haar", "hierarchical", text(rng)]),
+                    "parameters": rng.choice([{}, {"branching": 4}]),
+                },
+                {"name": "own", "parameters": {"matrix": matrix(rng)}},
+            ]
+        ),
         "compared": ["randomized_response", text(rng), *rng.choice([[], ["oue(reconstruction=standard)"]])],
         "targets": rng.choice([None, {rng.choice(["points", "points of the group", *names]): target(rng)}]),
         "planning": rng.choice(["people", "even"]),
         "rates": rng.choice([None, [rng.choice([None, rates(rng)]) for _ in range(rng.randint(1, 3))]]),
-        "own": [],
         "types": rng.choice(["distinguished", "all"]),
         "simulation": {"seed": rng.choice([0, 2**63 - 1]), "trials": 20, "estimators": ["unbiased"]},
         "optimizer": {

@@ -20,7 +20,6 @@ from ldp_core.designs import Configuration, MechanismRecipe, Population, Workloa
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.setting import Fit, NotFitted
 from ldp_core.designs.standalone import ready, realise
-from ldp_core.designs.supplied_tables import SuppliedTable
 from ldp_core.optimize import strategy
 from ldp_core.optimize.closed_form import candidates
 from ldp_core.people import Records
@@ -164,12 +163,11 @@ def own_matrix():
     """Randomized response on six bins, in a supplied matrix."""
     share = 1 / (math.e**2 * (1 - 1e-9) + 5)
     rows = (np.full((6, 6), share) + np.eye(6) * (1 - 6 * share)).tolist()
-    own = SuppliedTable.from_file("\n".join(",".join(map(repr, row)) for row in rows).encode(), "my own", [], 6)
+    matrix = library.own.packed("\n".join(",".join(map(repr, row)) for row in rows).encode(), 6)
     return designed("bins", "optimized").with_(
         domain=Domain(attributes=(bins("x", 6),)),
         workload=WorkloadRecipe(parts=(HistogramPart(attribute="x"), PrefixPart(attribute="x"))),
-        mechanism=MechanismRecipe(name=own.mechanism),
-        own=(own,),
+        mechanism=MechanismRecipe(name="own", parameters={"matrix": matrix}),
     )
 
 

@@ -14,7 +14,6 @@ from ldp_core.designs import (
     Population,
     SampleData,
     Simulation,
-    SuppliedTable,
     UploadedData,
     WorkloadRecipe,
     former,
@@ -74,7 +73,6 @@ CHANGES = {
     "rates": (*[None] * 4, PlanningRates(ratios=[[0.25, None]], sizes=[[0.1, 0.0]])),
     "simulation": Simulation(seed=1),
     "optimizer": Optimizer(seed=1),
-    "own": (SuppliedTable.from_file(b"0.4,0.6\n0.6,0.4", "Ours", [], 2),),
     "types": "all",
 }
 
@@ -132,7 +130,7 @@ def test_what_was_taken_of_planning_data_goes_with_its_questions():
 def test_files_of_this_version_keep_the_digests_that_they_record():
     asked = (HistogramPart(attribute="transport"), PrefixPart(attribute="age"), RangesPart(attribute="age"))
     design = Configuration(domain=Domain(attributes=(TRANSPORT, AGE)), workload=WorkloadRecipe(parts=asked))
-    assert design.digest().startswith("4a8bd62379a2b98b")
+    assert design.digest().startswith("000397904be82b6b")
 
 
 def test_a_file_of_version_9_means_what_it_meant():
@@ -142,7 +140,7 @@ def test_a_file_of_version_9_means_what_it_meant():
     written = document(asked.with_(optimizer=Optimizer(aim="worst_case")))
     for key in ("targets", "planning", "rates"):
         del written[key]
-    written |= {"version": 9, "target_alpha": 0.0025, "difference": None, "detection": {"difference": 0.05}}
+    written |= {"version": 9, "own": [], "target_alpha": 0.0025, "difference": None, "detection": {"difference": 0.05}}
     written["simulation"]["prior_people"] = None
     found = load_configuration(json.dumps(written))
     (part,) = found.parts
@@ -151,6 +149,8 @@ def test_a_file_of_version_9_means_what_it_meant():
     assert found.with_(targets=None, workload=asked.workload, optimizer=Optimizer()) == asked
     written["difference"] = "smallest"
     assert load_configuration(json.dumps(written)).targets is None
+    written["own"] = [{"name": "Ours", "look": 1, "reports": 2, "types": 2, "data": "AAAA"}]
+    assert "brings strategy matrices along as version 9" in complaint(json.dumps(written))
 
 
 def test_changing_validates_and_leaves_the_original_alone():
@@ -246,7 +246,7 @@ def test_an_edited_file_is_refused_naming_the_place(path, value, reason):
 
 @pytest.mark.parametrize("key", Configuration.model_fields)
 def test_a_missing_key_is_never_replaced_by_a_default(key):
-    content = document(FULL.with_(own=CHANGES["own"]))
+    content = document(FULL)
     del content[key]
     assert key in complaint(json.dumps(content))
 

@@ -22,7 +22,7 @@ OPTIONS = {"posterior": {"draws": 100, "burn_in": 0}}
 
 
 def built(workload):
-    answering = [name for name, spec in library.REGISTRY.items() if spec.unsuitable(8, 1.0, workload) is None]
+    answering = [name for name in library.names() if library.spec(name).unsuitable(8, 1.0, workload) is None]
     for name in answering:
         fitted = {"workload": workload} if library.spec(name).needs_workload else {"n": 8}
         for parameters in VARIANTS.get(name, [{}]):

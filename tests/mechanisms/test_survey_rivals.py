@@ -114,7 +114,7 @@ def test_what_does_not_fit_is_refused():
 
 # --- in the library --------------------------------------------------------------------------------------------------
 
-OTHERS = [name for name, spec in library.REGISTRY.items() if not spec.surveys_only]
+OTHERS = [name for name in library.names() if not library.spec(name).surveys_only]
 
 
 def test_they_are_for_surveys_only():

@@ -39,7 +39,8 @@ def fitted(brief):
 
 
 def test_what_is_dear_goes_last(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_RESULT_BYTES", 100)
+    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", 100)
+    monkeypatch.setattr(Results, "beside", 0)
     results = Results()
     results.put("fit", "fit", 60, expensive=True)
     results.put("picture", "picture", 30)
@@ -65,7 +66,8 @@ def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
         fitted.session.setting.fitted("optimized").mechanism.bytes_held
         + fitted.session.setting.proof("worst_case").size
     )
-    monkeypatch.setattr(kept, "MOST_RESULT_BYTES", held + 1000)
+    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", held + 1000)
+    monkeypatch.setattr(Results, "beside", 0)
     for page in ("design", "compare", "bounds", "design", "start", "design"):
         fitted.go(page)
     assert fitted.session.setting.fitted("optimized") is not None
@@ -73,11 +75,50 @@ def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
     assert "People needed" in fitted.words
 
 
+def dear(session):
+    """The keys and bytes of its fits and proofs."""
+    return {key: held.size for key, held in session.results._items.items() if held.expensive}
+
+
+def test_sessions_share_one_limit_and_what_was_used_longest_ago_comes_back(fitted, another, monkeypatch):
+    def fit():
+        other = chosen(another().sample(page="design"))
+        other.session.change(optimizer=Optimizer(max_rounds=20))
+        return other.press("optimise").finish()
+
+    needed, before = fitted.metric("People needed"), dear(fitted.session)
+    second = fit()
+    held = dear(second.session)
+    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", int(2.5 * sum(held.values())))
+    monkeypatch.setattr(Results, "beside", 0)
+    third = fit()
+    assert before.keys() - dear(fitted.session).keys()
+    assert dear(second.session) == held
+    assert dear(third.session) == held
+    every = [one for app in (fitted, second, third) for one in app.session.results._items.values() if one.size]
+    assert sum(one.size for one in every) - max(every, key=lambda one: one.used).size <= kept.MOST_SERVER_BYTES
+    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", limits.MOST_SERVER_BYTES)
+    fitted.go("design")
+    again = fitted.press("optimise").finish() if fitted.has("button", "optimise") else fitted.finish()
+    assert again.metric("People needed") == needed
+    assert dear(fitted.session) == before
+
+
+def test_tables_on_no_screen_take_room_from_results(monkeypatch):
+    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", 100)
+    monkeypatch.setattr(Results, "beside", 0)
+    results = Results()
+    results.put("earlier", 1, 40, expensive=True)
+    results.put("later", 2, 40, expensive=True)
+    Results.make_room(beside=30)
+    assert (results.get("earlier"), results.get("later")) == (None, 2)
+
+
 @pytest.mark.parametrize("lost", [("fitted:",), ("",)])
 def test_every_page_survives_what_is_missing(fitted, lost):
     for page in PAGES:
         results = fitted.session.results
-        with results._lock:  # what the page before has begun may still add to them
+        with kept._LOCK:  # what the page before has begun may still add to them
             for key in [key for key in results._items if key.startswith(lost)]:
                 del results._items[key]
         fitted.go(page)
@@ -104,4 +145,4 @@ def test_one_limit_is_known_on_every_page(app, lower):
 def test_fewer_rows_for_more_types_fit_what_is_kept():
     """The largest fit, with the rows found in its last round, and its proof."""
     for n in (512, 1024, 1800, 2048):
-        assert 3 * 8 * n * (rows_held(n) + n) + 2 * 8 * n**2 <= limits.MOST_RESULT_BYTES
+        assert 3 * 8 * n * (rows_held(n) + n) + 2 * 8 * n**2 <= limits.MOST_SERVER_BYTES

@@ -23,7 +23,7 @@ def test_fits_run_from_the_compare_page_and_join_the_table(app):
 FAMILIES = [
     next(name for name in names if not library.spec(name).fitted)
     for group, names in settings.GROUPS.items()
-    if not all(library.spec(name).fitted or library.spec(name).surveys_only for name in names)
+    if group != "yours" and not all(library.spec(name).fitted or library.spec(name).surveys_only for name in names)
 ]
 
 
@@ -51,16 +51,16 @@ def test_a_mechanism_of_each_family_opens_on_the_design_page_with_all_its_choice
 def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app):
     app.sample("working_lives.csv", "design")
     workload, epsilon = app.workload, app.session.configuration.epsilon_value
-    reasons = {name: library.spec(name).unsuitable(workload.n, epsilon, workload) for name in library.names()}
+    reasons = {name: library.spec(name).unsuitable(workload.n, epsilon, workload) for name in library.REGISTRY}
     shown = app.at.selectbox(key="mechanism").options
     runs = {
         library.spec(name).full_title + ("" if name == "optimized" else f" · {settings.group(name)}")
-        for name in library.names()
+        for name in library.REGISTRY
         if reasons[name] is None
     }
     assert shown[0] == library.spec("optimized").title
     assert set(shown) == runs
-    others = [name for name in library.names() if reasons[name] is not None]
+    others = [name for name in library.REGISTRY if reasons[name] is not None]
     assert f"{len(others)} mechanisms unavailable (why?)" in [fold.label for fold in app.at.expander]
     assert all(f"**{library.spec(name).title}**" in app.words.replace("\\", "") for name in others)
-    assert sorted(name for names in settings.GROUPS.values() for name in names) == sorted(library.names())
+    assert sorted(name for names in settings.GROUPS.values() for name in names) == sorted(library.REGISTRY)

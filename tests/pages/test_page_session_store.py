@@ -123,17 +123,30 @@ def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
     states = [seated(store, str(i)) for i in range(4)]
     for i, state in enumerate(states):
         data_actions.upload(state, b"age\n" + b"1\n2\n" * 500, f"{i}.csv")
-        state.results.put("large", i, 50_000)
-        assert 50_000 < state.weight < 100_000
-    for now, gone in enumerate([2, 0, 1]):  # the last one stays and is no matter of room
+    size = states[0].source.size
+    assert [state.weight(shown=False) for state in states] == [size] * 4
+    for now, gone in enumerate([2, 0, 1]):  # the last one stays, and what it shows is no matter of room
         here.discard(f"tab of {gone}")
         assert not store.look(float(now), here.__contains__, KEPT, RETURNS, ROOM)
-    room = states[0].weight + states[1].weight
-    assert store.look(3.0, here.__contains__, KEPT, RETURNS, room)
+    assert store.look(3.0, here.__contains__, KEPT, RETURNS, 2 * size)
     assert [store.holds(state) for state in states] == [True, True, False, True]
-    assert not store.look(4.0, here.__contains__, KEPT, RETURNS, room)
+    assert not store.look(4.0, here.__contains__, KEPT, RETURNS, 2 * size)
     assert store.look(5.0, here.__contains__, KEPT, RETURNS, 0)
     assert [store.holds(state) for state in states] == [False, False, False, True]
+
+
+def test_where_nobody_has_left_earlier_tables_go_and_that_is_said():
+    store = SessionStore(Jobs())
+    few, many = seated(store, "few"), seated(store, "many")
+    for state, uploads in ((few, 2), (many, 3)):
+        for i in range(uploads):
+            data_actions.upload(state, b"age\n" + b"1\n2\n" * (500 + i), f"{i}.csv")
+    assert store.look(0.0, lambda tab: True, KEPT, RETURNS, few.weight(shown=True))
+    assert (bool(few.history.past), many.history.past) == (True, [])
+    assert len(many.source.table) == 1004
+    assert "earlier steps can no longer be undone" in many.notices[-1][1]
+    gc.collect()
+    assert not store.look(1.0, lambda tab: True, KEPT, RETURNS, few.weight(shown=True))
 
 
 def test_the_largest_upload_stays_in_memory():
@@ -176,7 +189,7 @@ def test_the_settings_are_those_of_the_server(monkeypatch):
     monkeypatch.delenv("LDP_HELD_SECONDS", raising=False)
     assert promises.returns_within() == st.config.get_option("server.disconnectedSessionTTL") == 120
     assert promises.held_for() == promises.kept_for() == 3600
-    assert f"{limits.MOST_HELD_BYTES // 2**30} GB" in promises.holding()
+    assert f"{limits.MOST_SERVER_BYTES / 2**30} GB" in promises.holding()
 
 
 def test_what_is_changed_while_everything_is_forgotten_is_no_error(app):

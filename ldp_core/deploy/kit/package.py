@@ -42,7 +42,8 @@ def outcome_of(setting: Setting, figures: bool = False) -> dict[str, Any]:
     columns = [] if c.domain is None else [attribute.name for attribute in c.domain.attributes]
     explanation = mechanism.explain_with(columns)
     stated = {"name": c.mechanism.name, "parameters": mechanism.parameters, "explanation": explanation}
-    if library.spec(c.mechanism.name).fitted:
+    spec = library.spec(c.mechanism.name)
+    if spec.fitted or spec.from_file:
         loaded = setting.from_file(setting.chosen)
         stated["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
     expected: dict[str, Any]

@@ -73,11 +73,6 @@ class SweepPoint:
     workload: Workload
     epsilon: float
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    own: library.table_strategies.TableStrategy | None = field(default=None, compare=False)
-    """The matrix that ``name`` names, where it is one somebody supplied: a point holds what it is built from."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "own", self.own or library.table_strategies.find(self.name))
 
     def __repr__(self) -> str:
         return f"<SweepPoint: {self.name}, epsilon {self.epsilon:g}, {self.workload!r}>"

@@ -64,8 +64,7 @@ def catalogue(state: Session) -> None:
     if fold is None:
         return
     with fold:
-        own = [supplied.mechanism for supplied in state.configuration.own]
-        every = frames.catalogue(design.domain.size, design.epsilon, design.workload, own)
+        every = frames.catalogue(design.domain.size, design.epsilon, design.workload)
         listing.show_table(
             every,
             "What every mechanism was made for, and what it costs.",

@@ -8,11 +8,11 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import designs, library, wording
-from ldp_core.designs import choices
 from ldp_core.library import Spec
+from ldp_core.limits import MOST_MATRIX_BYTES
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui import privacy_accuracy
-from pages.ui.controls import change, control, pick
+from pages.ui.controls import UNCHANGED, change, control, pick, take_file
 from pages.ui.priors import histogram_box
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.words import CASES, case_title, plain
@@ -32,9 +32,9 @@ GROUPS = {
     "means": ("duchi", "piecewise", "hybrid"),
     "noise": ("gaussian", "rejection_gaussian", "ball_sampling", "adaptive"),
     "surveys": ("sampled_sets",),
-    "yours": (),
+    "yours": ("own",),
 }
-"""Mechanisms are grouped by purpose. The last group has those from a file."""
+"""Mechanisms are grouped by purpose."""
 PARAMETERS = {
     "branching": "Branching factor",
     "size": "Size of a set",
@@ -134,7 +134,7 @@ def mechanism_control(state: Session) -> None:
         name,
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
         options=sorted(
-            (n for n in choices.offered(state.configuration) if n not in reasons or n == name),
+            (n for n in library.REGISTRY if n not in reasons or n == name),
             key=lambda n: order.index(group(n)),
         ),
         format_func=lambda n: (
@@ -146,7 +146,30 @@ def mechanism_control(state: Session) -> None:
 
 def group(name: str) -> str:
     """The group of a mechanism: one of `GROUPS`."""
-    return next((kind for kind, names in GROUPS.items() if name in names), "yours")
+    return next(kind for kind, names in GROUPS.items() if name in names)
+
+
+def file_control(state: Session) -> None:
+    """The file of a mechanism that comes from one; it is read at once, as the uploader forgets it when the page changes."""
+    if not library.spec(state.configuration.mechanism.name).from_file:
+        return
+    types = state.setting.domain.size
+
+    def take(file: Any) -> None:
+        matrix = library.own.packed(file.getvalue(), types, state.setting.labels)
+        state.change(mechanism=choose_mechanism("own", matrix=matrix))
+
+    take_file(
+        state,
+        "own",
+        f"One row per report, one column for each of the {types:,} types",
+        take,
+        UNCHANGED,
+        type=["csv", "txt", "tsv", "npy", "npz"],
+        max_upload_size=MOST_MATRIX_BYTES // 1_000_000,
+        help="Each number is how likely people of that type send that report, so every column sums to 1. A file with a row for each "
+        "type, where rows sum to 1, is turned round. It is audited and kept in this design and its file.",
+    )
 
 
 def unavailable(state: Session) -> None:

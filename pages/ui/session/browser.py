@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from ldp_core.designs import Results
 from pages.ui import promises
 from pages.ui.streamlit_fixes import run_context
 from pages.ui.tasks.jobs import Jobs, jobs
@@ -160,9 +161,9 @@ class SessionStore:
 
     def look(self, now: float, lives: Lives, kept_for: float, returns_within: float, most_bytes: int) -> bool:
         """Forget sessions missed for ``kept_for`` seconds, and unused sessions not resumed within
-        ``returns_within``. While the missed sessions hold more than ``most_bytes``, forget the one
-        missed longest. Returns whether anything was freed since the
-        last look."""
+        ``returns_within``. While the tables that no screen shows hold more than ``most_bytes``, forget the session missed longest, and
+        where none is missed, the steps of the one that holds most. Results have what is left. Returns whether anything was freed
+        since the last look."""
         with self._lock:
             for seat in list(self._seats.values()):
                 if lives(seat.tab):
@@ -171,13 +172,17 @@ class SessionStore:
                     seat.gone = now
                 elif now - seat.gone > (kept_for if seat.state.touched else returns_within):
                     self._forget(seat)
-            missed = sorted(
-                ((seat.gone, seat) for seat in self._seats.values() if seat.gone is not None), key=lambda it: it[0]
-            )
-            weights = [seat.state.weight for _, seat in missed]
-            for i, (_, seat) in enumerate(missed):
-                if sum(weights[i:]) > most_bytes:
+            weights = {seat.state.id: seat.state.weight(shown=seat.gone is None) for seat in self._seats.values()}
+            missed = [(seat.gone, seat) for seat in self._seats.values() if seat.gone is not None]
+            for _, seat in sorted(missed, key=lambda it: it[0]):
+                if sum(weights.values()) > most_bytes:
                     self._forget(seat)
+                    del weights[seat.state.id]
+            steps = [name for name in weights if self._seats[name].state.history.past]
+            if steps and sum(weights.values()) > most_bytes:
+                self._seats[max(steps, key=weights.__getitem__)].state.forget_steps()
+                self._freed = True
+            Results.make_room(beside=sum(weights.values()))
             freed, self._freed = self._freed, False
             return freed
 

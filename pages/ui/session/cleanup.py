@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core.limits import MOST_HELD_BYTES
+from ldp_core.limits import MOST_SERVER_BYTES
 from pages.ui import promises
 from pages.ui.session.browser import SessionStore, session_store
 from pages.ui.streamlit_fixes import tab_storage
@@ -33,7 +33,7 @@ def _watch(store: SessionStore) -> None:
     known: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
     while True:
         time.sleep(promises.EVERY)
-        now, limits = time.monotonic(), (promises.kept_for(), promises.returns_within(), MOST_HELD_BYTES)
+        now, limits = time.monotonic(), (promises.kept_for(), promises.returns_within(), MOST_SERVER_BYTES)
         freed = store.look(now, tab_storage.is_open, *limits)
         if tab_storage.expire(known) or freed:
             gc.collect()  # states and closures refer to each other in circles

@@ -45,8 +45,8 @@ FORGOTTEN = "What this tab showed before has been forgotten."
 WENT = (ELSEWHERE, FORGOTTEN)
 """Notices of what went without being asked: whoever turns a page has not read them yet."""
 NO_ROOM = (
-    "Results of this size do not all fit beside each other: of what was fitted and proved before, what you used longest ago is "
-    "dropped when the new result is there."
+    "Results of this size do not all fit beside each other: of what was fitted and proved on this server before, what was used longest "
+    "ago is dropped when the new result is there."
 )
 
 
@@ -338,10 +338,15 @@ class Session:
         steps = bool(history.past or history.future or saved.designs or saved.deleted)
         return changed or steps or bool(self.view.get("collected"))
 
-    @property
-    def weight(self) -> int:
-        """Bytes of its tables and results, roughly."""
-        return sum(source.size for source in list(self._tables)) + self.results.bytes
+    def weight(self, shown: bool) -> int:
+        """Bytes of its tables, roughly, but for the one on screen where it is ``shown``."""
+        return sum(source.size for source in list(self._tables) if not (shown and source is self.source))
+
+    def forget_steps(self) -> None:
+        """Nothing can be undone any more: others need the memory."""
+        for design in (self.history, *self.saved.designs):
+            design.past, design.future = [], []
+        self.notices.append(("info", "The memory of the server is full: earlier steps can no longer be undone."))
 
     def standing_for(self, history: History) -> Session:
         """A saved design with the results of this session, to look at; this session itself for the one on screen."""
@@ -387,5 +392,5 @@ def session() -> Session:
 def choose_mechanism(name: str, **parameters: Any) -> MechanismRecipe:
     """A recipe of a mechanism or variant, with those of the parameters that can still be set."""
     spec = library.spec(name)
-    more = {k: v for k, v in parameters.items() if k in spec.settings}
+    more = {k: v for k, v in parameters.items() if k in spec.recorded}
     return MechanismRecipe(name=spec.mechanism, parameters={**spec.fixed, **more})
