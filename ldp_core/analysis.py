@@ -172,7 +172,7 @@ def sample_complexity(mechanism: Mechanism, workload: Workload, alpha: float = D
 
     >>> mechanism = ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0)
     >>> round(ldp.analysis.sample_complexity(mechanism, ldp.workloads.prefix(64), alpha=0.01))
-    2848
+    1466
     """
     return users_for(worst_case_variance(mechanism, workload), workload.squared_weights, alpha)
 

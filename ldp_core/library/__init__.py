@@ -137,9 +137,9 @@ def create(
     >>> ldp.mechanisms.create("subset_selection", n=64, epsilon=1.0)
     <subset_selection mechanism: 64 types, epsilon 1, size 17>
     >>> ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0, branching=8).bits_per_report
-    8.0
+    29.0
     >>> ldp.mechanisms.create("hierarchical(branching=8)", n=64, epsilon=1.0).bits_per_report
-    8.0
+    29.0
     >>> ldp.mechanisms.create("matrix_l2", epsilon=1.0, workload=ldp.workloads.prefix(8), delta=1e-6, max_rounds=10)
     <matrix_l2 mechanism: 8 types, epsilon 1, delta 1e-06, rounds 10>
     >>> few = ldp.workloads.custom([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0]])

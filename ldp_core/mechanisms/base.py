@@ -208,7 +208,7 @@ class Mechanism(ABC):
 
     >>> mechanism = ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0)
     >>> mechanism
-    <hierarchical mechanism: 64 types, epsilon 1, branching 4, oracle hadamard, reconstruction optimal>
+    <hierarchical mechanism: 64 types, epsilon 1, branching 4, oracle subset_selection, reconstruction consistent>
     >>> reports = mechanism.simulate(np.full(64, 100), np.random.default_rng(0))
     >>> reports.users, mechanism.estimate(reports).counts().shape
     (6400, (64,))

@@ -3,8 +3,9 @@ import json
 import numpy as np
 import pytest
 
+from ldp_core import library
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
-from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions
+from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions, build_domain
 from ldp_core.designs import (
     Configuration,
     ConfigurationError,
@@ -55,7 +56,7 @@ FULL = Configuration(
             MarginalsPart(groups=[["transport"]]),
         )
     ),
-    mechanism=MechanismRecipe(name="hierarchical", parameters={"branching": 4, "oracle": "hadamard"}),
+    mechanism=MechanismRecipe(name="hierarchical", parameters={"oracle": "hadamard", "reconstruction": "optimal"}),
 )
 
 # A value different from FULL's for every field an analyst can change.
@@ -151,6 +152,27 @@ def test_a_file_of_version_9_means_what_it_meant():
     assert load_configuration(json.dumps(written)).targets is None
     written["own"] = [{"name": "Ours", "look": 1, "reports": 2, "types": 2, "data": "AAAA"}]
     assert "brings strategy matrices along as version 9" in complaint(json.dumps(written))
+
+
+@pytest.mark.parametrize(("bins", "day"), [(64, ("hadamard", "optimal")), (4096, ("oue", "consistent"))])
+def test_trees_of_version_9_have_the_defaults_of_their_day(bins, day):
+    recipe = NumericRecipe(column="age", method="range", low=0, high=bins - 1, bins=bins, integer=True)
+    (age,) = build_domain([recipe]).attributes
+    names = ("hierarchical", "hierarchical(branching=8)", "hierarchical(reconstruction=raw)", "haar")
+    asked = Configuration(
+        domain=Domain(attributes=(age, TRANSPORT)),
+        workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"),)),
+        mechanism=MechanismRecipe(name="hierarchical", parameters={"branching": 2}),
+        compared=names,
+    )
+    of_day = f"oracle={day[0]}, reconstruction={day[1]}"
+    variants = (f"hierarchical(branching=8, {of_day})", f"hierarchical(oracle={day[0]}, reconstruction=raw)", "haar")
+    found = load_configuration(json.dumps(document(asked) | {"version": 9, "target_alpha": 0.01, "difference": None}))
+    assert found.mechanism.parameters == {"branching": 2, "oracle": day[0], "reconstruction": day[1]}
+    assert tuple(library.spec(name).name for name in found.compared) == ("hierarchical", *variants)
+    other = document(asked.with_(mechanism=MechanismRecipe(name="haar"))) | {"version": 9}
+    found = load_configuration(json.dumps(other | {"target_alpha": 0.01, "difference": None}))
+    assert [library.spec(name).name for name in found.compared] == [f"hierarchical({of_day})", *variants]
 
 
 def test_changing_validates_and_leaves_the_original_alone():

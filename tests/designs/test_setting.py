@@ -1,5 +1,7 @@
 """A configuration outside the app stands for what it stands for in the app: the same people, questions, mechanisms and figures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,6 +23,7 @@ from ldp_core.designs import (
     ready,
     realise,
 )
+from ldp_core.designs.results import Results
 from ldp_core.workloads import HistogramPart, PrefixPart
 from pages.ui.session import exchange
 from pages.ui.session.history import History, SavedDesigns
@@ -42,6 +45,22 @@ OF_SAMPLE = DECLARED.with_(
     domain=None,
     population=Population(users=None, origin="data", shape="data"),
 )
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_files_say_what_a_mechanism_chose_itself(known):
+    """So that another version with other defaults builds the same one; what depends on epsilon stays open."""
+    answers = ANSWERS.attributes[0].model_copy(update={"known": known})
+    setting = ready(DECLARED.with_(domain=Domain(attributes=(AGES, answers))))
+    written = setting.written.mechanism.parameters
+    chosen = {"oracle": "subset_selection", "reconstruction": "consistent", "shares": "fitted"}
+    assert written == {"branching": 2, **chosen}
+    again = replace(setting, configuration=setting.written, results=Results())
+    assert again.chosen_mechanism.digest == setting.chosen_mechanism.digest
+    assert again.written == setting.written
+    for name in ("subset_selection", "optimized"):
+        other = setting.configuration.with_(mechanism=MechanismRecipe(name=name))
+        assert ready(other).written.mechanism.parameters == {}
 
 
 @pytest.mark.parametrize("aim", ["worst_case", "people", "histogram"])

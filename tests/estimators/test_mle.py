@@ -18,7 +18,7 @@ CASES = {
     "adaptive": {"workload": workloads.prefix(16)},
     "hrr": {"reconstruction": "transform"},
     "haar": {},
-    "hierarchical": {},
+    "hierarchical optimal": {"reconstruction": "optimal"},
     "hierarchical raw": {"reconstruction": "raw", "oracle": "hrr", "branching": 2},
     "hierarchical consistent": {"reconstruction": "consistent", "oracle": "randomized_response"},
     "subset_selection": {"size": 1},

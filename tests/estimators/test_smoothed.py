@@ -28,7 +28,7 @@ def rounds(Q, tally, n, ordinary, times):
 
 
 @pytest.mark.crossed
-@pytest.mark.parametrize("name", ["square_wave", "randomized_response", "haar", "hierarchical"])
+@pytest.mark.parametrize("name", ["square_wave", "randomized_response", "haar", "hierarchical(oracle=hadamard)"])
 @pytest.mark.parametrize("ordinary", [8, 6])
 def test_rounds_are_those_written_out(name, ordinary):
     mechanism = mechanisms.create(name, 8, 1.0)

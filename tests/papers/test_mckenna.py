@@ -10,7 +10,7 @@ from ldp_core.studies import sweep
 
 PANELS = {panel.key: panel for panel in mckenna.PAPER.panels}
 FIGURES = [key for key in PANELS if key.startswith(("mckenna-figure-1", "mckenna-figure-2"))]
-THEIRS = ["randomized_response", "hadamard", "hierarchical", "fourier", "matrix_l1", "matrix_l2"]
+THEIRS = ["randomized_response", "hadamard", mckenna.TREE, "fourier", "matrix_l1", "matrix_l2"]
 ACROSS_MACHINES = 0.01  # share by which a fit cut off by rounds may differ
 
 
@@ -36,7 +36,7 @@ def test_the_program_of_the_authors():
     frame = kept("mckenna-program").set_index("x")
     found, printed = frame["here"], frame["printed"]
     assert printed["Hierarchical"] == pytest.approx(5665.561344360352, rel=1e-9)
-    tree = library.create("hierarchical", 128, 1.0)
+    tree = library.create(mckenna.TREE, 128, 1.0)
     workload, strategy = workloads.prefix(128), tree.strategy
     # That program's way for what it does not optimise (Theorem 3.4).
     answers = workload.matrix @ np.linalg.pinv(strategy)
@@ -69,7 +69,7 @@ def test_table_1_is_worked_out_for_all_its_mechanisms():
     users = found.pivot(index="series", columns="x", values="here")
     assert users.loc["Histogram"].idxmin() == "Subset selection"
     assert users.loc["3-Way Marginals"].idxmin() == "Fourier"
-    trees, fourier = users["Hierarchical"], users["Fourier"]
+    trees, fourier = users[library.spec(mckenna.TREE).title], users["Fourier"]
     assert trees["All Range"] < fourier["All Range"] < trees["3-Way Marginals"]
 
 
@@ -132,7 +132,7 @@ def test_wnnls_gains_on_every_workload():
 )
 def test_stored_points_of_figure_2_on_few_types(family):
     frame = kept(f"mckenna-figure-2-{family.key}")
-    names = [name for name in frame["series"].unique() if name in library.REGISTRY]
+    names = [name for name in frame["series"].unique() if library.known(name)]
     found = sweep.sizes(names, family.on(512), 1.0, (8, 16), parameters={"matrix_l1": {"max_rounds": 50}}).points
     found = found[found["name"].isin(names)]
     assert len(found) == 18

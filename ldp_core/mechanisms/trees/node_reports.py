@@ -43,11 +43,11 @@ from ldp_core.workloads import Workload
 Oracle = ExchangeableMechanism | ExplicitMechanism
 """The mechanism that users report their nodes by: one that also gives the parts of a tree's variances."""
 NODE_ORACLES: dict[str, Callable[[int, float], Oracle]] = {
-    "hadamard": hadamard.build,
+    "subset_selection": SubsetSelection,
     "oue": partial(UnaryEncoding, "oue", reconstruction="standard"),
+    "hadamard": hadamard.build,
     "hrr": hrr.HadamardRandomizedResponse,
     "randomized_response": RandomizedResponse,
-    "subset_selection": SubsetSelection,
     "olh": partial(LocalHashing, reconstruction="standard"),
 }
 ORACLE_TITLES = {
