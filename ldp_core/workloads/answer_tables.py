@@ -70,11 +70,8 @@ def answer_tables(asked: Answers) -> list[AnswerTable]:
     found, shape = [], tuple(axis.size for axis in asked.axes)
     for k, line in enumerate(asked.lines):
         first, by, within = 0, list[Side](), line.asked
-        listed = (
-            line.told.without_strata.survey.groups
-            if line.told.survey
-            else groups(line.told.without_strata, shape, asked.axes)
-        )
+        whole = line.told.without_strata
+        listed = groups(whole, shape, asked.axes) if whole.survey is None else whole.survey.groups
         if within is not None:
             listed, inside = within.tables, within.groups[within.pair is not None :]
             by = [(asked.axes[i].name, asked.axes[i].labels) for i in inside]

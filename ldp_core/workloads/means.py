@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ldp_core import wording
-from ldp_core.people import Tables
+from ldp_core.people import People, Tables
 from ldp_core.workloads.answers import Asked, Unit
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
@@ -77,6 +77,14 @@ class _NumberPart(Part):
         counts, values = people.table((place,))[: axes[place].ordinary], middles(axes[place])[0]
         users = max(1, counts.sum())
         return unit, float(np.sqrt(counts @ (values - counts @ values / users) ** 2 / users))
+
+    def shift(self, axes: Sequence[Axis], people: People | None) -> np.ndarray:
+        place, *by = places_of(axes, [self.attribute, *self.by])
+        added = None if people is None else people.added(place, by)
+        if people is None or added is None:
+            return np.zeros(1)
+        counts = people.table((place, *by)).reshape(axes[place].size, -1)[: axes[place].ordinary]
+        return np.asarray((added - middles(axes[place])[0] @ counts) / people.users)
 
     def _axis(self, axes: Sequence[Axis]) -> Axis:
         axis = axes[places_of(axes, [self.attribute])[0]]
