@@ -357,6 +357,11 @@ class Line:
         return self.target.difference / reach(self.target) if isinstance(self.target, Detect) else self.target
 
     @property
+    def goal(self) -> float:
+        """The target as a number: a standard error, or a difference, in the unit of the answers, of totals for each person."""
+        return self.target.difference if isinstance(self.target, Detect) else self.target
+
+    @property
     def scale(self) -> float:
         """What the rows of `told` are multiplied by in a design, so that their errors are in targets and count as they should."""
         each = 1 if isinstance(self.target, Detect) else math.sqrt(self.told.num_queries)
@@ -529,6 +534,11 @@ class Answers:
     told: Workload
     norm: float
     axes: tuple[Axis, ...] = ()
+
+    @property
+    def coarse(self) -> list[str]:
+        """The questions whose answers bins alone may move by more than the target, however many people there are."""
+        return [line.question for line in self.lines if line.bins > line.goal]
 
 
 def default_targets(lines: Sequence[Line], people: Counts | None) -> dict[str, Target]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
@@ -30,6 +31,15 @@ def middles(axis: Axis) -> tuple[np.ndarray, float, float, float]:
     if axis.integer:
         low, high = np.ceil(low), np.append(np.ceil(high[:-1]) - 1, np.floor(high[-1]))
     return (low + high) / 2, float(low[0]), float(high[-1]), float((high - low).max() / 2)
+
+
+def bins_for(axis: Axis, off: float) -> int:
+    """How many bins of one width have middles that are off by at most so much; those of whole numbers hold equally many of these."""
+    _, low, high, _ = middles(axis)
+    if not axis.integer:
+        return math.ceil((high - low) / (2 * off))
+    values = round(high - low) + 1
+    return values // next(width for width in range(int(2 * off) + 1, 0, -1) if values % width == 0)
 
 
 def averageable(axis: Axis) -> bool:
