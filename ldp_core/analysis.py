@@ -370,12 +370,11 @@ def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Cas
         relative = size_variances(mechanism, line, counts, case, queries) / users
         variances, identified = variances * (1 + 3 * relative), relative <= LARGEST_SIZE_ERROR**2
     errors, finds, target = unit.factor * np.sqrt(variances), np.full(len(queries), np.nan), line.target
-    goal = target.difference if isinstance(target, Detect) else target
     if isinstance(target, Detect):
         compared = contrasts(mechanism, line, counts, case)
         finds = unit.factor * compared.difference(users, target.power, target.level)[queries]
         finds = np.where(np.isfinite(errors), finds, np.nan)
-        verdicts = judge(finds + line.bins, goal)
+        verdicts = judge(finds + line.bins, line.goal)
     else:
         verdicts = judge(
             errors + line.bins, largest_error(target, values) if line.key in (POINTS, OF_GROUP) else target
@@ -383,7 +382,7 @@ def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Cas
     verdicts = np.where(identified | (verdicts == ""), verdicts, NOISE)
     many = users if unit.total else 1.0
     numbers = {"value": many * values, "standard_error": many * errors, "bins": many * line.bins}
-    goals = {"target": many * goal, "finds": many * finds}
+    goals = {"target": many * line.goal, "finds": many * finds}
     names = [line.told.query_name(int(query)) for query in queries]
     said = {"line": k, "query": queries, "question": line.question, "name": names, "unit": line.key}
     return pd.DataFrame({**said, **numbers, **goals, "verdict": verdicts})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Protocol, runtime_checkable
@@ -57,6 +57,11 @@ class People(ABC):
         """(n,) users of each type; None where there are too many types to have a number each."""
         return None
 
+    def added(self, place: int, attributes: Sequence[int]) -> np.ndarray | None:
+        """(cells,) the numbers of the attribute at a place added up over the people in each cell of the table of ``attributes``; None where only
+        their bins are known."""
+        return None
+
     @property
     @abstractmethod
     def different(self) -> tuple[int, int]:
@@ -92,9 +97,9 @@ class People(ABC):
 class Counted(People):
     """People given as ``counts`` (n,) of all types, in a table of ``sizes``, the last attribute running fastest."""
 
-    def __init__(self, counts: np.ndarray, sizes: Sequence[int]):
+    def __init__(self, counts: np.ndarray, sizes: Sequence[int], sums: Mapping[int, np.ndarray] | None = None):
         super().__init__(sizes)
-        self.counts = np.asarray(counts)
+        self.counts, self.sums = np.asarray(counts), dict(sums or {})
         if self.counts.shape != (math.prod(self.sizes),):
             raise ValueError(
                 f"Counts must have one entry for each of the {magnitude(math.prod(self.sizes))} types; got shape {self.counts.shape}. Records "
@@ -111,7 +116,14 @@ class Counted(People):
 
     @cached_property
     def digest(self) -> str:
-        return hashlib.sha256(np.ascontiguousarray(self.counts, dtype=float).tobytes()).hexdigest()
+        hasher = hashlib.sha256(np.ascontiguousarray(self.counts, dtype=float).tobytes())
+        for place, own in sorted(self.sums.items()):
+            hasher.update(f"{place}:".encode() + own.tobytes())
+        return hasher.hexdigest()
+
+    def added(self, place: int, attributes: Sequence[int]) -> np.ndarray | None:
+        own = self.sums.get(place)
+        return None if own is None or not np.isfinite(own).all() else Counted(own, self.sizes).table(attributes)
 
     @property
     def different(self) -> tuple[int, int]:

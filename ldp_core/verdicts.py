@@ -5,6 +5,7 @@ The *target* of an answer is a standard error in its unit, or a difference that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,7 +114,12 @@ def errors_in_words(errors: pd.Series) -> str:
 
 
 def headline(
-    users: float, epsilon: str, needed: float, lines: pd.DataFrame | None = None, tally: Tally | None = None
+    users: float,
+    epsilon: str,
+    needed: float,
+    lines: pd.DataFrame | None = None,
+    tally: Tally | None = None,
+    coarse: Sequence[str] = (),
 ) -> str:
     """What a design comes to, in words.
 
@@ -122,11 +128,16 @@ def headline(
     users, epsilon : people of the design, and what it was given as.
     needed : the people it takes until every question meets its target.
     lines : of `ldp_core.analysis.question_lines`, and the ``tally`` of their answers; without them it is the people needed that are told.
+    coarse : the questions whose bins alone are beyond the target (`Answers.coarse`), which no number of people mends.
     """
     first = f"With {wording.plural(round(users), 'person', 'people')} at epsilon {epsilon}"
     takes = f"it takes {wording.needed(needed)} people until every question meets its target."
+    if coarse:
+        bins = f"bins alone may move {wording.listed(coarse, 3)} by more than the target, whatever the number of people: use finer bins."
+        takes = bins if needed <= users else f"{takes.replace('every', 'every other')} {wording.capital(bins)}"
+    enough = needed <= users and not coarse
     if lines is None or tally is None:
-        return f"{first} {'every question meets its target.' if needed <= users else takes}"
+        return f"{first} {'every question meets its target.' if enough else takes}"
     told = lines[lines["standard_error"].notna()]
     off = errors_in_words(told.groupby("unit", sort=False)["standard_error"].max())
     one = len(told) == 1 and tally.queries == 1
@@ -134,4 +145,4 @@ def headline(
     found = told.groupby("unit", sort=False)["finds"].max().dropna()
     finds = wording.listed([f"{in_unit(least, unit)} up" for unit, least in found.items()])
     said = f"{first} {who} off by {'' if one else 'up to '}{off}{f'; differences from {finds} are found' if finds else ''}. {tally.in_words()}"
-    return said if needed <= users else f"{said} {wording.capital(takes)}"
+    return said if enough else f"{said} {wording.capital(takes)}"

@@ -38,5 +38,6 @@ with place:
         button("Ask the default questions instead", "ask-default", "restart_alt", ask_default)
         layout.end()
     data_actions.unused_columns(state)
+    data_actions.coarse_bins(state)
     results.show(state, design, recipe.parts)
     layout.how_computed(WORKLOAD)

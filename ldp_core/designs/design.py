@@ -19,7 +19,7 @@ from ldp_core.designs import choices
 from ldp_core.designs.configuration import Configuration, DifferenceToDetect, PlanningRates
 from ldp_core.designs.results import Results
 from ldp_core.limits import MOST_SEARCH_SECONDS
-from ldp_core.people import Counted, Counts, Records, people_of
+from ldp_core.people import Counted, Counts, Records
 from ldp_core.run import Cancel, Interrupted, asked
 from ldp_core.workloads import Detect, Rates
 from ldp_core.workloads.answers import Target
@@ -298,7 +298,7 @@ def worked_out(
 def people_in(configuration: Configuration, domain: Domain, tally: tables.Tally | None) -> Counted | Records:
     """The people: those counted, or those expected; evenly spread if the data are not available."""
     if tally is not None:
-        return people_of(tally.counts, domain.shape)
+        return Counted(tally.counts, domain.shape, tally.sums) if isinstance(tally.counts, np.ndarray) else tally.counts
     declared = configuration.population
     shape = "uniform" if declared.shape == "data" else declared.shape
     return tables.expected_people(shape, domain.shape, declared.users or EXPECTED_USERS, **declared.parameters)

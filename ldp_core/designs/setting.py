@@ -420,10 +420,9 @@ class Setting(Proved):
         """What the design comes to, in words: see `verdicts.headline`; without single answers unless ``singly``."""
         needed = self.users_needed(mechanism, self.case)
         if not singly or analysis.too_many_types(self.workload):
-            return verdicts.headline(self.users, self.configuration.epsilon, needed)
-        return verdicts.headline(
-            self.users, self.configuration.epsilon, needed, self.lines(mechanism), self.tally(mechanism)
-        )
+            return verdicts.headline(self.users, self.configuration.epsilon, needed, coarse=self.answers.coarse)
+        judged = self.lines(mechanism), self.tally(mechanism)
+        return verdicts.headline(self.users, self.configuration.epsilon, needed, *judged, self.answers.coarse)
 
     def error(self, mechanism: Mechanism, case: str | None = None) -> float:
         """The error with the people of the design, in targets, of the question that needs the most people, in a case (that of the design)."""

@@ -34,6 +34,7 @@ from ldp_core.workloads.matrix_part import MatrixPart as MatrixPart
 from ldp_core.workloads.means import MeanPart as MeanPart
 from ldp_core.workloads.means import TotalPart as TotalPart
 from ldp_core.workloads.means import averageable as averageable
+from ldp_core.workloads.means import bins_for as bins_for
 from ldp_core.workloads.means import summable as summable
 from ldp_core.workloads.on_attributes import OnAttributes as OnAttributes
 from ldp_core.workloads.ordered import AllRange as AllRange

@@ -18,7 +18,7 @@ from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.surveyed import groups
 
 FEW = 6
-"""Answers that are better read one below the other."""
+"""Answers of a question that are better read one below the other."""
 WIDE = {"answer": "", "standard_error": " ±", "true": " true", "verdict": " verdict"}
 """What a table of rows and columns has of each answer, and what that adds to the heading of a column."""
 Side = tuple[str, Sequence[str]]
@@ -70,18 +70,15 @@ def answer_tables(asked: Answers) -> list[AnswerTable]:
     found, shape = [], tuple(axis.size for axis in asked.axes)
     for k, line in enumerate(asked.lines):
         first, by, within = 0, list[Side](), line.asked
-        listed = (
-            line.told.without_strata.survey.groups
-            if line.told.survey
-            else groups(line.told.without_strata, shape, asked.axes)
-        )
+        whole = line.told.without_strata
+        listed = groups(whole, shape, asked.axes) if whole.survey is None else whole.survey.groups
         if within is not None:
             listed, inside = within.tables, within.groups[within.pair is not None :]
             by = [(asked.axes[i].name, asked.axes[i].labels) for i in inside]
         for table in listed if shape else ():
             sides = tuple(side for side in [*_sides(table.base), *by] if len(side[1]) > 1)
             count = table.base.num_queries * math.prod(len(labels) for _, labels in by)
-            if len(sides) > 1 and math.prod(len(labels) for _, labels in sides) == count > FEW:
+            if len(sides) > 1 and math.prod(len(labels) for _, labels in sides) == count and line.told.num_queries > FEW:
                 found.append(AnswerTable(k, first, sides))
             first += count
     return found

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ldp_core.limits import MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
-from ldp_core.people import Counts, Tables, users_of
+from ldp_core.people import Counts, People, users_of
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Product, Union
@@ -148,9 +148,11 @@ class Asked:
         table = np.arange(math.prod(shape)).reshape(shape[0], -1)
         return table.reshape(1, -1) if self.pair is None else table[list(self.pair)]
 
-    def rates(self, people: Tables | None, spread: float) -> Rates:
+    def rates(self, people: People | None, spread: float) -> Rates:
         """The answers, and the sizes of their groups, of ``people`` (None: spread evenly); those to each query stand together."""
         cells, ratios, sizes = self.cells, list[np.ndarray](), list[np.ndarray]()
+        averaged = [i for i, axis in enumerate(self.axes) if axis.name == self.unit.name]
+        added = people.added(averaged[0], self.groups) if people is not None and averaged else None
         for table in self.tables:
             attributes = (*table.attributes, *self.groups)
             shape = (table.base.n, math.prod(self.shape))
@@ -158,6 +160,8 @@ class Asked:
             own = counts.T[cells] / counts.sum()  # (s, g, cells)
             size = own.sum(axis=2)
             sums = table.base.answers(own) / _positive(size, np.nan)[..., None]  # (s, g, q)
+            if added is not None:  # of numbers themselves, not of the middles of their bins
+                sums = (added[cells] / counts.sum() / _positive(size, np.nan) - self.unit.middle)[..., None]
             ratios.append(sums.swapaxes(1, 2).reshape(len(cells), -1))
             sizes.append(np.tile(size, table.base.num_queries))
         return Rates(np.concatenate(ratios, axis=1), np.concatenate(sizes, axis=1), spread)
@@ -321,6 +325,7 @@ class Line:
     design : what a design is made for instead, with weights: smallest groups count as larger, and their sizes are asked.
     rates : of answers within groups; None where they are about everybody.
     spread : standard deviation of the numbers averaged or added up, 0 where it is not known.
+    shift : (1,) or (p,) how far numbers themselves are from the middles of their bins, on average over everybody in the planning data.
     cells : (s, p) which cells of the attributes that make up groups answers are about, where these are secret.
     group_sizes : queries for the number of people in each of these cells.
     weight : how much errors count in a design. target : what answers are for.
@@ -336,6 +341,7 @@ class Line:
     group_sizes: Workload | None = field(default=None, repr=False)
     difference: bool = False
     spread: float = 0.0
+    shift: np.ndarray = field(default_factory=lambda: np.zeros(1), repr=False)
     weight: float = 1.0
     target: Target = 1.0
 
@@ -349,6 +355,11 @@ class Line:
     def standard_error(self) -> float:
         """The standard error in the unit that answers are for: where a difference is to be detected, that which finds it."""
         return self.target.difference / reach(self.target) if isinstance(self.target, Detect) else self.target
+
+    @property
+    def goal(self) -> float:
+        """The target as a number: a standard error, or a difference, in the unit of the answers, of totals for each person."""
+        return self.target.difference if isinstance(self.target, Detect) else self.target
 
     @property
     def scale(self) -> float:
@@ -365,12 +376,14 @@ class Line:
             return (
                 self.unit.factor * (ratios[0] - ratios[1]) if two else self.unit.middle + self.unit.factor * ratios[0]
             )
+        own = np.broadcast_to(self.shift, self.told.num_queries)[queries]
         if people is None:
+            own = np.zeros(len(queries))
             if self.told.n > MOST_TABLE_CELLS:
                 return np.full(len(queries), np.nan)
             people = np.full(self.told.n, 1 / self.told.n)
         shares = self.told.answers(people, queries) / users_of(people)
-        return self.unit.middle + self.unit.factor * shares / self.told.query_weights(queries)
+        return self.unit.middle + self.unit.factor * shares / self.told.query_weights(queries) + own
 
     @property
     def answered(self) -> np.ndarray:
@@ -410,11 +423,18 @@ def reach(target: Detect) -> float:
     return float(ndtri(1 - target.level / 2) + ndtri(target.power))
 
 
-def about_everybody(part: Part, workload: Workload, unit: Unit, spread: float) -> Line:
+def about_everybody(part: Part, workload: Workload, unit: Unit, spread: float, shift: np.ndarray) -> Line:
     """The line of a question that counts, averages or adds up over everybody."""
     compared = getattr(part, "shares", None) is not None  # numbers of people in two groups
     return Line(
-        part.summary, unit, workload, ((workload, 1.0),), difference=compared, spread=spread, weight=part.weight
+        part.summary,
+        unit,
+        workload,
+        ((workload, 1.0),),
+        difference=compared,
+        spread=spread,
+        shift=shift,
+        weight=part.weight,
     )
 
 
@@ -514,6 +534,11 @@ class Answers:
     told: Workload
     norm: float
     axes: tuple[Axis, ...] = ()
+
+    @property
+    def coarse(self) -> list[str]:
+        """The questions whose answers bins alone may move by more than the target, however many people there are."""
+        return [line.question for line in self.lines if line.bins > line.goal]
 
 
 def default_targets(lines: Sequence[Line], people: Counts | None) -> dict[str, Target]:

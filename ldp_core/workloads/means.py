@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
@@ -9,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ldp_core import wording
-from ldp_core.people import Tables
+from ldp_core.people import People, Tables
 from ldp_core.workloads.answers import Asked, Unit
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
@@ -30,6 +31,15 @@ def middles(axis: Axis) -> tuple[np.ndarray, float, float, float]:
     if axis.integer:
         low, high = np.ceil(low), np.append(np.ceil(high[:-1]) - 1, np.floor(high[-1]))
     return (low + high) / 2, float(low[0]), float(high[-1]), float((high - low).max() / 2)
+
+
+def bins_for(axis: Axis, off: float) -> int:
+    """How many bins of one width have middles that are off by at most so much; those of whole numbers hold equally many of these."""
+    _, low, high, _ = middles(axis)
+    if not axis.integer:
+        return math.ceil((high - low) / (2 * off))
+    values = round(high - low) + 1
+    return values // next(width for width in range(int(2 * off) + 1, 0, -1) if values % width == 0)
 
 
 def averageable(axis: Axis) -> bool:
@@ -77,6 +87,14 @@ class _NumberPart(Part):
         counts, values = people.table((place,))[: axes[place].ordinary], middles(axes[place])[0]
         users = max(1, counts.sum())
         return unit, float(np.sqrt(counts @ (values - counts @ values / users) ** 2 / users))
+
+    def shift(self, axes: Sequence[Axis], people: People | None) -> np.ndarray:
+        place, *by = places_of(axes, [self.attribute, *self.by])
+        added = None if people is None else people.added(place, by)
+        if people is None or added is None:
+            return np.zeros(1)
+        counts = people.table((place, *by)).reshape(axes[place].size, -1)[: axes[place].ordinary]
+        return np.asarray((added - middles(axes[place])[0] @ counts) / people.users)
 
     def _axis(self, axes: Sequence[Axis]) -> Axis:
         axis = axes[places_of(axes, [self.attribute])[0]]

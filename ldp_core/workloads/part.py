@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
-from ldp_core.people import Tables
+from ldp_core.people import People, Tables
 from ldp_core.workloads.answers import Asked, Line, Rates, Unit, about_everybody, within_groups
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
@@ -57,6 +58,10 @@ class Part(Frozen):
         """The unit of the answers, and how far the numbers averaged are spread among ``people`` (0 where that is not known)."""
         return Unit(), 0.0
 
+    def shift(self, axes: Sequence[Axis], people: People | None) -> np.ndarray:
+        """(1,) or (p,): how far the answers of ``people``, for each person, are from those that the queries count."""
+        return np.zeros(1)
+
     @property
     def groups_by(self) -> tuple[str, ...]:
         """The attributes that make up the groups which answers are shares or averages of; none where answers are about everybody."""
@@ -66,17 +71,18 @@ class Part(Frozen):
         """What is asked within groups; None where answers are about everybody."""
         return None
 
-    def rates(self, axes: Sequence[Axis], people: Tables | None) -> Rates | None:
+    def rates(self, axes: Sequence[Axis], people: People | None) -> Rates | None:
         """What a design takes of planning data for the question (None: people spread evenly); None where answers are about everybody."""
         asked = self.asked(axes)
         return None if asked is None else asked.rates(people, self.question.measured(axes, people)[1])
 
-    def line(self, axes: Sequence[Axis], people: Tables | None, rates: Rates | None = None) -> Line:
+    def line(self, axes: Sequence[Axis], people: People | None, rates: Rates | None = None) -> Line:
         """The answers to the question, for the planning data ``people``, or the ``rates`` taken of these. ValueError, one sentence, where it
         does not fit the attributes."""
         asked = self.asked(axes)
         if asked is None:
-            return about_everybody(self, self.build(axes), *self.question.measured(axes, people))
+            about = self.build(axes), *self.question.measured(axes, people), self.shift(axes, people)
+            return about_everybody(self, *about)
         own = self.rates(axes, people if rates is None else None)
         assert own is not None
         if rates is not None and rates.ratios.shape != own.ratios.shape:

@@ -1,8 +1,11 @@
 """The average of a number column from page to page: asked on Workload, and told in the unit of the column everywhere else."""
 
 import numpy as np
+import pytest
 
 from ldp_core import analysis, verdicts, wording, workloads
+from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
+from ldp_core.designs import WorkloadRecipe
 
 
 def salaries(app, kind="mean"):
@@ -86,3 +89,31 @@ def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     seen += [app.words, app.open("outcome-tabs", "Errors").words, str(app.charts)]
     for text in seen:
         assert "percentage points" not in text
+
+
+def test_true_is_the_average_of_the_column_and_finer_bins_are_offered(app):
+    """Ages from 18 to 89 that end in 7: middles of 8 bins of nine years say something else."""
+    ages = np.arange(1_800) % 7 * 10 + 27
+    table = "age,sex\n" + "\n".join(f"{age},{'fm'[k % 2]}" for k, age in enumerate(ages)) + "\n"
+    app.upload("ages.csv", table.encode())
+    state = app.session
+    recipes = (
+        NumericRecipe(column="age", method="range", low=18.0, high=89.0, bins=8, integer=True),
+        CategoricalRecipe(column="sex"),
+    )
+    state.set_data(state.choice.model_copy(update={"recipes": recipes}), state.source)
+    parts = (workloads.MeanPart(attribute="age"), workloads.MeanPart(attribute="age", by=("sex",)))
+    state.change(workload=WorkloadRecipe(parts=parts))
+    state.change(planning="people")
+    asked = app.go("workload").session.setting.answers
+    assert asked.lines[0].values(state.setting.counts, np.array([0])) == pytest.approx([ages.mean()])
+    assert asked.lines[1].values(None, np.arange(2)) == pytest.approx([57, 57])  # two digits; middles say 58
+    assert "Bins of age may move an answer by 4; its target is 1.8" in app.words
+    assert asked.coarse == ["Average of age", "Average of age, within each sex"]
+    app.go("design").enter("selectbox", "mechanism", "subset_selection").finish()
+    assert "ins alone may move Average of age" in app.words
+    assert "until every question meets its target" not in app.words
+    app.go("workload").click("Use 72 bins")
+    assert "Bins of age may move" not in app.words
+    assert app.session.setting.answers.coarse == []
+    assert max(line.bins for line in app.session.setting.answers.lines) == 0

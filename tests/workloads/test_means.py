@@ -6,11 +6,13 @@ import pytest
 from pydantic import TypeAdapter
 
 from ldp_core import analysis, workloads
+from ldp_core.data import tables
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.deploy import collector
 from ldp_core.mechanisms import create
-from ldp_core.people import Records
-from ldp_core.workloads import HistogramPart, MeanPart, TotalPart, WorkloadPart, over_attributes
+from ldp_core.people import Counted, Records
+from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, TotalPart, WorkloadPart, over_attributes
+from ldp_core.workloads.means import middles
 
 SALARY = NumericAttribute(name="salary", edges=(-10, 0, 20, 50, 100), origin="declared")
 SEX = CategoricalAttribute(name="sex", values=("female", "male"), origin="declared")
@@ -152,3 +154,58 @@ def test_collected_answers_are_in_the_unit_of_the_column():
     assert told["unit"].tolist() == ["salary", "total salary"]
     assert told["target"].tolist() == pytest.approx([2.2, 2.2 * 2000])
     assert told["verdict"].tolist() == ["noise", "noise"]  # bins of up to 50 for answers within 2.2
+
+
+@pytest.mark.parametrize("weights", [None, "many"])
+def test_planning_data_give_the_average_of_the_column_and_not_of_middles(weights):
+    """In all, in groups, as a difference and as totals; who lies beyond the ends counts as they are sent, who has no number as 0."""
+    table = people(SALARY, 900, seed=5)[0].assign(many=lambda own: 1 + own.index % 3)
+    table.loc[:30, "salary"], table.loc[31:40, "salary"] = 250.0, None
+    salary = SALARY.model_copy(update={"missing": "category", "outside": "clamp"})
+    times = table["many"] if weights else 1 + 0 * table["many"]
+    tally = tables.tally(table, Domain(attributes=(salary, SEX)), weights)
+    held = Counted(tally.counts, (salary.size, 2), tally.sums)
+    own = (table["salary"].clip(upper=100).fillna(0) * times).groupby(table["sex"]).sum()
+    asked = over_attributes(
+        [TotalPart(attribute="salary"), TotalPart(attribute="salary", by=("sex",))], (salary, SEX), counts=held
+    )
+    values = [line.values(tally.counts, np.arange(line.told.num_queries)) for line in asked.asked.lines]
+    assert values[0] == pytest.approx([own.sum() / times.sum()])
+    assert values[1] == pytest.approx((own / times.sum()).tolist())
+    known = table[table["salary"].notna()]
+    tally = tables.tally(known, Domain(attributes=(salary.model_copy(update={"missing": "drop"}), SEX)), weights)
+    held, axes = Counted(tally.counts, (SALARY.size, 2), tally.sums), (SALARY, SEX)
+    mean = MeanPart(attribute="salary")
+    over = DifferencePart(of=mean, attribute="sex", first="female", second="male")
+    asked = over_attributes([mean, mean.model_copy(update={"by": ("sex",)}), over], axes, counts=held).asked
+    values = [line.values(tally.counts, np.arange(line.told.num_queries)).tolist() for line in asked.lines]
+    clipped, of = known["salary"].clip(upper=100), times[known.index]
+    averages = (clipped * of).groupby(known["sex"]).sum() / of.groupby(known["sex"]).sum()
+    assert values[0] == pytest.approx([(clipped * of).sum() / of.sum()])
+    assert values[1] == pytest.approx(averages.tolist())
+    assert values[2] == pytest.approx([averages["female"] - averages["male"]])
+    bare = over_attributes([mean], axes, counts=tally.counts).asked.lines[0]
+    assert abs(bare.values(tally.counts, np.array([0]))[0] - values[0][0]) > 0.1
+    rounded = workloads.rates_of([mean.model_copy(update={"by": ("sex",)})], axes, held)[0]
+    assert rounded.ratios[0] + asked.lines[1].unit.middle == pytest.approx([float(f"{x:.2g}") for x in averages])
+
+
+@pytest.mark.parametrize(("attribute", "off", "bins"), [(SALARY, 5.0, 11), (SALARY, 0.5, 110)])
+def test_finer_bins_keep_middles_as_near_as_is_asked(attribute, off, bins):
+    found = workloads.bins_for(workloads.axes_of([attribute])[0], off)
+    assert found == bins
+    fine = RangeAttribute(name="x", low=attribute.edges[0], high=attribute.edges[-1], bins=found, integer=False)
+    assert (
+        middles(workloads.axes_of([fine])[0])[3]
+        <= off
+        < middles(workloads.axes_of([fine.model_copy(update={"bins": found - 1})])[0])[3]
+    )
+
+
+@pytest.mark.parametrize("off", [0.2, 0.5, 1.0, 1.7, 4.0, 40.0])
+def test_finer_bins_of_whole_numbers_hold_equally_many(off):
+    age = RangeAttribute(name="age", low=18, high=89, bins=2, integer=True)
+    found = workloads.bins_for(workloads.axes_of([age])[0], off)
+    fine = RangeAttribute(name="age", low=18, high=89, bins=found, integer=True) if found > 1 else age
+    assert 72 % found == 0
+    assert middles(workloads.axes_of([fine])[0])[3] <= off

@@ -38,12 +38,14 @@ class Encoding:
         missing: (rows,) mask of those with a missing value (dropped or in the "(missing)" type).
         outside: those with a value outside the domain (in the "(other)" type or clamped).
         unread: those whose text should be a number or a date and is neither, so that it counts as missing.
+        numbers: where types are bins of numbers, the (rows,) numbers themselves, moved to the nearest end; NaN where there is none.
     """
 
     codes: np.ndarray
     missing: np.ndarray
     outside: np.ndarray
     unread: np.ndarray
+    numbers: np.ndarray | None = None
 
 
 def check_size(size: int, what: str = "this domain") -> None:
@@ -154,7 +156,13 @@ class BaseAttribute(BaseModel):
         for position, mark in enumerate(specials):
             types[types == mark] = self._ordinary_size() + position
         null_type = self.size - 1 if self.missing == "category" else -1
-        return Encoding(np.append(types, null_type)[column.codes], missing_rows, outside_rows, unread_rows)
+        numbers = self._numbers(column)
+        known = None if numbers is None else np.append(numbers, np.nan)[column.codes]
+        return Encoding(np.append(types, null_type)[column.codes], missing_rows, outside_rows, unread_rows, known)
+
+    def _numbers(self, column: columns.Column) -> np.ndarray | None:
+        """(distinct,) the numbers in the texts of a column, where types are bins of numbers."""
+        return None
 
     def _taken_labels(self) -> set[str]:
         """Ordinary labels that could read like a special one."""

@@ -54,6 +54,9 @@ class BinnedAttribute(BaseAttribute):
         if self.non_numbers == "refuse" and unread.any():
             raise ValueError(columns.not_numbers(column, unread))
 
+    def _numbers(self, column: columns.Column) -> np.ndarray:
+        return np.clip(columns.in_unit(column, self.unit, self.decimal).numbers, self.edges[0], self.edges[-1])
+
     def _place(self, column: columns.Column) -> Placed:
         edges, column = np.asarray(self.edges), columns.in_unit(column, self.unit, self.decimal)
         numbers = column.numbers

@@ -28,6 +28,7 @@ class Tally:
         dropped: users left out for a missing value.
         outside: users with a value outside the domain, counted in "(other)" or clamped.
         notes: sentences that say, by attribute, how many users were left out or moved, and why.
+        sums: by the place of each attribute made of bins of numbers, the numbers themselves added up over the users of each type.
     """
 
     counts: np.ndarray | Records
@@ -35,11 +36,12 @@ class Tally:
     dropped: int
     outside: int
     notes: tuple[str, ...] = ()
+    sums: dict[int, np.ndarray] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:
         """Memory that it takes."""
-        return self.counts.nbytes
+        return self.counts.nbytes + sum(own.nbytes for own in self.sums.values())
 
 
 def tally(
@@ -58,15 +60,30 @@ def tally(
     if isinstance(table, pd.Series) and len(domain.attributes) > 1:
         raise ValueError("a single column cannot fill several attributes: pass the whole table.")
     counted, report = _Counts(domain) if domain.size <= MOST_TABLE_CELLS else _Rows(domain), _Report()
+    sums = dict[int, np.ndarray]()
     for frame, times in _chunks(table, domain, weights):
         users = times * checked_weights(frame, weights)
         parts = domain.encode_each(frame, None if weights is None and not isinstance(table, LocalTable) else users)
         kept = np.all([part.codes >= 0 for part in parts], axis=0)
         counted.add([part.codes[kept] for part in parts], users[kept])
+        if domain.size <= MOST_TABLE_CELLS:
+            _add_up(sums, domain, parts, kept, users)
         report.rows += int(times.sum())
         report.add(domain, parts, kept, users)
     report.check()
-    return Tally(counted.found(), report.users - report.dropped, report.dropped, report.outside, report.notes())
+    return Tally(counted.found(), report.users - report.dropped, report.dropped, report.outside, report.notes(), sums)
+
+
+def _add_up(
+    sums: dict[int, np.ndarray], domain: Domain, parts: tuple[Encoding, ...], kept: np.ndarray, users: np.ndarray
+) -> None:
+    """Add the numbers of these rows to the ``sums`` of each type. Who has no number counts as 0; a label of a bin is no number that is known."""
+    index = domain.join([part.codes[kept] for part in parts])
+    for place, (attribute, part) in enumerate(zip(domain.attributes, parts, strict=True)):
+        if part.numbers is not None:
+            ordinary = part.codes[kept] < attribute.size - attribute.special
+            own = np.where(ordinary, part.numbers[kept], 0.0) * users[kept]
+            sums[place] = sums.get(place, 0.0) + np.bincount(index, own, minlength=domain.size)
 
 
 class _Counts:

@@ -121,7 +121,7 @@ def _judged(found: pd.DataFrame, line: Line, users: float) -> pd.DataFrame:
     )  # what is known without a report is so but for rounding
     useless = impossible | found["low"].isna() | ~found["identified"]
     finds, said = np.full(len(found), np.nan), np.full(len(found), "", dtype=object)
-    goal = target.difference if isinstance(target, Detect) else target
+    goal = line.goal
     if isinstance(target, Detect):
         queries = found["query"].to_numpy()
         drawn = (

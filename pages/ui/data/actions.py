@@ -9,12 +9,12 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core import wording
+from ldp_core import wording, workloads
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
-from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
+from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, NumericRecipe, ReadOptions
 from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
-from ldp_core.limits import MOST_ATTRIBUTES
+from ldp_core.limits import MOST_ATTRIBUTES, MOST_EXACT_TYPES
 from pages.ui import sources
 from pages.ui.controls import button
 from pages.ui.data.background_read import column_of, do, looking
@@ -22,6 +22,8 @@ from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import File, Source
 from pages.ui.words import plain
 
+BINS_ADD = 10
+"""Bins should move no answer by more than this part of its target."""
 PENDING_FILE = "given"
 """The key under which the view keeps a file that could not be read."""
 UNDESCRIBED = (CategoricalRecipe(column="value"),)
@@ -277,6 +279,50 @@ def unused_columns(state: Session) -> None:
         what = plain(wording.shortened(names[0], 30)) if len(names) == 1 else f"{len(names):,} columns"
         undone = "The questions stay. Undo brings the columns back."
         button(f"Drop {what}", "drop-unused", "playlist_remove", _drop, state, names, help=undone)
+
+
+def coarse_bins(state: Session) -> None:
+    """For each column that is averaged or added up what its bins may add, where that is more than a tenth of the target, and a button with finer ones."""
+    design = state.design()
+    if design is None or design.asked is None or state.draft is not None:
+        return
+    axes = {axis.name: axis for axis in design.answers.axes}
+    wanted = {
+        line.unit.name: (
+            line,
+            workloads.bins_for(axes[line.unit.name], line.unit.off / line.bins * line.goal / BINS_ADD),
+        )
+        for line in sorted(design.answers.lines, key=lambda line: line.bins / line.goal)
+        if line.bins > line.goal / BINS_ADD
+    }
+    for place, (name, (line, bins)) in enumerate(wanted.items()):
+        fits = bins * (design.domain.size // axes[name].size) <= MOST_EXACT_TYPES
+        able = isinstance(state.choice, DeclaredData) or state.source is not None
+        recipe = (
+            next((own for own in state.choice.recipes if own.column == name), None) if state.choice and able else None
+        )
+        words = f"Bins of {wording.shortened(name, 30)} may move an answer by {wording.significant(line.bins)}; its target is {wording.significant(line.goal)}."
+        words += f" With {bins:,} bins that is at most a tenth of it{'' if fits else ', but there would be too many types to judge single answers'}."
+        with st.container(horizontal=True, vertical_alignment="center", key=f"coarse-bins-{place}"):
+            st.warning(plain(words))
+            if fits and isinstance(recipe, NumericRecipe) and recipe.method in ("equal_width", "range"):
+                button(
+                    f"Use {bins:,} bins",
+                    f"use-bins-{place}",
+                    "grid_on",
+                    _use,
+                    state,
+                    recipe.model_copy(update={"bins": bins}),
+                )
+
+
+def _use(state: Session, recipe: AttributeRecipe) -> None:
+    """The design with another treatment of a column."""
+    if state.source is not None:
+        set_recipe(state, state.source.id, recipe)
+    else:
+        recipes = tuple(recipe if own.column == recipe.column else own for own in declared(state))
+        declare(state, recipes, recipes.index(recipe))
 
 
 def _drop(state: Session, names: tuple[str, ...]) -> None:
