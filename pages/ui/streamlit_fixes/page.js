@@ -53,7 +53,14 @@ if (!window.ldp) {
     document.addEventListener("focusin", (event) => {
         [left, search, title] = [event.target, event.target.closest(searches), document.querySelector("h1")?.innerText];
     });
+    let due = 0;
+    const soon = () => {
+        clearTimeout(due);
+        due = setTimeout(set, 100); // once nothing moves any more
+    };
+    window.addEventListener("resize", soon);
     new MutationObserver(() => {
+        soon();
         if (!left || left.isConnected || document.activeElement !== document.body) return;
         const heading = document.querySelector("h1");
         const next = heading && heading.innerText !== title ? heading : search && (
