@@ -189,9 +189,8 @@ class Setting(Proved):
 
     def from_file(self, name: str) -> bool:
         """True if the mechanism in use was loaded from a file, so that no one here knows how it was made."""
-        spec = library.spec(name)
-        fit = self.fitted(name) if spec.fitted else None
-        return spec.from_file or (fit is not None and fit.loaded)
+        fit = self.fitted(name) if library.spec(name).fitted else None
+        return "matrix" in self.parameters_for(name) or (fit is not None and fit.loaded)
 
     def use(self, mechanism: Mechanism) -> None:
         """Use a fitted mechanism from a file. One that was computed here stays known as such."""

@@ -53,12 +53,11 @@ if (!window.ldp) {
     document.addEventListener("focusin", (event) => {
         [left, search, title] = [event.target, event.target.closest(searches), document.querySelector("h1")?.innerText];
     });
-    let due = 0;
+    let due = null;
     const soon = () => {
-        clearTimeout(due);
-        due = setTimeout(set, 100); // once nothing moves any more
+        due ??= setTimeout(() => { due = null; set(); }, 100);
     };
-    window.addEventListener("resize", soon);
+    for (const moved of ["resize", "toggle"]) window.addEventListener(moved, soon, true);
     new MutationObserver(() => {
         soon();
         if (!left || left.isConnected || document.activeElement !== document.body) return;
