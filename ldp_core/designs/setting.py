@@ -205,9 +205,9 @@ class Setting(Proved):
         """Why a mechanism cannot be fitted to the design, in a sentence; None where it can, or needs no fit."""
         if reason := self._unsuited(name):
             return reason
-        if library.spec(name).fitted and self.results.too_large(self.fit_bytes(name)):
-            return "This number of rows is too large to keep: choose fewer, or leave it empty."
-        return None
+        if not library.spec(name).fitted or self.fitted(name) is not None:
+            return None
+        return self.results.refused(self.fit_bytes(name)) or None
 
     def _unsuited(self, name: str) -> str | None:
         spec = library.spec(self.named(name))

@@ -32,6 +32,7 @@ def draw() -> None:
     layout.came_through_app()
     background_read.settle(session())
     streamlit_fixes.begin_page(browser.remembered())
+    session().results.show()
     follow = sidebar.draw(session())  # before the page: a page that lacks something ends early
     ended_early = False
     try:

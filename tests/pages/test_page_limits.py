@@ -88,6 +88,8 @@ def test_sessions_share_one_limit_and_what_was_used_longest_ago_comes_back(fitte
 
     needed, before = fitted.metric("People needed"), dear(fitted.session)
     second = fit()
+    for left in (fitted, second):
+        left.session.results.show(False)  # their tabs are gone
     held = dear(second.session)
     monkeypatch.setattr(kept, "MOST_SERVER_BYTES", int(2.5 * sum(held.values())))
     monkeypatch.setattr(Results, "beside", 0)
@@ -102,6 +104,24 @@ def test_sessions_share_one_limit_and_what_was_used_longest_ago_comes_back(fitte
     again = fitted.press("optimise").finish() if fitted.has("button", "optimise") else fitted.finish()
     assert again.metric("People needed") == needed
     assert again.session.setting.fitted("optimized") is not None
+
+
+def test_what_another_session_has_on_screen_stays_and_more_is_refused(monkeypatch):
+    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", 100)
+    monkeypatch.setattr(Results, "beside", 0)
+    mine, other = Results(), Results()
+    other.show()
+    other.put("on another screen", 1, 60, expensive=True)
+    mine.put("my last one", 2, 40, expensive=True)
+    assert "others have on screen leave no room" in mine.refused(50)
+    assert not mine.refused(40)
+    assert "too large to keep" in other.refused(101)
+    mine.put("my next one", 3, 40, expensive=True)
+    assert (other._items["on another screen"].value, mine.get("my last one")) == (1, None)
+    other.show(False)  # the tab has gone
+    assert not mine.refused(100)
+    mine.put("the largest", 4, 100, expensive=True)
+    assert (other.get("on another screen"), mine.get("the largest")) == (None, 4)
 
 
 def test_tables_on_no_screen_take_room_from_results(monkeypatch):
