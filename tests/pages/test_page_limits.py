@@ -1,5 +1,7 @@
 """What was fitted stays, every page survives what is missing, and limits are known before a button is pressed."""
 
+from weakref import WeakSet
+
 import pytest
 
 from ldp_core import limits
@@ -38,9 +40,15 @@ def fitted(brief):
     return brief.press("optimise").finish()
 
 
-def test_what_is_dear_goes_last(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", 100)
+def only(monkeypatch, most, *apps):
+    """A server of so many bytes, on which there is nobody but these."""
+    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", most)
+    monkeypatch.setattr(Results, "_all", WeakSet(app.session.results for app in apps))
     monkeypatch.setattr(Results, "beside", 0)
+
+
+def test_what_is_dear_goes_last(monkeypatch):
+    only(monkeypatch, 100)
     results = Results()
     results.put("fit", "fit", 60, expensive=True)
     results.put("picture", "picture", 30)
@@ -66,8 +74,7 @@ def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
         fitted.session.setting.fitted("optimized").mechanism.bytes_held
         + fitted.session.setting.proof("worst_case").size
     )
-    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", held + 1000)
-    monkeypatch.setattr(Results, "beside", 0)
+    only(monkeypatch, held + 1000, fitted)
     for page in ("design", "compare", "bounds", "design", "start", "design"):
         fitted.go(page)
     assert fitted.session.setting.fitted("optimized") is not None
@@ -91,8 +98,7 @@ def test_sessions_share_one_limit_and_what_was_used_longest_ago_comes_back(fitte
     for left in (fitted, second):
         left.session.results.show(False)  # their tabs are gone
     held = dear(second.session)
-    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", int(2.5 * sum(held.values())))
-    monkeypatch.setattr(Results, "beside", 0)
+    only(monkeypatch, int(2.5 * sum(held.values())), fitted, second)
     third = fit()
     assert before.keys() - dear(fitted.session).keys()
     assert dear(second.session) == held
@@ -107,8 +113,7 @@ def test_sessions_share_one_limit_and_what_was_used_longest_ago_comes_back(fitte
 
 
 def test_what_another_session_has_on_screen_stays_and_more_is_refused(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", 100)
-    monkeypatch.setattr(Results, "beside", 0)
+    only(monkeypatch, 100)
     mine, other = Results(), Results()
     other.show()
     other.put("on another screen", 1, 60, expensive=True)
@@ -125,8 +130,7 @@ def test_what_another_session_has_on_screen_stays_and_more_is_refused(monkeypatc
 
 
 def test_tables_on_no_screen_take_room_from_results(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", 100)
-    monkeypatch.setattr(Results, "beside", 0)
+    only(monkeypatch, 100)
     results = Results()
     results.put("earlier", 1, 40, expensive=True)
     results.put("later", 2, 40, expensive=True)
