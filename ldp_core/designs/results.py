@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,7 +39,8 @@ class Results:
     """Values by key, safe across threads. All `Results` of a process stay within `MOST_SERVER_BYTES` together.
 
     Quickly recomputed values are dropped first, ``expensive`` ones (fits and proofs) last, and of each kind the least recently used,
-    whosever they are. The newest value is always kept, and an expensive one never makes room for one that is not.
+    whosever they are, but for what other sessions have on screen. The newest value is always kept, and an expensive one never makes
+    room for one that is not.
     """
 
     beside = 0
@@ -48,8 +50,13 @@ class Results:
     def __init__(self) -> None:
         self._items: dict[str, _Held] = {}
         self._closed = False
+        self._shown = math.inf
         with _LOCK:
             Results._all.add(self)
+
+    def show(self, shown: bool = True) -> None:
+        """A page begins to be drawn: what it uses from now on is on screen. Or no page is ``shown`` any more."""
+        self._shown = next(_USES) if shown else math.inf
 
     def get(self, key: object) -> Any:
         """The value of a key, None where there is none."""
@@ -69,26 +76,29 @@ class Results:
                 return
             self._items[name] = _Held(value, size, expensive, next(_USES))
             if size:
-                Results._drop(expensive)
+                self._drop(expensive)
 
     @classmethod
     def make_room(cls, beside: int) -> None:
         """Drop what does not fit any more where tables take ``beside`` bytes."""
         with _LOCK:
             cls.beside = beside
-            cls._drop(expensive=True)
+            cls()._drop(expensive=True)
 
-    @classmethod
-    def _drop(cls, expensive: bool) -> None:
+    def _drop(self, expensive: bool) -> None:
         """Drop what was used longest ago, but for the newest, until the others fit; ``expensive`` values only if the newest is."""
-        sized = [(held, name, one._items) for one in cls._all for name, held in one._items.items() if held.size]
-        over = sum(held.size for held, _, _ in sized) + cls.beside - MOST_SERVER_BYTES
+        sized = [(held, name, one) for one in Results._all for name, held in one._items.items() if held.size]
+        over = sum(held.size for held, _, _ in sized) + Results.beside - MOST_SERVER_BYTES
         if over <= 0:  # most often
             return
         newest = max(held.used for held, _, _ in sized)
-        for held, name, items in sorted(sized, key=lambda item: (item[0].expensive, item[0].used)):
+        order = lambda item: (item[0].expensive, self._on_another_screen(item[0], item[2]), item[0].used)  # noqa: E731
+        for held, name, one in sorted(sized, key=order):
             if over > 0 and held.used < newest and (expensive or not held.expensive):
-                over -= items.pop(name).size
+                over -= one._items.pop(name).size
+
+    def _on_another_screen(self, held: _Held, one: Results) -> bool:
+        return one is not self and held.used >= one._shown
 
     def cached(self, key: object, compute: Callable[[], T], size: Callable[[T], int] = lambda value: 0) -> T:
         """``compute()`` once per ``key`` (anything with a stable repr)."""
@@ -98,10 +108,15 @@ class Results:
             self.put(key, value, size(value))
         return value
 
-    @staticmethod
-    def too_large(size: int) -> bool:
-        """True if a result of this ``size`` is never kept."""
-        return size > MOST_SERVER_BYTES
+    def refused(self, size: int) -> str:
+        """Why no expensive result of this ``size`` is to be begun, in a sentence; empty where it will fit."""
+        if size > MOST_SERVER_BYTES:
+            return "This number of rows is too large to keep: choose fewer, or leave it empty."
+        with _LOCK:
+            every = [(held, one) for one in self._all for held in one._items.values() if held.expensive]
+        if size + sum(held.size for held, one in every if self._on_another_screen(held, one)) <= MOST_SERVER_BYTES:
+            return ""
+        return "Results that others have on screen leave no room on this server for one of this size: try again later, or use coarser bins."
 
     @classmethod
     def room(cls, size: int) -> bool:

@@ -203,9 +203,8 @@ class Setting(Proved):
 
     def from_file(self, name: str) -> bool:
         """True if the mechanism in use was loaded from a file, so that no one here knows how it was made."""
-        spec = library.spec(name)
-        fit = self.fitted(name) if spec.fitted else None
-        return spec.from_file or (fit is not None and fit.loaded)
+        fit = self.fitted(name) if library.spec(name).fitted else None
+        return "matrix" in self.parameters_for(name) or (fit is not None and fit.loaded)
 
     def use(self, mechanism: Mechanism) -> None:
         """Use a fitted mechanism from a file. One that was computed here stays known as such."""
@@ -220,9 +219,9 @@ class Setting(Proved):
         """Why a mechanism cannot be fitted to the design, in a sentence; None where it can, or needs no fit."""
         if reason := self._unsuited(name):
             return reason
-        if library.spec(name).fitted and self.results.too_large(self.fit_bytes(name)):
-            return "This number of rows is too large to keep: choose fewer, or leave it empty."
-        return None
+        if not library.spec(name).fitted or self.fitted(name) is not None:
+            return None
+        return self.results.refused(self.fit_bytes(name)) or None
 
     def _unsuited(self, name: str) -> str | None:
         spec = library.spec(self.named(name))

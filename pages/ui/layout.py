@@ -30,9 +30,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _APP = "came-through-app"
-_ORDER = ("Data", "Workload", "Design", "Compare", "Bounds", "Simulate", "Export", "Collect", "Papers")
-_NEXT = dict(pairwise(_ORDER))
-"""The page that follows each page; any other, such as the first, leads to the data."""
+PAGES = {
+    "": {
+        **{"Start": "home", "Data": "table_rows", "Workload": "quiz", "Design": "tune", "Compare": "bar_chart"},
+        **{"Bounds": "vertical_align_bottom", "Simulate": "casino", "Export": "download"},
+    },
+    "More": {"Collect": "inbox", "Papers": "article", "Guide": "menu_book"},
+}
+"""The title and the icon of each page, in their order."""
+_NEXT = dict(pairwise(title for titles in PAGES.values() for title in titles))
+"""The page that follows each page; the last leads back to the data."""
 CHART_TITLES = {
     "demonstration": "Share of people up to each age",
     "sides-beliefs": "What somebody can believe after a report",

@@ -8,15 +8,6 @@ from pages.ui.data import background_read
 from pages.ui.session import browser, cleanup
 from pages.ui.session.state import session
 
-PAGES = {
-    "": {
-        **{"Start": "home", "Data": "table_rows", "Workload": "quiz", "Design": "tune", "Compare": "bar_chart"},
-        **{"Bounds": "vertical_align_bottom", "Simulate": "casino", "Export": "download"},
-    },
-    "More": {"Collect": "inbox", "Papers": "article", "Guide": "menu_book"},
-}
-"""The title and the icon of each page, in their order."""
-
 
 @st.cache_resource
 def one_thread_per_job() -> threadpool_limits:
@@ -35,12 +26,13 @@ def draw() -> None:
             st.Page(f"pages/{title.lower()}.py", title=title, icon=f":material/{icon}:", default=title == "Start")
             for title, icon in titles.items()
         ]
-        for part, titles in PAGES.items()
+        for part, titles in layout.PAGES.items()
     }
     page = st.navigation(pages, position="top")
     layout.came_through_app()
     background_read.settle(session())
     streamlit_fixes.begin_page(browser.remembered())
+    session().results.show()
     follow = sidebar.draw(session())  # before the page: a page that lacks something ends early
     ended_early = False
     try:

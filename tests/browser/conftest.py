@@ -16,24 +16,13 @@ import pytest
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect, sync_playwright
 
+from pages.ui import layout
 from tests.browser import words
 
 ROOT = Path(__file__).parents[2]
-PAGES = (
-    "Start",
-    "Data",
-    "Workload",
-    "Design",
-    "Compare",
-    "Bounds",
-    "Simulate",
-    "Export",
-    "Collect",
-    "Papers",
-    "Guide",
-)
+PAGES = tuple(title for titles in layout.PAGES.values() for title in titles)
 """The titles of all pages, in their order."""
-MORE = ("Collect", "Papers", "Guide")
+MORE = tuple(layout.PAGES["More"])
 """Those in a menu."""
 PATIENCE = int(os.environ.get("BROWSER_PATIENCE", "600")) * 1000
 """Milliseconds to wait for what is to be on the page: only what never comes takes this long."""

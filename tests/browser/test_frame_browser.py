@@ -20,7 +20,7 @@ from tests.browser.conftest import PAGES, PATIENCE, SIZE, UNANSWERED, answered
 
 LAPTOP, TABLET, PHONE = (1280, 800), (1024, 768), (390, 844)
 MAIN = "[data-testid=stMain]"
-LEADS_ON = {**dict(pairwise(PAGES)), "Papers": "Data", "Guide": "Data"}
+LEADS_ON = {**dict(pairwise(PAGES)), "Guide": "Data"}
 """What the button at the head of a page leads to, in the order of the walk."""
 NAMES = [*hostile.COLUMNS, *(name for values in hostile.CATEGORIES for name in values)]
 BEHIND = {"Design": words.PATTERNS, "Compare": words.QUERY_ERRORS}

@@ -1,5 +1,7 @@
 """What was fitted stays, every page survives what is missing, and limits are known before a button is pressed."""
 
+from weakref import WeakSet
+
 import pytest
 
 from ldp_core import limits
@@ -38,9 +40,15 @@ def fitted(brief):
     return brief.press("optimise").finish()
 
 
-def test_what_is_dear_goes_last(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", 100)
+def only(monkeypatch, most, *apps):
+    """A server of so many bytes, on which there is nobody but these."""
+    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", most)
+    monkeypatch.setattr(Results, "_all", WeakSet(app.session.results for app in apps))
     monkeypatch.setattr(Results, "beside", 0)
+
+
+def test_what_is_dear_goes_last(monkeypatch):
+    only(monkeypatch, 100)
     results = Results()
     results.put("fit", "fit", 60, expensive=True)
     results.put("picture", "picture", 30)
@@ -66,8 +74,7 @@ def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
         fitted.session.setting.fitted("optimized").mechanism.bytes_held
         + fitted.session.setting.proof("worst_case").size
     )
-    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", held + 1000)
-    monkeypatch.setattr(Results, "beside", 0)
+    only(monkeypatch, held + 1000, fitted)
     for page in ("design", "compare", "bounds", "design", "start", "design"):
         fitted.go(page)
     assert fitted.session.setting.fitted("optimized") is not None
@@ -88,9 +95,10 @@ def test_sessions_share_one_limit_and_what_was_used_longest_ago_comes_back(fitte
 
     needed, before = fitted.metric("People needed"), dear(fitted.session)
     second = fit()
+    for left in (fitted, second):
+        left.session.results.show(False)  # their tabs are gone
     held = dear(second.session)
-    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", int(2.5 * sum(held.values())))
-    monkeypatch.setattr(Results, "beside", 0)
+    only(monkeypatch, int(2.5 * sum(held.values())), fitted, second)
     third = fit()
     assert before.keys() - dear(fitted.session).keys()
     assert dear(second.session) == held
@@ -101,12 +109,28 @@ def test_sessions_share_one_limit_and_what_was_used_longest_ago_comes_back(fitte
     fitted.go("design")
     again = fitted.press("optimise").finish() if fitted.has("button", "optimise") else fitted.finish()
     assert again.metric("People needed") == needed
-    assert dear(fitted.session) == before
+    assert again.session.setting.fitted("optimized") is not None
+
+
+def test_what_another_session_has_on_screen_stays_and_more_is_refused(monkeypatch):
+    only(monkeypatch, 100)
+    mine, other = Results(), Results()
+    other.show()
+    other.put("on another screen", 1, 60, expensive=True)
+    mine.put("my last one", 2, 40, expensive=True)
+    assert "others have on screen leave no room" in mine.refused(50)
+    assert not mine.refused(40)
+    assert "too large to keep" in other.refused(101)
+    mine.put("my next one", 3, 40, expensive=True)
+    assert (other._items["on another screen"].value, mine.get("my last one")) == (1, None)
+    other.show(False)  # the tab has gone
+    assert not mine.refused(100)
+    mine.put("the largest", 4, 100, expensive=True)
+    assert (other.get("on another screen"), mine.get("the largest")) == (None, 4)
 
 
 def test_tables_on_no_screen_take_room_from_results(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_SERVER_BYTES", 100)
-    monkeypatch.setattr(Results, "beside", 0)
+    only(monkeypatch, 100)
     results = Results()
     results.put("earlier", 1, 40, expensive=True)
     results.put("later", 2, 40, expensive=True)

@@ -170,6 +170,7 @@ class SessionStore:
                     seat.gone = None
                 elif seat.gone is None:  # not since it was last seen: a look may come late, and it may still come back
                     seat.gone = now
+                    seat.state.results.show(False)
                 elif now - seat.gone > (kept_for if seat.state.touched else returns_within):
                     self._forget(seat)
             weights = {seat.state.id: seat.state.weight(shown=seat.gone is None) for seat in self._seats.values()}

@@ -53,7 +53,13 @@ if (!window.ldp) {
     document.addEventListener("focusin", (event) => {
         [left, search, title] = [event.target, event.target.closest(searches), document.querySelector("h1")?.innerText];
     });
+    let due = null;
+    const soon = () => {
+        due ??= setTimeout(() => { due = null; set(); }, 100);
+    };
+    for (const moved of ["resize", "toggle"]) window.addEventListener(moved, soon, true);
     new MutationObserver(() => {
+        soon();
         if (!left || left.isConnected || document.activeElement !== document.body) return;
         const heading = document.querySelector("h1");
         const next = heading && heading.innerText !== title ? heading : search && (

@@ -281,7 +281,7 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
 
     title = f"sweep over {'epsilon' if over == 'epsilon' else 'the number of types'}"
     of = ("questions", "data") if over == "epsilon" else DESIGN
-    key = "sweep:" + json.dumps(inputs, sort_keys=True)
+    key = "sweep:" + digest((json.dumps(inputs, sort_keys=True),))
     return Task(state, key, title, work, of=of, page="Compare", limit=MOST_SWEEP_SECONDS)
 
 
@@ -315,7 +315,7 @@ def plan(
     def work(job: Job) -> pd.DataFrame:
         return studies.planning.plan(setting.workload, **asked, **how, **job.followed)
 
-    key = "plan:" + json.dumps(inputs, default=str)
+    key = "plan:" + digest((json.dumps(inputs, default=str),))
     return Task(state, key, "working out the plan", work, of=DESIGN[1:], page="Design", limit=MOST_PLAN_SECONDS)
 
 
