@@ -270,14 +270,14 @@ def lines_of(asked: Answers, told: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for k, line in enumerate(asked.lines):
         own = told[told["line"] == k]
-        single = line.told.num_queries == 1
+        one_answer = line.told.num_queries == 1
         rows.append(
             {
                 "question": line.question,
                 "answers": line.told.num_queries,
                 "unit": line.key,
-                "name": own["name"].iloc[0] if single else "",
-                "value": own["value"].iloc[0] if single else math.nan,
+                "name": own["name"].iloc[0] if one_answer else "",
+                "value": own["value"].iloc[0] if one_answer else math.nan,
                 "standard_error": own["standard_error"].max(),
                 "finds": own["finds"].max(),
                 "usable": int((own["verdict"] == USABLE).sum()),

@@ -219,7 +219,7 @@ def _theory():
 
 @cache
 def _panels():
-    kept = [panel for paper in papers.PAPERS for panel in paper.panels if panel.compute is None]
+    kept = [panel for paper in papers.PAPERS for panel in paper.panels if panel.seconds]
     found = {f"panel {panel.key}": (panel, panel.frame()) for panel in kept}
 
     def drawer(panel, frame):

@@ -68,10 +68,10 @@ class Setting(Proved):
 
     def posterior_prior(self) -> float | np.ndarray | None:
         """The prior of the posterior mean; None where it is not asked for. ValueError where earlier counts are missing or do not fit the types."""
-        asked = self.configuration.simulation
-        if not any(estimators.spec(name).credible for name in asked.estimators):
+        simulation = self.configuration.simulation
+        if not any(estimators.spec(name).credible for name in simulation.estimators):
             return None
-        return choices.posterior_prior(self.configuration, asked.prior == "histogram")
+        return choices.posterior_prior(self.configuration, simulation.prior == "histogram")
 
     def simulated(self, ready: Mapping[str, Mechanism], **followed: Any) -> outcomes.Outcomes:
         """Trials of mechanisms by name on the people of the design, as the configuration says: see `studies.outcomes.compare`, which

@@ -87,7 +87,7 @@ def _frame(rows: Sequence[Row]) -> pd.DataFrame:
 
 
 def read() -> pd.DataFrame:
-    """The frame as it is stored; ``python -m ldp_core.papers league`` makes it again."""
+    """The frame as it is stored; ``python -m ldp_core.papers make league`` makes it again."""
     return stored.read(KEY)
 
 

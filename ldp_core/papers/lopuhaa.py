@@ -26,13 +26,9 @@ DRAWS = 100
 EPSILONS = tuple(0.5 * k for k in range(1, 9))
 ESTIMATORS = ("unbiased", "norm_sub", "mle")
 
-BOUND_SIZES = (2, 3, 5, 10, 32)
 TWO_TYPE_EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
 TWO_TYPE_USERS = 1_000
 TWO_TYPE_DRAWS = 4_000
-TABLE_TYPES = 10
-TABLE_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
-TABLE_MECHANISMS = ("rappor", "oue", "hadamard", "subset_selection")
 
 
 FOUND = {
@@ -74,18 +70,6 @@ def errors_of(name: str, n: int, users: int, error: str) -> pd.DataFrame:
     return frame_of(sorted(rows, key=lambda row: (order.index(row[0]), row[1])))
 
 
-def table_1() -> pd.DataFrame:
-    """N x mean squared error of the frequencies by mechanisms of the table, for even people, over the bound for all protocols."""
-    rows = []
-    workload, n = workloads.histogram(TABLE_TYPES), TABLE_TYPES
-    for name in TABLE_MECHANISMS:
-        for epsilon in TABLE_EPSILONS:
-            rows.append((name, epsilon, float(library.create(name, n, epsilon).variance_profile(workload).mean())))
-    for error, label in (("distribution", "new bound (59), distribution"), ("frequency", "new bound (60), frequency")):
-        rows += [(label, epsilon, bounds.large_sample(n, epsilon, error)) for epsilon in TABLE_EPSILONS]
-    return frame_of(rows)
-
-
 def proposition_4_6() -> pd.DataFrame:
     """N x mean squared error of the unbiased estimate on two types, simulated, beside the formulas of the proposition."""
     N, rows = TWO_TYPE_USERS, []
@@ -101,19 +85,6 @@ def proposition_4_6() -> pd.DataFrame:
                 printed += 1 - bounds.frequency.mean_squared_shares(2, JEFFREYS)
             spread = float(squares.std(ddof=1)) / math.sqrt(TWO_TYPE_DRAWS)
             rows.append((error, epsilon, float(squares.mean()), spread, printed))
-    return frame_of(sorted(rows, key=lambda row: (row[0], row[1])))
-
-
-def theorem_4_5() -> pd.DataFrame:
-    """N x mean squared error that no protocol stays below as N grows, for even people at epsilon 1, and the least that is known to
-    be reached."""
-    rows = []
-    for n in BOUND_SIZES:
-        for error in bounds.frequency.ERRORS:
-            for form, title in (("paper", "Theorem 4.5"), ("sharp", "sharper form")):
-                rows.append((f"{title}, {error}", n, bounds.large_sample(n, 1.0, error, form)))
-        best = library.create("subset_selection", n, 1.0).variance_profile(workloads.histogram(n)).mean()
-        rows.append(("subset_selection", n, float(best)))
     return frame_of(sorted(rows, key=lambda row: (row[0], row[1])))
 
 
@@ -135,8 +106,6 @@ def _collected(place: str, mechanism: str, n: int, users: int, error: str) -> Pa
     )
 
 
-TIMES_USERS = "users x mean squared error, sum over types (log scale)"
-
 PAPER = Paper(
     key="lopuhaa",
     authors="Lopuhaä-Zwakenberg et al.",
@@ -153,53 +122,13 @@ PAPER = Paper(
             for error in bounds.frequency.ERRORS
         ),
         Panel(
-            key="lopuhaa-table-1",
-            place="Table I",
-            title="Bounds and what is reached",
-            setting=f"{TABLE_TYPES} types: the new lower bounds for large N, and the exact frequency errors of protocols on people spread "
-            "evenly over the types.",
-            x="epsilon (← more private)",
-            y=TIMES_USERS,
-            compute=table_1,
-            remark="The entries of the table are formulas, which our copy of the paper does not show. The bound on frequencies was derived again, without "
-            "the number of reports that the printed bound depends on; the earlier bounds have unknown constants and are left out.",
-            log_x=True,
-            design=lambda: design(FAMILIES[0], TABLE_TYPES, 10_000, "subset_selection", compared=TABLE_MECHANISMS),
-        ),
-        Panel(
-            key="lopuhaa-theorem-4.5",
-            place="Theorem 4.5",
-            title="Bounds for every protocol",
-            setting="Epsilon 1, large N, people spread evenly: what no protocol and no estimator stays below, as printed and in a sharper "
-            "form of this project, beside the frequency error of subset selection.",
-            x="types (log scale)",
-            y=TIMES_USERS,
-            compute=theorem_4_5,
-            remark="The theorem holds for every prior; the sharper form is for people spread evenly.",
-            log_x=True,
-            design=lambda: design(FAMILIES[0], TABLE_TYPES, 10_000, "subset_selection"),
-        ),
-        Panel(
-            key="lopuhaa-corollary-4.3",
-            place="Section 4",
-            title="How large N must be",
-            setting="Randomized response on two types at epsilon 1, people drawn from Jeffreys' prior: the exact error of the best estimator of the distribution, "
-            "and two bounds on it.",
-            x="users N (log scale)",
-            y=TIMES_USERS,
-            remark="The paper has no such picture. Corollary 4.3 is a statement about large N: with 10,000 users the best estimator is "
-            "still below it, while Theorem 4.1 holds for every N.",
-            log_x=True,
-            design=lambda: design(FAMILIES[0], 2, 10_000, "randomized_response"),
-        ),
-        Panel(
             key="lopuhaa-proposition-4.6",
             place="Proposition 4.6",
             title="Two types",
             setting=f"The unbiased estimate from randomized response on two types, {TWO_TYPE_USERS:,} users drawn from each of {TWO_TYPE_DRAWS:,} populations of "
             "Jeffreys' prior, mean and standard error; printed is the proposition's formula, worked out.",
             x="epsilon (← more private)",
-            y=TIMES_USERS,
+            y="users x mean squared error, sum over types (log scale)",
             compute=proposition_4_6,
             log_x=True,
             design=lambda: design(FAMILIES[0], 2, TWO_TYPE_USERS, "randomized_response"),
@@ -207,6 +136,7 @@ PAPER = Paper(
     ),
     absent=(
         ("Figure 1", "It is a diagram of who sends what to whom."),
+        ("Table I, Theorems 4.1 and 4.5 and Corollary 4.3", "They are bounds: Bounds works them out for your design."),
         ("Table II", "It lists notation and has no results."),
         (
             "Figures 4 and 5",

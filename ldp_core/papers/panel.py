@@ -29,7 +29,8 @@ class Panel:
         setting: in which setting, in a sentence.
         x: title of the horizontal axis, with its unit.
         y: title of the vertical axis, with its unit.
-        compute: makes the frame in seconds; None where that takes minutes: its frame was found before and is stored under the key.
+        compute: makes the frame.
+        seconds: about what that takes on one thread, where it takes so long that the frame is stored; 0 where it is made as it is looked at.
         remark: what differs from the print and why, in a sentence; "" where nothing does.
         design: the setting as a design to open, None where the app has no such design.
     """
@@ -40,15 +41,16 @@ class Panel:
     setting: str
     x: str
     y: str
-    compute: Callable[[], pd.DataFrame] | None = None
+    compute: Callable[[], pd.DataFrame]
     remark: str = ""
+    seconds: int = 0
     log_x: bool = False
     log_y: bool = True
     design: Callable[[], Configuration] | None = None
 
     def frame(self) -> pd.DataFrame:
         """Its points, with `stored.COLUMNS`: worked out now, or as stored."""
-        return stored.read(self.key) if self.compute is None else self.compute()
+        return stored.read(self.key) if self.seconds else self.compute()
 
 
 @dataclass(frozen=True)

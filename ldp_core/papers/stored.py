@@ -1,7 +1,6 @@
-"""Results that take minutes, of panels and the league, kept as small files beside this one.
+"""Results that take long, of panels and the league, kept as small files beside this one.
 
-The league's is made again by ``python -m ldp_core.papers``; the panels' were found before by fits and simulations that are no part
-of this package any more, and tests check what of them follows in seconds.
+``python -m ldp_core.papers make NAME`` makes one again, by the same code that its panel declares.
 """
 
 from __future__ import annotations

@@ -400,10 +400,10 @@ class Line:
     @property
     def possible(self) -> tuple[float, float]:
         """The least and the most that an answer can be, of totals for each person."""
-        reach, least = self.unit.factor * self.unit.span, self.unit.least
+        span, least = self.unit.factor * self.unit.span, self.unit.least
         if self.difference and self.rates is None:  # of two groups of any size
-            reach = max(abs(least), abs(least + reach))
-        return (-reach, reach) if self.difference else (least, least + reach)
+            span = max(abs(least), abs(least + span))
+        return (-span, span) if self.difference else (least, least + span)
 
     @property
     def drawn(self) -> np.ndarray:

@@ -37,7 +37,7 @@ SINGLE_TYPES = 1024
 """Up to this number of types q and N are looked for type by type."""
 FEW_TYPES = 256
 BETWEEN = 0.6
-"""More than the former number of types are not looked at one by one where blocks suffice: where at least this share of the nuclear norm is
+"""More than `FEW_TYPES` types are not looked at one by one where blocks suffice: where at least this share of the nuclear norm is
 between them. Single types then gain a thousandth."""
 BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
@@ -161,6 +161,7 @@ def _with_cuts(
     trivial = float(dual.shares @ np.square(dual.columns).sum(axis=0))
     for _ in range(12 if n <= 512 else 0):  # a look takes n^2 steps from many starts
         value = dual.value(x)
+        # A round of cuts that gains less than this is the last.
         least = 2e-4 * max(1 - trivial / max(np.exp(value), 1e-300), 2e-4)
         if value < before + least or stop() or (cut := dual.with_cuts(x, last)) is None:
             return
@@ -238,7 +239,7 @@ class Dual:
         others = np.concatenate([pairs, found.size_multipliers, found.cut_multipliers])
         x = np.concatenate([np.log(found.q / even), others / found.q.sum() / self._scales])
         while np.abs(x).max() > 1e-5 and self.at(x, 0.0) is None:
-            x = 0.8 * x  # towards the closed form
+            x = 0.8 * x  # towards the closed form, which proves something
         return x
 
     @property
@@ -280,7 +281,7 @@ class Dual:
     def at(self, x: np.ndarray, barrier: float) -> Point | None:
         """The value, slopes and moments at a point; None where its multipliers prove nothing."""
         m, p, D, k = self.m, self.shares, self.D, self.sizes
-        if not np.abs(x[:m]).max() < 60.0:  # in logarithms
+        if not np.abs(x[:m]).max() < 60.0:  # q is at most e^60 times what it is in the closed form
             return None
         found = self.multipliers(x)
         form = found.form(D)

@@ -103,6 +103,7 @@ def worst_case(
         if average <= 1e-9 * workload.trace / workload.n or variances.max() <= (1 + 1e-3) * average:
             break  # nothing but rounding, or no prior gives more
         candidate = at(moved(at_prior, variances, step), best)
+        # Steps that help grow, others shrink, down to the least one; a gain of less than 3e-5 is no help.
         step *= 1.5 if candidate.variance > (1 + 3e-5) * best.variance else 0.25
         best = max(best, candidate, key=lambda one: one.variance)
     return best

@@ -77,6 +77,7 @@ def solved(
         if (merit := max(gap * many / second, off, off_dual)) < best:
             best, found, idle = merit, (rows, x[2], y, s[3]), 0
         idle += 1
+        # After five steps that lead no closer it is as exact as rounding lets it be: few rows do the work then.
         if gap * many <= tolerance * second and (max(off, off_dual) <= 1e-10 or idle > 5):
             break
         with np.errstate(all="ignore"):
@@ -95,6 +96,7 @@ def solved(
             move = system.move(bent)
         if not all(np.isfinite(of).all() for of in (*move.primal, *move.slacks, move.y)):
             break
+        # Steps stop just short of the border of the cone.
         forward, back = (min(1.0, 0.995 * _longest(a, b)) for a, b in ((x, move.primal), (s, move.slacks)))
         x = tuple(a + forward * da for a, da in zip(x, move.primal, strict=True))  # type: ignore[assignment]
         s = tuple(b + back * db for b, db in zip(s, move.slacks, strict=True))  # type: ignore[assignment]

@@ -26,6 +26,7 @@ from ldp_core.workloads import Workload
 GOAL = 2e-4
 """The search is over when the gap is below this."""
 _LEAST_TOLERANCE = 1e-12
+"""No programme is solved more closely than to this share of its value."""
 _LEAST_SHARE = 1e-14
 """A type counts as this share of the average at least."""
 
@@ -186,25 +187,28 @@ class Exchange:
         if balanced and value < self.primal.value:
             self.primal = Primal(nodes, found.rows, found.lows, self._of_types(p), value)
         pairs = list(zip(old[:3], (found.alpha, found.beta, p), strict=True))
+        # Beside the new multipliers, points on the way to them from the best so far are tried.
         between = ([a + share * (b - a) for a, b in pairs] for share in (0.1, 0.3, 0.6, 1.0))
         new = max((repaired(each, nodes.targets, D) for each in between), key=_value)
         self._idle += 1
         if new.value > old.value:
-            if _more(value, old.value) > 1.02 * _more(value, new.value):
+            if _more(value, old.value) > 1.02 * _more(value, new.value):  # the gap is 2 % smaller
                 self._idle = 0
             self._prove(new)
         F = pieces(found.alpha, found.beta, p, D)
-        lacking = F.at[F.inside & (F.least < -1e-9 * value)]
+        lacking = F.at[F.inside & (F.least < -1e-9 * value)]  # less negative is rounding
+        # Values that hardly any report stands for are dropped, once there are many.
         used = (found.rows @ p > 1e-7 / len(values)) | (len(values) < 4 * len(p) + 41)
         self._values = np.unique(np.concatenate([values[used], lacking]))
         gap = _more(value, self._about.value) if balanced else np.inf
         exact = self._tolerance <= _LEAST_TOLERANCE and not len(lacking)
-        settled = exact or gap < GOAL / 4 or self._idle == 12
+        settled = exact or gap < GOAL / 4 or self._idle == 12  # so many rounds that brought next to nothing
         last = nodes.all or not self._levels
         self.finished = self.gap < GOAL or (settled and last)
         if not last and (settled or gap < 5e-3):
             self._finer()
         elif balanced:
+            # Programmes stop short of their optimum: near the middle, multipliers hold best between the values given.
             self._tolerance = max(_LEAST_TOLERANCE, min(self._tolerance, 0.03 * gap * part))
         else:
             self._tolerance /= 10

@@ -35,8 +35,9 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
 _MOST_VALUES = 32
+"""Attributes of more values are bounded without regard to how many."""
 _MOST_STEPS = 4_000
-"""Attributes of more values are bounded without regard to how many; finer grids are not looked at."""
+"""Finer grids are not looked at."""
 # Rounding of a step is a few units in the last place of terms of the size of the largest weight.
 _UP = 1 + 1e-12
 
@@ -95,6 +96,8 @@ class SinglesSearch:
         sizes = np.array([survey.shape[members[0]] for members in c.sets])
         alike, self._group = np.unique(np.stack([sizes, c.gram]), axis=1, return_inverse=True)
         self._sizes, self._weights, self._value = alike[0], np.ones(alike.shape[1]), 0.0
+        # The grid has five steps to a share of 1 / (E + 1), but at least 100 in all, and its work is bounded: the squares of the
+        # numbers of values times the square of the number of steps.
         most = math.sqrt(1e8 / np.sum(sizes[sizes <= _MOST_VALUES] ** 2, initial=1))
         self._steps = 2 * int(
             min(max(5 * (math.exp(epsilon) + 1), 100), most, _MOST_STEPS / 2) / 2
@@ -109,6 +112,7 @@ class SinglesSearch:
                 yield certificate
         if self._value <= beyond:
             return
+        # Random steps in the logarithms of the weights, longer after one that helps and shorter after another.
         rng, length = np.random.default_rng(0), 0.1
         for _ in range(80 if len(self._weights) > 1 else 0):
             certificate = self._tried(self._weights * np.exp(length * rng.standard_normal(len(self._weights))))
@@ -271,7 +275,7 @@ def largest_ratio(
         + UP * np.abs(A) * (eta * z) ** 2
     )
     ratios = np.where(inside, np.fmax(ratios, top), ratios)
-    short = end - start < 1e-7 * end  # no better than its parts
+    short = end - start < 1e-7 * end  # its ratio is taken for no better than that of its parts
     crude = D**2 * (at_ends.max(axis=0) + np.abs(square) * (end - start) ** 2 + rounding) / (1 + D * start) ** 2
     ratios = np.where(short, np.maximum(crude, 0.0), ratios)
     return ratios + 16 * U * np.abs(ratios)

@@ -279,7 +279,7 @@ def marks(content: pa.Buffer) -> pa.ChunkedArray:
 
 def together(*some: pa.ChunkedArray) -> pa.ChunkedArray:
     """The marks of several files, one after the other."""
-    return pa.chunked_array([chunk for marks in some for chunk in marks.chunks], MARK)
+    return pa.chunked_array([chunk for array in some for chunk in array.chunks], MARK)
 
 
 def _stored(content: pa.Buffer, entry: zipfile.ZipInfo) -> pa.ChunkedArray:

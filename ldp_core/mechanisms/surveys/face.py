@@ -158,8 +158,8 @@ class SurveyMechanism(Mechanism):
                 members: float(squares[tuple(int(i in members) for i in group.attributes)])
                 for members in anova.subsets(several)
             }
-        largest = max(values.values())
-        return [members for members, value in values.items() if members and value > 1e-12 * largest]
+        rounding = 1e-12 * max(values.values())
+        return [members for members, value in values.items() if members and value > rounding]
 
     def _several(self, attributes: Sequence[int]) -> Set:
         """Those of the attributes that have more than one value."""

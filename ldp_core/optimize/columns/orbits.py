@@ -85,7 +85,7 @@ class Orbits:
         """All different rows (k, n) of the orbits and their weights (k,)."""
         types = np.arange(self.high.shape[1])
         # One translation of each coset of those that change nothing.
-        shifts = [np.flatnonzero(self.difference[:, still].min(axis=1) == types) for still in self.still]
+        shifts = [np.flatnonzero(self.difference[:, unmoved].min(axis=1) == types) for unmoved in self.still]
         sizes = np.array([len(part) for part in shifts])
         moved = np.concatenate([row[self.difference[:, part].T] for row, part in zip(self.high, shifts, strict=True)])
         masses = np.where(self.high, self.ratio, 1.0).sum(axis=1)

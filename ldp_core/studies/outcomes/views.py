@@ -276,8 +276,8 @@ class _Run:
             asked, many = line.told, line.unit.factor / self.users * (self.users if line.unit.total else 1.0)
             queried = [(asked, queries, many / line.told.query_weights(queries))]
         else:
-            own_errors = [own.errors(own.linear.answers(counts)) for own in self.ratios[k]]
-            queried = [(errors, np.arange(errors.num_queries), np.ones(1)) for errors in own_errors]
+            of_ratios = [own.errors(own.linear.answers(counts)) for own in self.ratios[k]]
+            queried = [(workload, np.arange(workload.num_queries), np.ones(1)) for workload in of_ratios]
         found = []
         for workload, own, scale in queried:
             weights = workload.query_weights(own)

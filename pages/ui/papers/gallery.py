@@ -19,7 +19,7 @@ from pages.ui.words import plain
 
 AXES = {"Epsilon": "Over epsilon", "Types": "Over domain size"}
 """The tab of Compare with the axis of a panel."""
-STORED = "These are stored results, found with this project's mechanisms in minutes of work: the page does not work them out again."
+STORED = "These results are stored. The command python -m ldp_core.papers make {} finds them again with this project's mechanisms, in about {}."
 
 
 def chosen(state: Session) -> tuple[Paper, Panel]:
@@ -74,7 +74,7 @@ def show(state: Session, panel: Panel) -> None:
     except ValueError as error:
         st.error(plain(str(error)))
         return
-    origin = STORED if panel.compute is None else "Worked out on this page."
+    origin = STORED.format(panel.key, wording.duration(panel.seconds)) if panel.seconds else "Worked out on this page."
     sentence = " ".join(filter(None, [papers.agreement(frame), panel.remark, origin]))
     layout.chart(
         lambda look: charts.panel(frame, panel.x, panel.y, panel.log_x, panel.log_y, look),
