@@ -12,7 +12,15 @@ from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.deploy import collector
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
 from ldp_core.studies import asking, curves, outcomes, planning, sweep, theorems
-from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, PrefixPart, SharePart, over_attributes
+from ldp_core.workloads import (
+    DifferencePart,
+    HistogramPart,
+    JointHistogramPart,
+    MeanPart,
+    PrefixPart,
+    SharePart,
+    over_attributes,
+)
 
 N = 24
 MECHANISMS = (
@@ -33,6 +41,7 @@ WORDY = (
 """Names of wide letters, and of narrow ones."""
 AGES = [f"{17 + 3 * i}-{19 + 3 * i}" for i in range(N)]
 AGE = RangeAttribute(name="age", low=17, high=88, bins=N, integer=True)
+TENS = RangeAttribute(name=WORDY[0], low=0, high=99, bins=10, integer=True)
 WORK = CategoricalAttribute(
     name="occupation",
     values=(
@@ -185,6 +194,14 @@ def _simulated():
     }
 
 
+def _cells(workload):
+    """The table that one collection answers."""
+    found = collector.release(
+        mechanisms.create("hadamard", workload=workload, epsilon=2.0), workload, np.full(workload.n, 9)
+    )
+    return workloads.answer_tables(workload.asked)[0].cells(found, {})
+
+
 @cache
 def _results():
     """A question of many answers, and others of few: shares and averages in groups with long names, and differences of these."""
@@ -198,11 +215,19 @@ def _results():
     workload = over_attributes(parts, domain, counts=people)
     mechanism = mechanisms.create("hadamard", workload=workload, epsilon=2.0)
     haar, ranges = mechanisms.create("haar", n=N, epsilon=1.0), workloads.all_range(N)
+    wordy = CategoricalAttribute(name=WORDY[1], values=WORDY)
+    few, several = (
+        over_attributes([JointHistogramPart()], [AGE, wordy]),
+        over_attributes([JointHistogramPart()], [AGE, TENS]),
+    )
+    cells = [_cells(workload) for workload in (few, several)]
     return {
         "result": lambda look: charts.result(collector.release(mechanism, workload, people), look),
         "result, promised": lambda look: charts.result(
             charts.promised(analysis.answers(mechanism, workload, people)), look
         ),
+        "table": lambda look: charts.table(cells[0], look),
+        "table, errors apart": lambda look: charts.table(cells[1], look),
         "result, many": lambda look: charts.result(collector.release(haar, ranges, COUNTS), look),
     }
 

@@ -13,9 +13,8 @@ import plotly.graph_objects as go
 from ldp_core import verdicts, wording
 from ldp_core.charts import theme
 from ldp_core.charts.theme import LIGHT, Theme
+from ldp_core.workloads.answer_tables import FEW
 
-FEW = 6
-"""Answers of a question that are rows of their own; more are bars side by side."""
 WRITTEN, MARKED = 5, 40
 """Up to so many columns, cells of a table have room for answers and errors, and for marks of verdicts."""
 PROMISED = 1.96
@@ -158,8 +157,11 @@ def table(cells: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     unit, written = str(cells["unit"].iloc[0]), len(columns) <= WRITTEN
     texts = cells["verdict"].map(verdicts.MARKS).where(cells["verdict"] != verdicts.USABLE).fillna("")
     if written:
-        numbers = zip(texts, cells["answer"], cells["standard_error"], strict=True)
-        texts = pd.Series([f"{x} {wording.significant(a)}<br>± {wording.significant(e)}" for x, a, e in numbers])
+        answers, errors = (
+            cells[column].map(lambda x: wording.significant(x) if x == x else "none")
+            for column in ("answer", "standard_error")
+        )
+        texts = texts + " " + answers + "<br>± " + errors
     height = int(np.clip((44 if written else 22) * len(rows), 120, 900)) + _HEAD
     maps = ["answer"] if written else ["answer", "standard_error"]
     whole = len(maps) * height + 2 * _HEAD
@@ -178,7 +180,7 @@ def table(cells: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             fig,
             values,
             columns,
-            f"{_HOVER[:-15]}, ± %{{customdata[4]:.3g}}<extra></extra>",
+            f"{_HOVER.removesuffix('<extra></extra>')}, ± %{{customdata[4]:.3g}}<extra></extra>",
             y=theme.cell_names(rows),
             customdata=np.concatenate([_said(cells), cells[["standard_error"]]], axis=1).reshape(*shape, -1),
             text=texts.to_numpy().reshape(shape),

@@ -78,7 +78,11 @@ def answer_tables(asked: Answers) -> list[AnswerTable]:
         for table in listed if shape else ():
             sides = tuple(side for side in [*_sides(table.base), *by] if len(side[1]) > 1)
             count = table.base.num_queries * math.prod(len(labels) for _, labels in by)
-            if len(sides) > 1 and math.prod(len(labels) for _, labels in sides) == count and line.told.num_queries > FEW:
+            if (
+                len(sides) > 1
+                and math.prod(len(labels) for _, labels in sides) == count
+                and line.told.num_queries > FEW
+            ):
                 found.append(AnswerTable(k, first, sides))
             first += count
     return found

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ldp_core import wording
+from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.people import People, Tables
 from ldp_core.workloads.answers import Asked, Unit
 from ldp_core.workloads.axes import Axis, axes_of
@@ -34,12 +35,12 @@ def middles(axis: Axis) -> tuple[np.ndarray, float, float, float]:
 
 
 def bins_for(axis: Axis, off: float) -> int:
-    """How many bins of one width have middles that are off by at most so much; those of whole numbers hold equally many of these."""
+    """How many bins of one width have middles that are off by at most so much; where ends are whole, edges are whole too if enough bins can have that."""
     _, low, high, _ = middles(axis)
-    if not axis.integer:
-        return math.ceil((high - low) / (2 * off))
-    values = round(high - low) + 1
-    return values // next(width for width in range(int(2 * off) + 1, 0, -1) if values % width == 0)
+    span, whole = high - low + axis.integer, axis.integer or (low.is_integer() and high.is_integer())
+    least = math.ceil(span / (2 * off + axis.integer))
+    fitting = (bins for bins in range(least, MOST_EXACT_TYPES + 1) if whole and span % bins == 0)
+    return next(fitting, int(span) if axis.integer else least)
 
 
 def averageable(axis: Axis) -> bool:

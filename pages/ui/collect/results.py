@@ -270,7 +270,7 @@ def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) ->
         f"From **{wording.count(reported)} reports** {'the answer is' if len(table) == 1 else 'answers are'} off by "
     )
     words += f"{'' if len(table) == 1 else 'up to '}{plain(off)}; whatever values people have, it would be at most {plain(promised)}."
-    if subject.needed is not None:
+    if subject.needed is not None and not asked_of(subject.workload).coarse:
         enough = "enough" if reported >= subject.needed else "fewer than that"
         words += f" The design needs {wording.users(subject.needed)} until every question meets its target: these are {enough}."
     if not estimators.spec(estimator).unbiased:

@@ -290,7 +290,7 @@ def coarse_bins(state: Session) -> None:
     wanted = {
         line.unit.name: (
             line,
-            workloads.bins_for(axes[line.unit.name], line.unit.off / line.bins * line.goal / BINS_ADD),
+            workloads.bins_for(axes[line.unit.name], line.unit.off / line.bins * line.goal / (BINS_ADD + 1)),
         )
         for line in sorted(design.answers.lines, key=lambda line: line.bins / line.goal)
         if line.bins > line.goal / BINS_ADD
@@ -298,22 +298,15 @@ def coarse_bins(state: Session) -> None:
     for place, (name, (line, bins)) in enumerate(wanted.items()):
         fits = bins * (design.domain.size // axes[name].size) <= MOST_EXACT_TYPES
         able = isinstance(state.choice, DeclaredData) or state.source is not None
-        recipe = (
-            next((own for own in state.choice.recipes if own.column == name), None) if state.choice and able else None
-        )
+        recipes = state.choice.recipes if state.choice is not None and able else ()
         words = f"Bins of {wording.shortened(name, 30)} may move an answer by {wording.significant(line.bins)}; its target is {wording.significant(line.goal)}."
         words += f" With {bins:,} bins that is at most a tenth of it{'' if fits else ', but there would be too many types to judge single answers'}."
         with st.container(horizontal=True, vertical_alignment="center", key=f"coarse-bins-{place}"):
             st.warning(plain(words))
-            if fits and isinstance(recipe, NumericRecipe) and recipe.method in ("equal_width", "range"):
-                button(
-                    f"Use {bins:,} bins",
-                    f"use-bins-{place}",
-                    "grid_on",
-                    _use,
-                    state,
-                    recipe.model_copy(update={"bins": bins}),
-                )
+            for recipe in (own for own in recipes if own.column == name and fits):
+                if isinstance(recipe, NumericRecipe) and recipe.method in ("equal_width", "range"):
+                    finer = recipe.model_copy(update={"bins": bins})
+                    button(f"Use {bins:,} bins", f"use-bins-{place}", "grid_on", _use, state, finer)
 
 
 def _use(state: Session, recipe: AttributeRecipe) -> None:
