@@ -80,8 +80,8 @@ def refusal(document: Any) -> str:
     """Why a configuration file cannot be used by this version, in a sentence; empty where nothing has gone of what it names."""
     if document.get("own"):
         return (
-            "The design brings strategy matrices along as version 9 kept them, which this version does not read: make the design anew, and "
-            "upload the one that it uses on the Design page."
+            "The design brings strategy matrices along as version 9 kept them, and this version does not read those: make a new design and "
+            "upload the matrix that it uses on the Design page."
         )
     try:
         recipe = document["mechanism"]

@@ -36,11 +36,11 @@ _LOCK = threading.RLock()
 
 
 class Results:
-    """Values by key, safe across threads. All `Results` of a process stay within `MOST_SERVER_BYTES` together.
+    """Values by key, safe across threads, in all `Results` of a process within `MOST_SERVER_BYTES`.
 
-    Quickly recomputed values are dropped first, ``expensive`` ones (fits and proofs) last, and of each kind the least recently used,
-    whosever they are, but for what other sessions have on screen. The newest value is always kept, and an expensive one never makes
-    room for one that is not.
+    Quickly recomputed values are dropped first, ``expensive`` ones (fits and proofs) last. Of each kind
+    the least recently used goes first, whosever it is; what other sessions have on screen goes last.
+    The newest value is always kept, and an expensive one never makes room for one that is not.
     """
 
     beside = 0
@@ -114,7 +114,8 @@ class Results:
             return "This number of rows is too large to keep: choose fewer, or leave it empty."
         with _LOCK:
             every = [(held, one) for one in self._all for held in one._items.values() if held.expensive]
-        if size + sum(held.size for held, one in every if self._on_another_screen(held, one)) <= MOST_SERVER_BYTES:
+            others = sum(held.size for held, one in every if self._on_another_screen(held, one))
+        if size + others <= MOST_SERVER_BYTES:
             return ""
         return "Results that others have on screen leave no room on this server for one of this size: try again later, or use coarser bins."
 

@@ -45,8 +45,8 @@ FORGOTTEN = "What this tab showed before has been forgotten."
 WENT = (ELSEWHERE, FORGOTTEN)
 """Notices of what went without being asked: whoever turns a page has not read them yet."""
 NO_ROOM = (
-    "Results of this size do not all fit beside each other: of what was fitted and proved on this server before, what was used longest "
-    "ago is dropped when the new result is there."
+    "Results of this size do not all fit beside each other. When the new result is there, what was fitted or proved on this server and "
+    "used longest ago is dropped."
 )
 
 
@@ -343,7 +343,7 @@ class Session:
         return sum(source.size for source in list(self._tables) if not (shown and source is self.source))
 
     def forget_steps(self) -> None:
-        """Nothing can be undone any more: others need the memory."""
+        """Drop all steps to undo, because others need the memory, and say so."""
         for design in (self.history, *self.saved.designs):
             design.past, design.future = [], []
         self.notices.append(("info", "The memory of the server is full: earlier steps can no longer be undone."))
