@@ -29,7 +29,7 @@ def test_the_program_of_the_authors():
     frame = kept("mckenna-program").set_index("x")
     found, printed = frame["here"], frame["printed"]
     assert printed["Hierarchical"] == pytest.approx(5665.561344360352, rel=1e-9)
-    tree = library.create("hierarchical", 128, 1.0)
+    tree = library.create(mckenna.TREE, 128, 1.0)
     workload, strategy = workloads.prefix(128), tree.strategy
     # That program's way for what it does not optimise (Theorem 3.4).
     answers = workload.matrix @ np.linalg.pinv(strategy)
