@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from ldp_core import bounds, frames, mechanisms, workloads
+from ldp_core import bounds
 from ldp_core.run import Budget, asked, drive
 from ldp_core.workloads import custom
 
@@ -114,10 +114,3 @@ def test_a_search_for_the_worst_population_ends_early_with_a_true_bound():
     assert len(calls) == 2
     even = (bounds.centred_svd(workload, 3.0) - workload.trace) / workload.n
     assert even < cut < bounds.worst_case_variance(workload, 3.0)
-
-
-def test_errors_of_queries_stop_between_mechanisms():
-    made = [mechanisms.create(name, 8, 1.0) for name in ("haar", "hadamard")]
-    about = made, workloads.prefix(8), np.full(8, 10), list("abcdefgh")
-    assert list(frames.query_errors(*about)["name"].unique()) == ["haar", "hadamard"]
-    assert list(frames.query_errors(*about, cancel=lambda: True)["name"].unique()) == ["haar"]
