@@ -42,9 +42,8 @@ def outcome_of(setting: Setting, figures: bool = False) -> dict[str, Any]:
     columns = [] if c.domain is None else [attribute.name for attribute in c.domain.attributes]
     explanation = mechanism.explain_with(columns)
     stated = {"name": c.mechanism.name, "parameters": mechanism.parameters, "explanation": explanation}
-    spec = library.spec(c.mechanism.name)
-    if spec.fitted or spec.from_file:
-        loaded = setting.from_file(setting.chosen)
+    loaded = setting.from_file(setting.chosen)
+    if loaded or library.spec(c.mechanism.name).fitted:
         stated["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
     expected: dict[str, Any]
     try:
