@@ -165,7 +165,7 @@ class Setting(Proved):
         return self.results.cached(("delta", mechanism.digest), mechanism.audit).delta
 
     @property
-    def written(self) -> Configuration:
+    def recorded(self) -> Configuration:
         """The configuration as files hold it: `settled`, with what its mechanism chose itself, where that is the same in all groups."""
         settled, recipe = self.settled, self.configuration.mechanism
         with suppress(ValueError):

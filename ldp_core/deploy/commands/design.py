@@ -51,7 +51,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         costs["detection"] = {"between": found.between, "in_words": found.in_words(), "answers": found.table}
     if given.output:
         outcome, proof = package.outcome_of(setting, given.errors_on_data), package.certificate_of(setting)
-        content = package.design(setting.written, outcome, setting.chosen_mechanism, certificate=proof)
+        content = package.design(setting.recorded, outcome, setting.chosen_mechanism, certificate=proof)
         files.write(given.output, content)
     terminal.show(given, stop, costs | {"file": given.output}, lambda: _text(setting, costs, given.output))
 

@@ -106,7 +106,7 @@ def kit(
     where reports of this mechanism cannot be drawn from whole numbers, or ValueError, one sentence, where the file could not be
     loaded again.
     """
-    setting = replace(setting, configuration=setting.written)
+    setting = replace(setting, configuration=setting.recorded)
     configuration, mechanism, outcome = setting.configuration, setting.chosen_mechanism, outcome_of(setting, figures)
     shown = disclosure.released(setting, figures)
     description = devices.describe(mechanism, configuration.epsilon, configuration.domain)

@@ -169,7 +169,7 @@ def export(state: Session, figures: bool = False) -> bytes:
     """The current design as a zip, packed once as long as all that goes into it stays; ``figures`` as for `package.outcome_of`. ValueError with
     a sentence when something it needs is missing."""
     design = state.asked
-    c = state.configuration if design is None else design.written
+    c = state.configuration if design is None else design.recorded
     mechanism = None if design is None else design.mechanism(c.mechanism.name)
     outcome = {} if mechanism is None else package.outcome_of(state.setting, figures)
     proof = None if mechanism is None else certificate(state)
