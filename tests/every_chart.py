@@ -71,7 +71,7 @@ def _inputs():
     counts = np.random.default_rng(1).multinomial(48_842, np.random.default_rng(2).dirichlet(np.full(domain.size, 0.3)))
     prefix, mixed = workloads.prefix(N), workloads.all_range(N)
     groups = [("age up to each value, of everybody", 100), ("all ranges", 150), ("other", 50)]
-    strategy = mechanisms.create("hierarchical", n=N, epsilon=1.0).strategy
+    strategy = mechanisms.create("hierarchical", n=N, epsilon=1.0, reconstruction="optimal").strategy
     bits = mechanisms.create("oue", n=N, epsilon=1.0).report_table()
     noisy = mechanisms.create("ball_sampling", workload=prefix, epsilon=1.0).report_table()
     survey = workloads.survey((16, 9, 7, 2, 5), 2)

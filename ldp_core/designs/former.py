@@ -67,7 +67,7 @@ def _with_trees_of_version_9(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _types_asked(document: dict[str, Any]) -> int:
-    """How many combinations of secret values the questions tell apart, about; 1 without a domain."""
+    """About how many combinations of secret values the questions distinguish; 1 without a domain."""
     if document["domain"] is None:
         return 1
     attributes = Domain.model_validate_json(json.dumps(document["domain"])).attributes

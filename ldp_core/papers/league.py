@@ -28,8 +28,8 @@ VARIANTS = (
     "hierarchical(oracle=subset_selection)",
     "hierarchical(oracle=hadamard, reconstruction=optimal)",
 )
-"""Trees whose levels are picked evenly, with the nodes reported by others: two papers have the first and the last. The tree by
-itself has levels fitted to the questions."""
+"""Trees with even levels, by what reports their nodes: papers have the first and the last. The tree without parameters fits its levels to
+the questions."""
 PARAMETERS = {"optimized": {"target": "worst_case"}}
 SECONDS = 60.0
 """About what all of it takes on one thread."""

@@ -50,7 +50,17 @@ def written_out(name, n, epsilon):
 @pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize(
-    "name", ["randomized_response", "subset_selection", "rappor", "oue", "hadamard", "hrr", "haar", "hierarchical"]
+    "name",
+    [
+        "randomized_response",
+        "subset_selection",
+        "rappor",
+        "oue",
+        "hadamard",
+        "hrr",
+        "haar",
+        "hierarchical(oracle=hadamard)",
+    ],
 )
 def test_what_a_mechanism_tells_is_what_bayes_rule_gives(name, epsilon, prior):
     mechanism, table = written_out(name, 6, epsilon)

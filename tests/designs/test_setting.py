@@ -52,15 +52,15 @@ def test_files_say_what_a_mechanism_chose_itself(known):
     """So that another version with other defaults builds the same one; what depends on epsilon stays open."""
     answers = ANSWERS.attributes[0].model_copy(update={"known": known})
     setting = ready(DECLARED.with_(domain=Domain(attributes=(AGES, answers))))
-    written = setting.written.mechanism.parameters
+    written = setting.recorded.mechanism.parameters
     chosen = {"oracle": "subset_selection", "reconstruction": "consistent", "shares": "fitted"}
     assert written == {"branching": 2, **chosen}
-    again = replace(setting, configuration=setting.written, results=Results())
+    again = replace(setting, configuration=setting.recorded, results=Results())
     assert again.chosen_mechanism.digest == setting.chosen_mechanism.digest
-    assert again.written == setting.written
+    assert again.recorded == setting.recorded
     for name in ("subset_selection", "optimized"):
         other = setting.configuration.with_(mechanism=MechanismRecipe(name=name))
-        assert ready(other).written.mechanism.parameters == {}
+        assert ready(other).recorded.mechanism.parameters == {}
 
 
 @pytest.mark.parametrize("aim", ["worst_case", "people", "histogram"])

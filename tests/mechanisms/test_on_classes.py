@@ -103,7 +103,7 @@ def test_intervals_and_forged_reports_are_those_of_the_mechanism_for_classes(nam
 
 
 def test_raw_trees_answer_from_their_nodes_and_their_reports_are_tallied():
-    made = built("hierarchical", AGE, reconstruction="raw")
+    made = built("hierarchical", AGE, reconstruction="raw", oracle="hadamard")
     reports = made.simulate(COUNTS[24], np.random.default_rng(0))
     estimate = made.estimate(reports)
     assert not estimate.adds_up

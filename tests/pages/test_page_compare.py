@@ -26,7 +26,7 @@ def test_table_agrees_with_the_core_and_the_chart(compared):
     shown = dict(re.split(r": ", words["text"]) for words in rows)
     assert set(shown) == {*chart["text"]}
     for title, row in table.iterrows():
-        mechanism = mechanisms.create(TITLES[title], n=25, epsilon=1.0)
+        mechanism = mechanisms.create(TITLES[title], epsilon=1.0, workload=workload)
         assert np.ceil(row["users_needed"]) == np.ceil(
             analysis.sample_complexity(mechanism, workload, compared.session.setting.alpha)
         )
@@ -54,7 +54,8 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
         "Over domain size",
     ]
     assert len(compared.charts) == 1
-    mechanism, design = mechanisms.create(TITLES[compared.costs.index[0]], n=25, epsilon=1.0), compared.session.design()
+    design = compared.session.design()
+    mechanism = mechanisms.create(TITLES[compared.costs.index[0]], epsilon=1.0, workload=design.workload)
     assert compared.open("compare-tabs", "Over epsilon").has("button", "sweep-epsilon")
     worst = mechanism.query_contributions(design.workload, np.arange(25)).variances.max(axis=1)  # of the worst type
     hardest = [design.workload.query_name(query) for query in np.flatnonzero(np.isclose(worst, worst.max()))]
@@ -74,7 +75,7 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
         assert session.setting.proof(case).certificate.verify()
         limits = session.setting.bounds(case)
         for title, row in app.costs.iterrows():
-            mechanism = mechanisms.create(TITLES[title], n=8, epsilon=1.0)
+            mechanism = mechanisms.create(TITLES[title], epsilon=1.0, workload=workload)
             profile = mechanism.variance_profile(workload)
             shares = session.design().counts / 500
             variance = {"worst_case": profile.max(), "average": profile.mean(), "people": shares @ profile}[case]

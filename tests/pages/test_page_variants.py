@@ -37,7 +37,7 @@ def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
     table, workload = compared.costs, workloads.prefix(16)
     assert set(table.index) == titles(*THREE)
     for name, branching in zip(THREE, (4, 2, 16), strict=True):
-        mechanism = mechanisms.create("hierarchical", n=16, epsilon=1.0, branching=branching)
+        mechanism = mechanisms.create("hierarchical", epsilon=1.0, workload=workload, branching=branching)
         shown = table.loc[library.spec(name).title, "users_needed"]
         assert shown == pytest.approx(analysis.sample_complexity(mechanism, workload, compared.session.setting.alpha))
     picture = compared.charts[0]["data"][0]

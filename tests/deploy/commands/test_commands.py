@@ -244,8 +244,9 @@ def test_reports_that_are_left_out_are_told_by_their_reason(shell, collected):
     with open(reports) as file:
         again = file.readlines()[1]
     own, design, sent = again.strip().split(",")
+    impossible = "9 " + sent.partition(" ")[2]  # there are three levels
     with open(reports, "a") as file:
-        file.write(f"{again}{9**9:032x},{'0' * 16},0\n{9**8:032x},{design},999999999\n{own},{design},9 {sent}\n")
+        file.write(f"{again}{9**9:032x},{'0' * 16},0\n{9**8:032x},{design},{impossible}\n{own},{design},9 {sent}\n")
     found = shell.result("collect", shell.folder / "kit.zip", reports)["files"]
     refused = {reasons.ANOTHER_DESIGN: 1, reasons.ANOTHER_REPORT: 1, reasons.OUTSIDE: 1}
     assert found == [{"name": "reports.csv", "accepted": 400, "refused": refused, "repeated": 1}]
