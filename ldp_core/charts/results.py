@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from ldp_core import verdicts, wording
 from ldp_core.charts import theme
 from ldp_core.charts.theme import LIGHT, Theme
-from ldp_core.workloads.answer_tables import FEW
+from ldp_core.workloads.tabulated import FEW
 
 WRITTEN, MARKED = 5, 40
 """Up to so many columns, cells of a table have room for answers and errors, and for marks of verdicts."""

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 from ldp_core.wording import check_parameters, meant
-from ldp_core.workloads.answer_tables import AnswerTable as AnswerTable
-from ldp_core.workloads.answer_tables import answer_tables as answer_tables
 from ldp_core.workloads.answers import Answers as Answers
 from ldp_core.workloads.answers import Detect as Detect
 from ldp_core.workloads.answers import Line as Line
@@ -79,6 +77,8 @@ from ldp_core.workloads.surveys import Group as Group
 from ldp_core.workloads.surveys import Survey as Survey
 from ldp_core.workloads.surveys import survey as survey
 from ldp_core.workloads.symmetry import walsh_hadamard as walsh_hadamard
+from ldp_core.workloads.tabulated import AnswerTable as AnswerTable
+from ldp_core.workloads.tabulated import answer_tables as answer_tables
 from ldp_core.workloads.types_part import ON_TYPES as ON_TYPES
 from ldp_core.workloads.types_part import OVER_ATTRIBUTES as OVER_ATTRIBUTES
 from ldp_core.workloads.types_part import TypesPart as TypesPart
