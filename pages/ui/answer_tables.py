@@ -17,7 +17,7 @@ from pages.ui.session.state import Session
 from pages.ui.words import plain
 
 
-def show(state: Session, asked: Answers, found: pd.DataFrame, words: str, name: str) -> pd.DataFrame:
+def result_and_tables(state: Session, asked: Answers, found: pd.DataFrame, words: str, name: str) -> pd.DataFrame:
     """The answers ``found`` with the ``words`` about all of them, and a download. Returns those that are shown: the table chosen, and of many others
     some, evenly spread."""
     whole = len(found) == sum(line.told.num_queries for line in asked.lines)
@@ -35,7 +35,7 @@ def show(state: Session, asked: Answers, found: pd.DataFrame, words: str, name: 
         named = [f"{asked.lines[table.line].question}: {table.title}" for table in tables]
         table = tables[_chosen(state, "Table", f"{name}-table", named)]
         at = {
-            k: _chosen(state, table.sides[k][0], f"{name}-table-{k}", table.sides[k][1])
+            k: _chosen(state, plain(table.sides[k][0]), f"{name}-table-{k}", table.sides[k][1])
             for k in range(2, len(table.sides))
         }
     cells = table.cells(found, at)

@@ -50,8 +50,8 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert ready.at.button(key="run").disabled
     found = observed(ready)
     setting = ready.session.setting
-    variance = variance_on_data(setting.chosen_mechanism, setting.workload, setting.counts)
-    predicted = 100 * np.sqrt(variance / 25) / 3000
+    variances = setting.chosen_mechanism.query_variances(setting.workload, setting.counts)
+    predicted = 100 * np.sqrt(variances.max()) / 3000
     assert f"± {significant(predicted)} percentage points was predicted for these people" in ready.words
     assert found["Unbiased"] == pytest.approx(predicted, rel=0.4)
     assert found["Non-negative"] <= found["Unbiased"]

@@ -241,7 +241,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         st.error(plain(unlike))
     words = f"{_said(subject, table, reported, estimator)} {plain(collector.whose(reported, wider, sizes))}"
     words += f" {in_words(_earlier(state, subject))}" if "prior" in options else ""
-    shown = answer_tables.show(state, asked_of(workload), table, words, "collected")
+    shown = answer_tables.result_and_tables(state, asked_of(workload), table, words, "collected")
     _table(shown, "The answers shown, their intervals, and their standard errors at the answers found.", kind)
     if len(shown) < every:
         st.caption(f"{len(shown):,} of {every:,} answers are shown; the download has {len(table):,}.")

@@ -149,7 +149,7 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     held = (told["low"] <= told["true"]) & (told["true"] <= told["high"])
     words = f"{_name(pair)}: this might come out on Collect. **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}** hold the truth, which the "
     words += "small marks are."
-    shown = answer_tables.show(state, design.answers, found, words, "simulated-release")
+    shown = answer_tables.result_and_tables(state, design.answers, found, words, "simulated-release")
     _say_shown(shown, design)
 
 
