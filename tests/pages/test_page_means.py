@@ -36,8 +36,8 @@ def test_an_average_is_asked_for_and_its_error_is_in_the_unit_of_the_column(app)
     middles = workloads.custom((np.arange(5.0, 80, 10) - 40)[None])
     error = (analysis.worst_case_variance(app.session.setting.chosen_mechanism, middles) / 9000) ** 0.5
     assert f"Average of x is off by ± {in_words(error)}. The only answer is noise." in app.words  # bins may add 5
-    *_, table = app.dataframes  # after that of the questions
-    assert wording_of(table, "Error") == [f"± {in_words(error)}"]
+    table, *_ = app.dataframes  # then that of the questions
+    assert wording_of(table, "Error") == [f"± {in_words(error)}; bins add up to 5"]
     app.enter("text_input", "target-x", "8").finish()
     assert "The only answer is usable." in app.words
 
@@ -48,10 +48,10 @@ def wording_of(table, column):
 
 def test_a_total_beside_counts_keeps_both_units(app):
     designed(salaries(app, "total").add("histogram"))
-    *_, table = [frame for frame in app.dataframes if "Error" in frame]
+    table, *_ = [frame for frame in app.dataframes if "Error" in frame]
     of_total = table["Question"] == "total of x"
     assert of_total.sum() == 1
-    assert table["Error"].str.endswith("in total x").equals(of_total)
+    assert table["Error"].str.contains("in total x; bins").equals(of_total)
     assert table["Error"].str.endswith("percentage points").equals(~of_total)
 
 
