@@ -33,7 +33,7 @@ def rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
 
 
 def packed(content: bytes, n: int, labels: Sequence[str] | None = None) -> str:
-    """The strategy matrix in a file as the parameter ``matrix`` of the mechanism.
+    """The strategy matrix in a file as the parameter of the mechanism.
 
     The table is exact. It keeps the epsilon that was meant, of up to nine decimals, where the file is off by rounding only.
 

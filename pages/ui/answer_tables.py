@@ -32,7 +32,8 @@ def result_and_tables(state: Session, asked: Answers, found: pd.DataFrame, words
     if not tables:
         return rest
     with layout.controls(f"{name}-table"):
-        named = [f"{asked.lines[table.line].question}: {table.title}" for table in tables]
+        several = len({table.line for table in tables}) > 1
+        named = [f"{asked.lines[table.line].question}: {table.title}" if several else table.title for table in tables]
         table = tables[_chosen(state, "Table", f"{name}-table", named)]
         at = {
             k: _chosen(state, plain(table.sides[k][0]), f"{name}-table-{k}", table.sides[k][1])

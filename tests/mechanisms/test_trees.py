@@ -155,7 +155,7 @@ def test_what_is_named_decides_what_is_not():
     assert build(workload=workload).parameters.keys() - parameters.keys() == {"shares"}
     assert build(workload=workload, **parameters).digest == build(n=8).digest
     assert build(workload=workload, reconstruction="optimal").parameters["oracle"] == "hadamard"
-    assert build(n=hierarchical.MOST_SELECTED_TYPES + 1).parameters["oracle"] == "oue"
+    assert build(n=hierarchical._SELECTED_TYPES + 1).parameters["oracle"] == "oue"
 
 
 # --- building -------------------------------------------------------------------------------------------------------

@@ -173,7 +173,7 @@ def test_a_design_that_takes_seconds_optimises_itself(unasked, small):
     mechanism = small.session.setting.fitted("optimized").mechanism
     first = small.session.setting.gap(mechanism)
     assert "answers are usable" in small.words or "No answer is usable" in small.words
-    assert {"Optimised", "Subset selection"} <= {line["name"] for line in small.charts[0]["data"]}
+    assert {"Optimised", "Hierarchical"} <= {line["name"] for line in small.charts[0]["data"]}
     if small.has("button", "optimise"):
         assert small.at.button(key="optimise").label == "Refine"
         small.press("optimise").finish()

@@ -106,7 +106,7 @@ def test_errors_on_the_data_are_exported_once_they_are_ticked(another, offered):
     written = pd.read_csv(io.BytesIO(read(offered[f"answers{SUFFIX}.csv"])))
     assert written["value"].tolist() == [100 * sum(ONE[: k + 1]) / sum(ONE) for k in range(3)]
     assert "people" not in outcome(exchange.to_save(app.session))["users_needed"]
-    assert designs.load(read(offered["ldp-design.zip"])).configuration == app.configuration
+    assert designs.load(read(offered["ldp-design.zip"])).configuration == app.session.setting.recorded
 
 
 def test_nothing_is_asked_where_nothing_is_kept_back(app, another):

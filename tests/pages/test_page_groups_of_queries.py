@@ -23,4 +23,4 @@ def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
     observed, predicted = map(float, re.search(told, app.words).groups())
     assert observed == pytest.approx(predicted, rel=0.1)
     (chart,) = app.open("outcome-tabs", "What you might get").finish().charts
-    assert len(chart["data"]) == 4  # bars and truths of two questions
+    assert len(chart["data"]) == 1  # a table of pairs

@@ -24,7 +24,8 @@ def said(app, start):
 
 
 def worst(name, epsilon):
-    return analysis.worst_case_variance(mechanisms.create(name, n=8, epsilon=epsilon), workloads.prefix(8))
+    workload = workloads.prefix(8)
+    return analysis.worst_case_variance(mechanisms.create(name, epsilon=epsilon, workload=workload), workload)
 
 
 @pytest.mark.parametrize("name", ["randomized_response", "subset_selection", "hierarchical"])

@@ -15,7 +15,7 @@ def test_curves_are_what_each_point_gives(case):
     workload, at = workloads.prefix(N), curves.epsilons(1.0, 5)
     found = curves.users_needed("hierarchical", workload, at, case, {"branching": 2})
     for epsilon, users in zip(found["epsilon"], found["users_needed"], strict=True):
-        mechanism = library.create("hierarchical", n=N, epsilon=epsilon, branching=2)
+        mechanism = library.create("hierarchical", epsilon=epsilon, workload=workload, branching=2)
         variance = case.variance(mechanism.variance_profile(workload))
         assert users == pytest.approx(analysis.users_for(variance, workload.squared_weights, 0.01))
     assert list(found["epsilon"]) == pytest.approx(list(at))

@@ -43,10 +43,10 @@ ORACLES: dict[str, Callable[[int, float], np.ndarray]] = {
 }
 """Strategies of the oracles with few enough outputs to write them out, as the optimal reconstruction needs."""
 RECONSTRUCTIONS = ("consistent", "optimal", "raw")
-MOST_SELECTED_TYPES = 1024
+_SELECTED_TYPES = 1024
 """Up to here nodes are reported by subset selection unless somebody says otherwise. OUE has 3 to 20 % more variance at epsilon 0.5 and 1,
 and half as much again or more at 4, but one simulation takes milliseconds where subset selection takes half a second at this size."""
-MOST_TYPES_FITTED_UNASKED = 128
+_TYPES_FITTED_UNASKED = 128
 """Up to here levels are fitted to a workload unless somebody says otherwise: that takes half a second at most, and saves 5 to 30 % of the
 variance of totals and ranges, and nearly all that a tree adds to that of a histogram."""
 
@@ -186,14 +186,14 @@ def build(
     epsilon : the guarantee of one report.
     branching : children of a node.
     oracle : how a node is reported, one of `NODE_ORACLES`. By default subset selection up to
-        `MOST_SELECTED_TYPES` types and OUE past them; Hadamard response where ``reconstruction``
+        `_SELECTED_TYPES` types and OUE past them; Hadamard response where ``reconstruction``
         is "optimal".
     reconstruction : one of `RECONSTRUCTIONS`, by default "consistent".
     consistent : True is another way to say reconstruction="consistent".
     shares : how often each level is picked: "even", "fitted" to make the average variance of
         ``workload`` least (see `level_shares`), or a number for each level, that of the types
         first. By default they are even, and fitted where neither oracle nor reconstruction is
-        given, there is a workload, and at most `MOST_TYPES_FITTED_UNASKED` types.
+        given, there is a workload, and at most `_TYPES_FITTED_UNASKED` types.
     workload : the questions that shares are fitted to.
 
     Raises
@@ -203,14 +203,14 @@ def build(
     """
     tree = Tree(int(n), int(branching))
     if shares is None:
-        quick = workload is not None and tree.n <= MOST_TYPES_FITTED_UNASKED
+        quick = workload is not None and tree.n <= _TYPES_FITTED_UNASKED
         shares = "fitted" if quick and oracle is None and reconstruction is None and not consistent else "even"
     if consistent:
         if reconstruction not in (None, "consistent"):
             raise ValueError(f"Choose consistent=True or reconstruction={reconstruction!r}, not both.")
         reconstruction = "consistent"
     if oracle is None:
-        selected = "subset_selection" if tree.n <= MOST_SELECTED_TYPES else "oue"
+        selected = "subset_selection" if tree.n <= _SELECTED_TYPES else "oue"
         oracle = "hadamard" if reconstruction == "optimal" else selected
     reconstruction = reconstruction or "consistent"
     if reconstruction != "optimal":
