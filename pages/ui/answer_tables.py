@@ -16,6 +16,9 @@ from pages.ui.controls import pick
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 
+FITS = 16
+"""Letters of a column's name in the picker: two of them fit on a telephone."""
+
 
 def result_and_tables(state: Session, asked: Answers, found: pd.DataFrame, words: str, name: str) -> pd.DataFrame:
     """The answers ``found`` with the ``words`` about all of them, and a download. Returns those that are shown: the table chosen, and of many others
@@ -33,7 +36,9 @@ def result_and_tables(state: Session, asked: Answers, found: pd.DataFrame, words
         return rest
     with layout.controls(f"{name}-table"):
         several = len({table.line for table in tables}) > 1
-        named = [f"{asked.lines[table.line].question}: {table.title}" if several else table.title for table in tables]
+        named = [" x ".join(wording.shortened(side, FITS) for side, _ in table.sides) for table in tables]
+        if several:
+            named = [f"{asked.lines[table.line].question}: {name}" for table, name in zip(tables, named, strict=True)]
         table = tables[_chosen(state, "Table", f"{name}-table", named)]
         at = {
             k: _chosen(state, plain(table.sides[k][0]), f"{name}-table-{k}", table.sides[k][1])
