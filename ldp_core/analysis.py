@@ -20,6 +20,7 @@ from ldp_core.detection import Contrasts, contrasts_of
 from ldp_core.limits import MOST_JUDGED_QUERIES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, People, checked_counts, people_of, users_of
+from ldp_core.run import Cancel
 from ldp_core.shuffled import shuffled as shuffled
 from ldp_core.verdicts import NOISE, USABLE, judge, largest_error
 from ldp_core.workloads import (
@@ -251,7 +252,9 @@ def question_lines(
     return table.assign(alone=[alone(asked, line, mechanism.epsilon, counts, case) for line in asked.lines])
 
 
-def alone(asked: Answers, line: Line, epsilon: float, counts: Counts, case: Case | None) -> float:
+def alone(
+    asked: Answers, line: Line, epsilon: float, counts: Counts, case: Case | None, cancel: Cancel | None = None
+) -> float:
     """The largest standard error of the answers to a question if nothing else were asked, by a short search; NaN where that is for too many types."""
     try:
         workload = assembled(line.design, asked.axes)
@@ -261,7 +264,7 @@ def alone(asked: Answers, line: Line, epsilon: float, counts: Counts, case: Case
     if size > limits.MOST_ALONE_TYPES:
         return math.nan
     prior = None if case is None or case.prior is None or case.uniform else case.prior
-    made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior).mechanism()
+    made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior, cancel=cancel).mechanism()
     return float(_of_line(made, line, 0, counts, case)["standard_error"].max())
 
 

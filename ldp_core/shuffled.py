@@ -346,8 +346,8 @@ def promised(mechanism: Mechanism | Blanket, people: Counts | int, reports: int 
             sizes = dense(people)[drawn.types].sum(axis=1)
         users, parts = int(min(sizes[sizes >= 1], default=1)), list(drawn.drawn_by_design)
         among = f"If the reports of each group, of at least {plural(users, 'person', 'people')}, are mixed before anyone sees them"
-    of = max((blanket_of(part, reports) for part in parts), key=lambda of: shuffled(of, users))
-    central = shuffled(of, users)
+    blankets = [blanket_of(part, reports) for part in parts]
+    central, of = max(((shuffled(of, users), of) for of in blankets), key=lambda found: found[0])
     if math.isinf(central):
         return f"{among}, mixing proves nothing: up to {share(of.unsent)} of a person's reports are ones that some others never send."
     if not of.unsent and central >= math.log(of.ratio) * (1 - _CLOSE):

@@ -1,7 +1,5 @@
 """Every bound and prediction of the papers for the design available: one picture, and one list of what each says and whether it applies."""
 
-from functools import partial
-
 import streamlit as st
 
 from ldp_core import charts, frames, library, wording
@@ -33,9 +31,9 @@ except ValueError as error:
 about = subject.setting(state, mechanism)
 found = subject.entries(state, about, mechanism, exact)
 # Errors about a population, and orders without their constant, have no place on an axis with bounds that bind.
-error_of = partial(subject.in_targets, state)
 table = theorems.table([entry for entry in found if entry.alike])
-table["standard_error"] = table["variance"].map(error_of)
+table["standard_error"] = table["standard_error"].map(design.in_targets)
+error_of = lambda variance: design.in_targets(theorems.share(variance, about))  # noqa: E731
 limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]
 best = max(limits, key=lambda entry: entry.variance or 0.0, default=None)
 whose = case_meaning(design.case)

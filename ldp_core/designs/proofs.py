@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -57,6 +58,10 @@ class Proved(Asked):
     def alpha(self) -> float:
         """The mean squared error of the questions' rows, as bounds and the papers have it, at which their mean is at its target."""
         return self.answers.norm / self.answers.told.squared_weights
+
+    def in_targets(self, error: float) -> float:
+        """A standard error of the questions' rows, a share of all users as bounds and the papers have it, in targets."""
+        return error / math.sqrt(self.alpha)
 
     @property
     def only_case(self) -> str:

@@ -21,7 +21,7 @@ import pandas as pd
 
 from ldp_core import analysis, bounds, estimators, frames, library, mechanisms, verdicts, wording, workloads
 from ldp_core.designs import choices
-from ldp_core.designs.configuration import Configuration, MechanismRecipe
+from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.proofs import Curve as Curve
 from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.proofs import Proved
@@ -166,12 +166,11 @@ class Setting(Proved):
         """The configuration as files hold it: `settled`, with what its mechanism chose itself, where that is the same in all groups."""
         settled, recipe = self.settled, self.configuration.mechanism
         with suppress(ValueError):
-            made = None if library.spec(recipe.name).fitted else self.mechanism(recipe.name)
-            each = [mechanism.parameters for mechanism in getattr(made, "strata", [made]) if mechanism is not None]
-            choices_made = [library.spec(recipe.name).own_choices(parameters) for parameters in each]
-            if choices_made and all(own == choices_made[0] for own in choices_made):
-                stated = {**choices_made[0], **recipe.parameters}
-                return settled.model_copy(update={"mechanism": MechanismRecipe(name=recipe.name, parameters=stated)})
+            made = None if (spec := library.spec(recipe.name)).fitted else self.mechanism(recipe.name)
+            each = [spec.own_choices(one.parameters) for one in getattr(made, "strata", [made]) if one is not None]
+            if each and all(choices_made == each[0] for choices_made in each):
+                stated = {**each[0], **recipe.parameters}
+                return settled.model_copy(update={"mechanism": recipe.model_copy(update={"parameters": stated})})
         return settled
 
     # --- fits -----------------------------------------------------------------------------------
@@ -430,13 +429,10 @@ class Setting(Proved):
     @property
     def scale(self) -> wording.Scale:
         """How errors in targets are written: in the unit of the answers where all have the same, else as multiples of their targets."""
-        targets = {line.key: line.target for line in self.answers.lines}
-        if len(targets) > 1:
+        line, *others = self.answers.lines
+        if any(other.key != line.key for other in others):
             return wording.Scale(1.0, "targets", "times the targets")
-        (key, target), (line, *_) = next(iter(targets.items())), self.answers.lines
-        many = self.users if line.unit.total else 1.0
-        times = many * (target.difference if isinstance(target, Detect) else target)
-        unit = verdicts.unit_in_words(key)
+        times, unit = line.goal * (self.users if line.unit.total else 1.0), verdicts.unit_in_words(line.key)
         return wording.Scale(times, "pp" if unit == wording.POINTS.unit else unit, unit)
 
     def error_in_words(self, error: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from ldp_core.bounds.closed_form import equivalent_objective
 from ldp_core.library.specification import Spec
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.strata import StratifiedMechanism
-from ldp_core.optimize.base import DEFAULT, changed
+from ldp_core.optimize.base import DEFAULT
+from ldp_core.optimize.parts import telling_of_all
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
@@ -30,13 +30,12 @@ def build(
     assert strata is not None
     prior = stated.pop("prior", None)
     prior = None if prior is None else check_prior(prior, workload.n)
-    (cases, which), variances, worst = strata.cases(prior), list[float](), stated.get("target") == "worst_case"
+    (cases, which), values, worst = strata.cases(prior), list[float](), stated.get("target") == "worst_case"
 
-    def of_all(few: Workload, objective: float | None) -> float | None:
-        """What the search for the last case comes to, together with those before, on the scale of L; of the others only that they go on."""
-        if objective is None or len(variances) < len(cases) - 1:
-            return None
-        own = strata.scale**2 * np.array([*variances, (objective - few.trace) / few.n])[which]
+    def whole(objectives: list[float]) -> float:
+        """What all strata come to, on the scale of L as the objectives of the cases are."""
+        variances = [(value - few.trace) / few.n for value, (few, _) in zip(objectives, cases, strict=True)]
+        own = strata.scale**2 * np.array(variances)[which]
         return equivalent_objective(float(own.max() if worst else strata.shares(prior) @ own), workload)
 
     def made(few: Workload, shares: np.ndarray | None) -> Mechanism:
@@ -46,10 +45,11 @@ def build(
             own["time_limit"] = None if limit is None else limit / len(cases)
         if (callback := stated.get("callback")) is None:
             return create(few, own)
-        mechanism = create(few, {**own, "callback": changed(callback, partial(of_all, few), lambda best: None)})
-        if len(variances) < len(cases) - 1:
+        mechanism = create(few, {**own, "callback": telling_of_all(callback, whole, values, len(cases))})
+        if len(values) < len(cases) - 1:
             profile = mechanism.variance_profile(few)
-            variances.append(float(profile.max() if worst else np.average(profile, weights=shares)))
+            variance = profile.max() if worst else np.average(profile, weights=shares)
+            values.append(equivalent_objective(float(variance), few))
         return mechanism
 
     mechanism = of_designs(workload, prior, made)

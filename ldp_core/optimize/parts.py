@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +26,7 @@ from ldp_core.optimize.surveys.rows import written_out
 from ldp_core.priors import check_prior
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Callback
-from ldp_core.workloads import Quotient, Strata, Workload
+from ldp_core.workloads import Quotient, Workload
 
 Fitted = Optimized | ClosedFormDesign | SurveyDesign
 LITTLE = 1e-4
@@ -130,17 +130,18 @@ def design_strata(
     strata, budget = workload.strata, limits.budget()
     assert strata is not None
     (cases, which), parts, values = strata.cases(prior), list[Design](), list[float]()
+    whole = partial(strata.objective, prior=prior)
     for left, (few, shares) in zip(range(len(cases), 0, -1), cases, strict=True):
         seconds = budget.left()
         own = limits.within(None if seconds is None else seconds / left)
-        parts.append(design(few, own.telling(telling_of_all(own.callback, strata, values, len(cases), prior)), shares))
+        parts.append(design(few, own.telling(telling_of_all(own.callback, whole, values, len(cases))), shares))
         values.append(parts[-1].objective)
     return StratifiedDesign(
         workload=workload,
         parts=tuple(parts),
         which=which,
         prior=prior,
-        objective=strata.objective(values, prior),
+        objective=whole(values),
         history=(),
         rounds=sum(part.rounds for part in parts),
         seconds=sum(part.seconds for part in parts),
@@ -151,13 +152,12 @@ def design_strata(
 
 
 def telling_of_all(
-    callback: Callback | None, strata: Strata, values: list[float], many: int, prior: np.ndarray | None
+    callback: Callback | None, whole: Callable[[list[float]], float], values: list[float], many: int
 ) -> Callback | None:
-    """``callback``, which hears of all strata what the search for the last of ``many`` cases comes to, beside the ``values`` of those
-    before; of the others only that they go on."""
-    done = list(values)
+    """``callback``, which hears of all strata what the search for the last of ``many`` cases comes to: ``whole`` of the objectives of all, beside
+    the ``values`` of those before; of the others only that they go on."""
 
     def of_all(objective: float | None) -> float | None:
-        return None if objective is None or len(done) < many - 1 else strata.objective([*done, objective], prior)
+        return None if objective is None or len(values) < many - 1 else whole([*values, objective])
 
     return changed(callback, of_all, lambda best: None)

@@ -361,6 +361,10 @@ class Line:
         """The target as a number: a standard error, or a difference, in the unit of the answers, of totals for each person."""
         return self.target.difference if isinstance(self.target, Detect) else self.target
 
+    def off_for(self, part: float) -> float:
+        """How far middles of bins may be from numbers where bins are to add this ``part`` of the target."""
+        return self.unit.off / self.bins * self.goal * part
+
     @property
     def scale(self) -> float:
         """What the rows of `told` are multiplied by in a design, so that their errors are in targets and count as they should."""
@@ -371,19 +375,15 @@ class Line:
         """(q,) answers of planning data (None: people spread evenly), of totals for each person; NaN in groups without people. What is
         asked within groups has the values of its `rates`."""
         if self.rates is not None:
-            ratios = self.rates.ratios[:, queries]
-            two = len(ratios) == 2
-            return (
-                self.unit.factor * (ratios[0] - ratios[1]) if two else self.unit.middle + self.unit.factor * ratios[0]
-            )
-        own = np.broadcast_to(self.shift, self.told.num_queries)[queries]
+            first, *second = self.rates.ratios[:, queries]
+            return self.unit.factor * (first - second[0]) if second else self.unit.middle + self.unit.factor * first
+        if people is None and self.told.n > MOST_TABLE_CELLS:
+            return np.full(len(queries), np.nan)
+        shift = np.broadcast_to(0.0 if people is None else self.shift, self.told.num_queries)[queries]
         if people is None:
-            own = np.zeros(len(queries))
-            if self.told.n > MOST_TABLE_CELLS:
-                return np.full(len(queries), np.nan)
             people = np.full(self.told.n, 1 / self.told.n)
         shares = self.told.answers(people, queries) / users_of(people)
-        return self.unit.middle + self.unit.factor * shares / self.told.query_weights(queries) + own
+        return self.unit.middle + self.unit.factor * shares / self.told.query_weights(queries) + shift
 
     @property
     def answered(self) -> np.ndarray:

@@ -480,8 +480,8 @@ def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
 
 
 def _of_one(axis: Axis) -> PrefixPart | HistogramPart:
-    ordered = axis.ordered and axis.ordinary > 1
-    return PrefixPart(attribute=axis.name) if ordered else HistogramPart(attribute=axis.name)
+    kind = PrefixPart if axis.ordered and axis.ordinary > 1 else HistogramPart
+    return kind(attribute=axis.name)
 
 
 def share_of(axis: Axis) -> PrefixPart | HistogramPart | PredicatesPart:

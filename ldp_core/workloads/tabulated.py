@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.limits import MOST_SHOWN_QUERIES
+from ldp_core.wording import shortened
 from ldp_core.workloads.answers import Answers
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Product
@@ -38,10 +39,9 @@ class AnswerTable:
         """Which sides go down and across: of the first two the longer one goes down, as a telephone has it."""
         return (0, 1) if len(self.sides[0][1]) >= len(self.sides[1][1]) else (1, 0)
 
-    @property
-    def title(self) -> str:
-        """Its attributes."""
-        return " x ".join(name for name, _ in self.sides)
+    def title(self, most: int = 90) -> str:
+        """Its attributes, the name of each in at most ``most`` characters."""
+        return " x ".join(shortened(name, most) for name, _ in self.sides)
 
     def cells(self, found: pd.DataFrame, at: Mapping[int, int]) -> pd.DataFrame:
         """The rows of ``found``, with columns ``line`` and ``query``, that are answers in it where the sides ``at`` have these labels. Added are ``row`` and

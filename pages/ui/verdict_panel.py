@@ -81,7 +81,7 @@ def _alone(state: Session) -> list[str]:
         return nothing
 
     def find(cancel: Cancel) -> list[float]:
-        return [analysis.alone(asked, line, design.epsilon, design.counts, case) for line in asked.lines]
+        return [analysis.alone(asked, line, design.epsilon, design.counts, case, cancel) for line in asked.lines]
 
     key = ("alone", design.certificate_key(design.case), design.people_digest)
     found = ask(state, key, "working out what each question costs alone", False, find)

@@ -23,8 +23,8 @@ PARTS = (
 )
 
 
-@pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
-def test_a_kits_reports_become_shares_and_averages(known, tmp_path, capsys):
+def sent_to(folder, known, people, seed):
+    """A kit and the reports of people, each an arm and a score, as files in a folder."""
     arm = CategoricalAttribute(name="arm", values=("a", "b"), known=known)
     design = Configuration(
         domain=Domain(attributes=(arm, SCORE)),
@@ -33,13 +33,19 @@ def test_a_kits_reports_become_shares_and_averages(known, tmp_path, capsys):
         epsilon="3.0",
         mechanism=MechanismRecipe(name="randomized_response"),
     )
-    kit, reports, out = tmp_path / "kit.zip", tmp_path / "reports.csv", tmp_path / "answers.csv"
+    kit, reports = folder / "kit.zip", folder / "reports.csv"
     kit.write_bytes(package.kit(realise(design)))
-    device, rng = Device(open_kit(kit.read_bytes()).device), np.random.default_rng(0)
-    people = [("a", 1)] * 300 + [("a", 4)] * 100 + [("b", 4)] * 600 + [("b", 3)] * 200
+    device, rng = Device(open_kit(kit.read_bytes()).device), np.random.default_rng(seed)
     sent = [device.report({"arm": arm, "score": score}, rng.bytes) for arm, score in people]
     reports.write_text("".join(f"{line}\n" for line in ["report", *sent]))
-    about = ["collect", str(kit), str(reports)]
+    return kit, reports
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
+def test_a_kits_reports_become_shares_and_averages(known, tmp_path, capsys):
+    people = [("a", 1)] * 300 + [("a", 4)] * 100 + [("b", 4)] * 600 + [("b", 3)] * 200
+    kit, reports = sent_to(tmp_path, known, people, seed=0)
+    out, about = tmp_path / "answers.csv", ["collect", str(kit), str(reports)]
     assert main([*about, "-o", str(out)]) == 0
     told = pd.read_csv(out).set_index("name")
     expected = {
@@ -79,19 +85,8 @@ def test_a_kits_reports_become_shares_and_averages(known, tmp_path, capsys):
 @pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
 def test_on_the_first_day_a_group_has_nobody_and_the_others_have_their_answers(known, tmp_path, capsys):
     """Nobody has been shown the new version yet. In a secret arm that is an estimate of a few people, or of less than nobody."""
-    arm = CategoricalAttribute(name="arm", values=("a", "b"), known=known)
-    design = Configuration(
-        domain=Domain(attributes=(arm, SCORE)),
-        population=Population(users=1200, origin="declared", shape="uniform"),
-        workload=WorkloadRecipe(parts=PARTS),
-        epsilon="3.0",
-        mechanism=MechanismRecipe(name="randomized_response"),
-    )
-    kit, reports, out = tmp_path / "kit.zip", tmp_path / "reports.csv", tmp_path / "answers.csv"
-    kit.write_bytes(package.kit(realise(design)))
-    device, rng = Device(open_kit(kit.read_bytes()).device), np.random.default_rng(2)
-    sent = [device.report({"arm": "a", "score": k % 4 + 1}, rng.bytes) for k in range(800)]
-    reports.write_text("".join(f"{line}\n" for line in ["report", *sent]))
+    kit, reports = sent_to(tmp_path, known, [("a", k % 4 + 1) for k in range(800)], seed=2)
+    out = tmp_path / "answers.csv"
     assert main(["collect", str(kit), str(reports), "-o", str(out)]) == 0
     told = pd.read_csv(out).set_index("name")
     there = told.index.str.endswith("in arm a")

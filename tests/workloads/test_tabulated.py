@@ -60,7 +60,7 @@ def told(part, known=()):
 @pytest.mark.parametrize("known", [(), ("region",)], ids=["secret", "known"])
 def test_each_answer_is_in_the_cell_that_its_name_says(part, titles, known):
     found, tables = told(part, known)
-    assert [table.title for table in tables] == titles
+    assert [table.title() for table in tables] == titles
     for table in tables:
         whole = table.cells(found, {})
         assert len(whole) == np.prod([len(labels) for _, labels in table.sides])

@@ -8,7 +8,6 @@ import streamlit as st
 
 from ldp_core import wording
 from ldp_core.studies.theorems import Entry
-from pages.ui.bounds.subject import in_targets
 from pages.ui.session.state import Session
 from pages.ui.words import people, plain
 
@@ -48,22 +47,22 @@ def _entry(state: Session, entry: Entry) -> None:
 
 def _number(state: Session, entry: Entry) -> str:
     """The number of an entry, as on the axis."""
-    if entry.variance is None or entry.users_needed is None:
+    if entry.variance is None or entry.standard_error is None or entry.users_needed is None:
         return "not worked out yet"
     if entry.variance == 0:
         return "says nothing here (0)"
     order = "of the order of " if entry.statement.order_only else ""
     large = ", once there are enough users" if entry.statement.kind == "large_sample" else ""
-    return f"{order}{plain(state.setting.error_in_words(in_targets(state, entry.variance)))}{large}"
+    return f"{order}{plain(state.setting.error_in_words(state.setting.in_targets(entry.standard_error)))}{large}"
 
 
 def _here(state: Session, entry: Entry) -> str:
     """The number of a theorem in this design, and the mechanism beside it."""
-    if not entry.variance or entry.users_needed is None:
+    if not entry.variance or entry.standard_error is None or entry.users_needed is None:
         return "At this epsilon it allows any error."
     target = plain(state.setting.error_in_words(1.0))
     users = state.setting.users
-    error = plain(state.setting.error_in_words(in_targets(state, entry.variance)))
+    error = plain(state.setting.error_in_words(state.setting.in_targets(entry.standard_error)))
     return f"With your {people(users)}: {error} for a typical query. For {target}: {_users(entry)}. {_compared(state, entry)}"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ldp_core.bounds import STATEMENTS
 from ldp_core.bounds.theorems import frequency
 from ldp_core.bounds.theorems.statements import Setting
@@ -27,11 +25,6 @@ def variances(state: Session, mechanism: Mechanism) -> tuple[float, float, float
     setting, profile = state.setting, state.setting.profiled(mechanism, state.setting.answers.told)
     even, own = (setting.cases[case].variance(profile) for case in (setting.even_case, setting.case))
     return even, own, float(profile.max())
-
-
-def in_targets(state: Session, variance: float) -> float:
-    """The error, in targets, that a variance per user comes to with the people of the design."""
-    return math.sqrt(variance / (state.setting.answers.norm * state.setting.users))
 
 
 def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:

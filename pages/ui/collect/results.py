@@ -246,10 +246,12 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     if len(shown) < every:
         st.caption(f"{len(shown):,} of {every:,} answers are shown; the download has {len(table):,}.")
     if subject.domain.size <= MOST_SHOWN_QUERIES and any(line.key != POINTS for line in asked_of(workload).lines):
-        _behind(state, subject, compute, key)
+        _behind(state, subject, compute, key, quick)
 
 
-def _behind(state: Session, subject: Kit, answered: Callable[..., pd.DataFrame], key: tuple[Any, ...]) -> None:
+def _behind(
+    state: Session, subject: Kit, answered: Callable[..., pd.DataFrame], key: tuple[Any, ...], quick: bool
+) -> None:
     """The counts that shares, averages and differences are made of, in a fold."""
     counts = over_attributes([JointHistogramPart()], subject.domain)
     with st.expander("The counts behind these answers"):
@@ -257,7 +259,7 @@ def _behind(state: Session, subject: Kit, answered: Callable[..., pd.DataFrame],
             st.caption(plain(f"This design estimates what was asked and no counts besides: {reason}"))
             return
         work_out = lambda cancel: answered(workload=counts)  # noqa: E731
-        found = layout.once_known(state, ("behind", *key), "counting", True, work_out, small=True)
+        found = layout.once_known(state, ("behind", *key), "working out the counts", quick, work_out, small=True)
         if found is not None:
             _table(found, "The counts, their intervals, and their standard errors at the counts found.", "fixed")
 

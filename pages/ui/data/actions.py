@@ -290,7 +290,7 @@ def coarse_bins(state: Session) -> None:
     wanted = {
         line.unit.name: (
             line,
-            workloads.bins_for(axes[line.unit.name], line.unit.off / line.bins * line.goal / (BINS_ADD + 1)),
+            workloads.bins_for(axes[line.unit.name], line.off_for(1 / (BINS_ADD + 1))),
         )
         for line in sorted(design.answers.lines, key=lambda line: line.bins / line.goal)
         if line.bins > line.goal / BINS_ADD

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -57,7 +55,7 @@ def draw(state: Session, case: str) -> None:
     elif task.error:
         st.error(plain(task.error))
     elif (found := task.result) is not None and len(found):
-        found = found.assign(standard_error=found["standard_error"] / math.sqrt(state.setting.alpha))  # in targets
+        found = found.assign(standard_error=found["standard_error"].map(state.setting.in_targets))
         for row in found.to_dict("records"):
             said = plain(wording.capital(planning.in_words(row, state.setting.error_in_words)))
             st.markdown(f"**{said}**" if row["name"] == state.chosen else said)

@@ -10,10 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core import analysis, wording, workloads
+from ldp_core import wording, workloads
 from ldp_core.designs import Setting
 from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
-from ldp_core.workloads import Axis, Workload, WorkloadPart
+from ldp_core.workloads import Axis, WorkloadPart
 from pages.ui import layout
 from pages.ui.controls import UNCHANGED, button, control, pick, take_file
 from pages.ui.session.state import Session
@@ -54,15 +54,10 @@ class Group:
         replace(self.state, self.place, checked(part, self.axes))
 
 
-def queries_of(workload: Workload) -> list[int]:
-    """How many answers each group asks for."""
-    return [line.told.num_queries for line in analysis.asked_of(workload).lines]
-
-
 def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     """All groups, each in its box, and the box for another one."""
     parts, asked = parts_of(state), design.asked
-    queries = [None] * len(parts) if asked is None else queries_of(asked)
+    queries = [None] * len(parts) if asked is None else [line.told.num_queries for line in design.answers.lines]
     for i, (part, many) in enumerate(zip(parts, queries, strict=True)):
         group = Group(state, i, axes)
         with layout.controls(f"group-{i}", border=True):
