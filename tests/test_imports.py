@@ -84,15 +84,37 @@ def run(node):
         yield from run(child)
 
 
-def imported(source, package):
+def imported(source, package, nodes=run):
     """Absolute dotted names of everything imported anywhere in ``source``, a module of ``package``, also in functions."""
-    for node in run(ast.parse(source)):
+    for node in nodes(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) + 1 - node.level] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
             yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def module(file):
+    """The dotted name of a file of the core."""
+    return ".".join(file.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = set(map(module, FILES))
+
+
+def modules_read(file):
+    """The modules of the core that ``file`` imports from, also where only type checkers read it."""
+    package = ["ldp_core", *file.relative_to(ROOT).parts[:-1]]
+    for name in imported(file.read_text(encoding="utf-8"), package, ast.walk):
+        yield name if name in MODULES else name.rpartition(".")[0]
+
+
+def circles(reads):
+    """The modules of ``reads`` {module: the modules that it imports} that stay when all are taken away that import none of them."""
+    while done := {name for name, others in reads.items() if not others & reads.keys() - {name}}:
+        reads = {name: others for name, others in reads.items() if name not in done}
+    return reads
 
 
 @cache
@@ -128,6 +150,12 @@ def test_no_file_imports_the_app_and_imports_run_one_way():
         if found := roots | later | (rows if unit(file).split(".")[0] in MATHEMATICS else set()):
             wrong.append((str(file.relative_to(ROOT)), found))
     assert not wrong
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Imports for type checkers count too: a base class that names its descendants cannot be read before them."""
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"d"}}).keys() == {"a", "b", "c"}
+    assert not circles({module(file): set(modules_read(file)) for file in FILES})
 
 
 def test_only_tables_and_the_collector_read_files():

@@ -24,7 +24,7 @@ from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
 from ldp_core.workloads import Workload
 from ldp_core.workloads.problem import Kind, Problem
-from ldp_core.workloads.quotient import Quotient, quotient
+from ldp_core.workloads.quotient import Quotient, distinguished, quotient
 
 
 def certificate(
@@ -82,7 +82,7 @@ def merged_questions(workload: Workload, budget: Budget) -> Quotient | None:
     """The questions about merged types, where they distinguish only few of many types, and proofs by types come first."""
     if workload.survey is not None and (workload.survey.symmetric or workload.n <= AT_ONCE_TYPES):
         return None
-    if workload.n <= AT_ONCE_TYPES and (workload.symmetry_group.scheme is not None or not workload.distinguished):
+    if workload.n <= AT_ONCE_TYPES and (workload.symmetry_group.scheme is not None or not distinguished(workload)):
         return None
     with suppress(Interrupted):
         return quotient(workload, MOST_MERGED, budget.check)

@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 import pandas as pd
 
-import ldp_core
 from ldp_core import library
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
@@ -27,7 +26,7 @@ from ldp_core.designs.setting import NotFitted, Setting
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.run import Cancel
 
-SAMPLES = Path(ldp_core.__file__).parents[1] / "sample_data"
+SAMPLES = Path(__file__).parents[2] / "sample_data"
 NO_ROWS = (
     "The data itself is not in the file. Errors are for people spread evenly over the types until the table is given."
 )

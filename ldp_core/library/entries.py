@@ -11,7 +11,8 @@ import numpy as np
 from ldp_core.library import matrix, optimized, own
 from ldp_core.library.specification import DELTA, Number, Parameter, Shares, Spec
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms import Mechanism, block_designs, fourier, hadamard, hrr, one_value, square_wave
+from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr, one_value, square_wave
+from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, ball, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse

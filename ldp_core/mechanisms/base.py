@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -20,10 +20,6 @@ from ldp_core.people import Counted, Counts, Records, checked_counts, dense
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload, in_chunks
-
-if TYPE_CHECKING:
-    from ldp_core.mechanisms.surveys.estimates import SurveyEstimate
-    from ldp_core.mechanisms.surveys.face import SurveyMechanism
 
 FLOATING_POINT = (
     "The guarantee is mathematical: it holds for noise drawn in real numbers, not for a floating-point sampler such as the "
@@ -91,8 +87,9 @@ class Estimate:
     """True if the answers are those of some counts, so that parts add up to the whole."""
 
     @property
-    def survey(self) -> SurveyEstimate | None:
-        """The estimate as tables of a few attributes, where it is made of these."""
+    def survey(self) -> Any:
+        """The estimate as tables of a few attributes, an `ldp_core.mechanisms.surveys.estimates.SurveyEstimate`, where it is
+        made of these; None for others."""
         return None
 
     def counts(self) -> np.ndarray | None:
@@ -242,8 +239,9 @@ class Mechanism(ABC):
         return math.prod(shape) == self.n
 
     @property
-    def survey(self) -> SurveyMechanism | None:
-        """The mechanism as one for surveys, where it is one: its answers are tables of a few attributes."""
+    def survey(self) -> Any:
+        """The mechanism as one for surveys, an `ldp_core.mechanisms.surveys.face.SurveyMechanism`, where it is one: its
+        answers are tables of a few attributes. None for others."""
         return None
 
     @property

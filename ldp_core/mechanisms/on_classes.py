@@ -31,7 +31,7 @@ from ldp_core.mechanisms.files import STRATEGY, MechanismFile
 from ldp_core.mechanisms.report_table import ReportTable, too_many_types
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, distinguished
 from ldp_core.workloads.representatives import Representatives
 
 
@@ -56,9 +56,9 @@ class OnClasses(Mechanism):
         self.class_sizes = np.bincount(self.classes)
         self.first = np.unique(self.classes, return_index=True)[1]
         self._known: dict[str, Workload | None] = {}
-        distinguished = None if about is None else about.distinguished
-        if about is not None and distinguished is not None and np.array_equal(distinguished.classes, self.classes):
-            self._known[about.digest] = distinguished.workload
+        found = None if about is None else distinguished(about)
+        if about is not None and found is not None and np.array_equal(found.classes, self.classes):
+            self._known[about.digest] = found.workload
 
     @property
     def drawn(self) -> Mechanism:

@@ -23,7 +23,7 @@ from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_ma
 from ldp_core.optimize.surveys.rows import design_bits, first_rows, treats_bits_alike
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import Callback, Cancel
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, distinguished
 from ldp_core.workloads.problem import Kind, Problem
 
 AnyDesign = Fitted | StratifiedDesign
@@ -72,7 +72,7 @@ def design(
     """
     problem, limits = Problem.of(workload, prior), SearchLimits(time_limit, max_rounds, seed, callback, cancel)
     fitted = workload.n <= MOST_FITTED_TYPES and problem.kind not in ("strata", "alike")
-    classes = workload.distinguished if fitted and problem.kind != "question" else None
+    classes = distinguished(workload) if fitted and problem.kind != "question" else None
     if not fitted or (classes is None and problem.kind == "survey"):
         return SEARCHES[problem.kind](problem, epsilon, limits)
     budget = limits.budget()

@@ -28,7 +28,7 @@ from ldp_core.limits import MOST_ENUMERATED_TYPES
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, distinguished
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def exact(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -
     """
     epsilon, n = check_epsilon(epsilon), workload.n
     proof = partial(certificate, workload, epsilon, time_limit=None, prior=prior)
-    if (classes := workload.distinguished) is not None:
+    if (classes := distinguished(workload)) is not None:
         shares = classes.shares(None if prior is None else check_prior(prior, n))
         optimum, scale = exact(classes.workload, epsilon, shares), n / classes.workload.n
         strategy = np.ascontiguousarray(optimum.strategy[:, classes.classes])

@@ -64,6 +64,7 @@ from ldp_core.workloads.pricing import price as price
 from ldp_core.workloads.pricing import work_out as work_out
 from ldp_core.workloads.quotient import Quotient as Quotient
 from ldp_core.workloads.quotient import classes_of as classes_of
+from ldp_core.workloads.quotient import distinguished as distinguished
 from ldp_core.workloads.representatives import Representatives as Representatives
 from ldp_core.workloads.spanned import spans as spans
 from ldp_core.workloads.spanned import tells_everybody as tells_everybody

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -30,13 +30,9 @@ from ldp_core.people import Counts, People, users_of
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Product, Union
-from ldp_core.workloads.grouped import placed, places_of, two_values
+from ldp_core.workloads.grouped import placed
 from ldp_core.workloads.shown import shown_queries, spread
-from ldp_core.workloads.surveyed import groups
 from ldp_core.workloads.surveys import Group, Survey
-
-if TYPE_CHECKING:
-    from ldp_core.workloads.part import Part
 
 POINTS = "points"
 OF_GROUP = "points of the group"
@@ -110,20 +106,6 @@ class Asked:
     pair: tuple[int, int] | None
     unit: Unit
     axes: tuple[Axis, ...]
-
-    @classmethod
-    def within(
-        cls, of: Part, axes: Sequence[Axis], names: Sequence[str], unit: Unit, pair: tuple[str, str] | None = None
-    ) -> Asked:
-        """The question ``of`` within each group of the named attributes, or in two values of the first of these. ValueError where it does not fit."""
-        places = places_of(axes, [*of.mentions, *names])[-len(names) :]
-        others = [i for i in range(len(axes)) if i not in places]
-        if not others:
-            raise ValueError("Groups by every attribute leave nothing to ask within them; leave one out.")
-        chosen = [axes[i] for i in others]
-        tables = groups(of.numbers(chosen), tuple(axis.size for axis in chosen), chosen)
-        moved = (Group(tuple(others[i] for i in table.attributes), table.base, table.weight) for table in tables)
-        return cls(tuple(moved), tuple(places), pair and two_values(axes[places[0]], *pair), unit, tuple(axes))
 
     @property
     def known(self) -> bool:
@@ -423,23 +405,8 @@ def reach(target: Detect) -> float:
     return float(ndtri(1 - target.level / 2) + ndtri(target.power))
 
 
-def about_everybody(part: Part, workload: Workload, unit: Unit, spread: float, shift: np.ndarray) -> Line:
-    """The line of a question that counts, averages or adds up over everybody."""
-    compared = getattr(part, "shares", None) is not None  # numbers of people in two groups
-    return Line(
-        part.summary,
-        unit,
-        workload,
-        ((workload, 1.0),),
-        difference=compared,
-        spread=spread,
-        shift=shift,
-        weight=part.weight,
-    )
-
-
-def within_groups(part: Part, asked: Asked, rates: Rates) -> Line:
-    """The line of a question that is asked within groups."""
+def within_groups(question: str, weight: float, asked: Asked, rates: Rates) -> Line:
+    """The line of a ``question`` that is asked within groups."""
     unit, two, ratios, sizes = asked.unit, len(rates.ratios) == 2, rates.ratios, rates.sizes
     given: dict[str, Any] = {"rates": rates, "asked": asked, "difference": two, "spread": rates.spread}
     # Nothing is told of groups without people; where each has none, as if all had some.
@@ -448,7 +415,7 @@ def within_groups(part: Part, asked: Asked, rates: Rates) -> Line:
     if asked.known:
         known = _divided(asked, sizes)
         told = known if there.all() else _divided(asked, sizes, there)
-        return Line(part.summary, unit, told, ((known, 1.0),), weight=part.weight, **given)
+        return Line(question, unit, told, ((known, 1.0),), weight=weight, **given)
     many = math.prod(asked.shape)
     least = 0.1 if many <= 5 else 1 / (2 * many)
     taken = rates.rounded(unit)
@@ -472,7 +439,7 @@ def within_groups(part: Part, asked: Asked, rates: Rates) -> Line:
     design += [*sides, (counted, SIZES * unit.span * math.sqrt(cells.shape[1] / len(about)))]
     whole = lines[0] if len(lines) == 1 else Union(lines)
     given |= {"cells": cells, "group_sizes": _queries(np.eye(many), asked.groups, asked.axes)}
-    return Line(part.summary, unit, whole, tuple(design), weight=part.weight, **given)
+    return Line(question, unit, whole, tuple(design), weight=weight, **given)
 
 
 def _queries(rows: np.ndarray, attributes: Sequence[int], axes: Sequence[Axis]) -> Workload:

@@ -18,24 +18,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core import pictures
-from ldp_core.limits import MOST_MATRIX_TYPES, MOST_SPREAD, MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_SPREAD, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Tables, dense
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup, deviation_from_exchangeable
-
-if TYPE_CHECKING:
-    from ldp_core.workloads.answers import Answers
-    from ldp_core.workloads.quotient import Quotient
-    from ldp_core.workloads.strata import Strata
-    from ldp_core.workloads.surveys import Survey
-
 
 PICTURED_ENTRIES = 2**20
 """Largest number of entries of a workload matrix that is drawn whole, averaged over neighbours, in a notebook."""
@@ -56,8 +49,8 @@ class Workload(ABC):
     kind: ClassVar[str]
     title: str
     meaning: str
-    asked: Answers | None = None
-    """The questions that it was made of by `over_attributes`, with their answers in their own units."""
+    asked: Any = None
+    """The questions that it was made of by `over_attributes`, an `ldp_core.workloads.answers.Answers`; None for others."""
     recipe: ClassVar[tuple[str, ...]] = ("n",)
     """What it is made of again, by the names of its constructor's parameters; names of attributes and queries are no part of it."""
 
@@ -106,13 +99,14 @@ class Workload(ABC):
         given."""
 
     @property
-    def survey(self) -> Survey | None:
-        """The questions as a `Survey`, where they are one: answered table by table, whatever the number of types."""
+    def survey(self) -> Any:
+        """The questions as an `ldp_core.workloads.surveys.Survey`, where they are one: answered table by table, whatever the
+        number of types; None for others."""
         return None
 
     @property
-    def strata(self) -> Strata | None:
-        """The groups of people that the collector knows, where it knows any (`ldp_core.workloads.strata`)."""
+    def strata(self) -> Any:
+        """The groups of people that the collector knows, an `ldp_core.workloads.strata.Strata`; None where it knows none."""
         return None
 
     @property
@@ -155,16 +149,6 @@ class Workload(ABC):
         if apart is None:
             return known
         return SymmetryGroup("exchangeable", tuple((size, True) for size, _ in known.shifts), apart)
-
-    @cached_property
-    def distinguished(self) -> Quotient | None:
-        """The classes of types that the questions distinguish, see `ldp_core.workloads.quotient`.
-
-        None if these are all the types, a single one, or if there are too many types to compare.
-        """
-        from ldp_core.workloads.quotient import quotient  # builds on this module
-
-        return quotient(self) if self.n <= (MOST_MATRIX_TYPES if self.survey else MOST_TABLE_CELLS) else None
 
     @property
     def _known_symmetry(self) -> SymmetryGroup:

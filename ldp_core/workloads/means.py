@@ -145,7 +145,7 @@ class MeanPart(_NumberPart):
 
     def asked(self, axes: Sequence[Axis]) -> Asked | None:
         alone = self.model_copy(update={"by": ()})
-        return Asked.within(alone, axes, self.by, self._unit(self._axis(axes))) if self.by else None
+        return alone.asked_within(axes, self.by, self._unit(self._axis(axes))) if self.by else None
 
 
 class TotalPart(_NumberPart):

@@ -10,10 +10,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from ldp_core.people import People, Tables
-from ldp_core.workloads.answers import Asked, Line, Rates, Unit, about_everybody, within_groups
+from ldp_core.workloads.answers import Asked, Line, Rates, Unit, within_groups
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
-from ldp_core.workloads.grouped import by_groups, places_of
+from ldp_core.workloads.grouped import by_groups, places_of, two_values
+from ldp_core.workloads.surveyed import groups
+from ldp_core.workloads.surveys import Group
 
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], Strict(False)]  # a list from a widget is welcome
@@ -40,11 +42,8 @@ class Part(Frozen):
         axes = axes_of(attributes)
         if not self.by:
             return self._build(axes)
-        groups = places_of(axes, [*self.model_copy(update={"by": ()}).mentions, *self.by])[-len(self.by) :]
-        others = [axis for i, axis in enumerate(axes) if i not in groups]
-        if not others:
-            raise ValueError("Groups by every attribute leave nothing to ask within them; leave one out.")
-        return by_groups(self._build(others), axes, groups)
+        groups, others = _apart(axes, self.model_copy(update={"by": ()}).mentions, self.by)
+        return by_groups(self._build([axes[i] for i in others]), axes, groups)
 
     @abstractmethod
     def _build(self, axes: Sequence[Axis]) -> Workload:
@@ -71,6 +70,17 @@ class Part(Frozen):
         """What is asked within groups; None where answers are about everybody."""
         return None
 
+    def asked_within(
+        self, axes: Sequence[Axis], names: Sequence[str], unit: Unit, pair: tuple[str, str] | None = None
+    ) -> Asked:
+        """What it is to ask this within each group of the attributes ``names``, or in a ``pair`` of values of the first of
+        these. ValueError where it does not fit."""
+        places, others = _apart(axes, self.mentions, names)
+        chosen = [axes[i] for i in others]
+        tables = groups(self.numbers(chosen), tuple(axis.size for axis in chosen), chosen)
+        moved = (Group(tuple(others[i] for i in table.attributes), table.base, table.weight) for table in tables)
+        return Asked(tuple(moved), tuple(places), pair and two_values(axes[places[0]], *pair), unit, tuple(axes))
+
     def rates(self, axes: Sequence[Axis], people: People | None) -> Rates | None:
         """What a design takes of planning data for the question (None: people spread evenly); None where answers are about everybody."""
         asked = self.asked(axes)
@@ -81,15 +91,17 @@ class Part(Frozen):
         does not fit the attributes."""
         asked = self.asked(axes)
         if asked is None:
-            about = self.build(axes), *self.question.measured(axes, people), self.shift(axes, people)
-            return about_everybody(self, *about)
+            workload, (unit, spread) = self.build(axes), self.question.measured(axes, people)
+            compared = getattr(self, "shares", None) is not None  # numbers of people in two groups
+            numbers = {"spread": spread, "shift": self.shift(axes, people), "weight": self.weight}
+            return Line(self.summary, unit, workload, ((workload, 1.0),), difference=compared, **numbers)
         own = self.rates(axes, people if rates is None else None)
         assert own is not None
         if rates is not None and rates.ratios.shape != own.ratios.shape:
             raise ValueError(
                 "What was taken of planning data is about other questions: take it anew, or spread people evenly."
             )
-        return within_groups(self, asked, rates or own)
+        return within_groups(self.summary, self.weight, asked, rates or own)
 
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""
@@ -122,3 +134,12 @@ class Part(Frozen):
     @abstractmethod
     def _summary(self) -> str:
         """`summary` without the groups."""
+
+
+def _apart(axes: Sequence[Axis], mentioned: Sequence[str], names: Sequence[str]) -> tuple[list[int], list[int]]:
+    """The places of the attributes ``names``, which make up groups, and of all others. ValueError where none is left."""
+    places = places_of(axes, [*mentioned, *names])[-len(names) :]
+    others = [i for i in range(len(axes)) if i not in places]
+    if not others:
+        raise ValueError("Groups by every attribute leave nothing to ask within them; leave one out.")
+    return places, others

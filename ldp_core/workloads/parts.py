@@ -322,7 +322,7 @@ class DifferencePart(_Compared):
             return None
         unit = self.of.measured(axes, None)[0]
         unit = unit if self.of.kind == "mean" else replace(unit, name=OF_GROUP)
-        return Asked.within(self.of, axes, self.groups_by, unit, (self.first, self.second))
+        return self.of.asked_within(axes, self.groups_by, unit, (self.first, self.second))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         (place,) = places_of(axes, [self.attribute])
@@ -357,7 +357,7 @@ class SharePart(_Compared):
         if self.of.kind == "mean":
             raise ValueError("An average has no share of a group; ask for the average within each group.")
         unit = replace(self.of.measured(axes, None)[0], name=OF_GROUP)
-        return Asked.within(self.of, axes, self.groups_by, unit)
+        return self.of.asked_within(axes, self.groups_by, unit)
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         return self.line(axes, None).told  # for people spread evenly

@@ -12,18 +12,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TABLE_CELLS
+from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Union
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.representatives import Representatives
 from ldp_core.workloads.surveys import Group
-
-if TYPE_CHECKING:
-    from ldp_core.workloads.base import Workload
 
 _CLOSE = 1e-9
 """Images of types under a random query that differ by less, relative to the largest, may be equal."""
@@ -119,9 +116,22 @@ def quotient(workload: Workload, most: float = math.inf, check: Callable[[], Non
     return None if few is None else Quotient(few, even, shape, atoms, numbers.reshape(axes))
 
 
+def distinguished(workload: Workload) -> Quotient | None:
+    """The classes of types that the questions distinguish, worked out once for a workload.
+
+    None if these are all the types, a single one, or if there are too many types to compare.
+    """
+    kept = vars(workload)
+    if "distinguished" not in kept:
+        comparable = workload.n <= (MOST_MATRIX_TYPES if workload.survey else MOST_TABLE_CELLS)
+        kept["distinguished"] = quotient(workload) if comparable else None
+    classes: Quotient | None = kept["distinguished"]
+    return classes
+
+
 def classes_of(workload: Workload) -> Quotient | None:
     """The classes of types to make reports about; None if they are nearly as many as the types."""
-    classes = workload.distinguished
+    classes = distinguished(workload)
     return classes if classes is not None and classes.workload.n <= 0.9 * workload.n else None
 
 

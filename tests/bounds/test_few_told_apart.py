@@ -19,7 +19,7 @@ from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import Custom, Prefix, Union
 from ldp_core.workloads.predicates import Predicates
-from ldp_core.workloads.quotient import RoundedQueries, quotient
+from ldp_core.workloads.quotient import RoundedQueries, distinguished, quotient
 from ldp_core.workloads.surveyed import by_tables
 from ldp_core.workloads.surveys import Group, Survey, marginal
 
@@ -198,7 +198,7 @@ def worst():
 
 
 def test_the_worst_type_is_bounded_over_merged_types():
-    proof, few = worst(), FEW.distinguished
+    proof, few = worst(), distinguished(FEW)
     assert isinstance(proof, MergedCertificate)
     assert not proof.even
     assert proof.verify()

@@ -12,6 +12,7 @@ from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.few_types import Cuts, violated
 from ldp_core.optimize import exact
+from ldp_core.workloads import distinguished
 from tests.certificates import forged
 
 N = 7
@@ -81,7 +82,7 @@ def test_few_types_are_bounded_next_to_exactly():
     """Ten types that five intervals distinguish: triangle inequalities alone leave 3 %."""
     ends = np.sort(np.random.default_rng(0).integers(0, 64, (5, 2)), axis=1)
     workload = workloads.custom(((np.arange(64) >= ends[:, :1]) & (np.arange(64) <= ends[:, 1:])).astype(float))
-    assert workload.distinguished.workload.n == 10
+    assert distinguished(workload).workload.n == 10
     found, best = bounds.certificate(workload, EPSILON, time_limit=None), exact(workload, EPSILON).objective
     assert 0.998 * best < found.value < best
 

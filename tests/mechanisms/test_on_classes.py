@@ -13,7 +13,7 @@ from ldp_core.deploy.collector.plausible import unlike_in_words
 from ldp_core.estimators import apply, intervals
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms import ExplicitMechanism
-from ldp_core.workloads import OnAttributes
+from ldp_core.workloads import OnAttributes, distinguished
 
 RNG = np.random.default_rng(3)
 CLASSES = np.array([0, 1, 1, 2, 0, 3, 4, 4, 4, 5])
@@ -36,7 +36,7 @@ def test_errors_are_those_of_the_mechanism_for_classes(name, workload):
     if name == "optimized_gradient" and workload is CONDITIONS:  # classes of several sizes
         assert made.drawn is made
         return
-    found, counts = workload.distinguished, COUNTS[workload.n]
+    found, counts = distinguished(workload), COUNTS[workload.n]
     assert (made.n, made.drawn.n) == (workload.n, found.workload.n)
     profile = made.drawn.variance_profile(found.workload)[found.classes]
     assert made.variance_profile(workload) == pytest.approx(profile, rel=1e-12)
@@ -63,16 +63,16 @@ def test_it_is_the_strategy_with_equal_columns_in_a_class(name, workload):
     Q = np.asarray(made.drawn.channel @ np.eye(made.drawn.n)) if made.drawn.channel is not None else None
     if Q is None:
         pytest.skip("too many reports to write out")
-    expanded = Q[:, workload.distinguished.classes]
+    expanded = Q[:, distinguished(workload).classes]
     assert np.asarray(made.channel @ np.eye(made.n)) == pytest.approx(expanded)
     x = np.arange(made.n, dtype=float)
     assert made.channel @ x == pytest.approx(expanded @ x)
     assert made.channel.T @ np.arange(len(Q)) == pytest.approx(expanded.T @ np.arange(len(Q)))
     assert made.report_table().entries == pytest.approx(
-        made.drawn.report_table().entries[:, workload.distinguished.classes]
+        made.drawn.report_table().entries[:, distinguished(workload).classes]
     )
     if name == "optimized":
-        shares = workload.distinguished.shares(None)
+        shares = distinguished(workload).shares(None)
         prior = None if shares is None else np.full(made.n, 1 / made.n)
         told = ExplicitMechanism("all", expanded, 1.0, prior=prior)
         assert made.variance_profile(workload) == pytest.approx(told.variance_profile(workload), rel=1e-6)
@@ -80,7 +80,7 @@ def test_it_is_the_strategy_with_equal_columns_in_a_class(name, workload):
 
 def test_randomized_response_on_one_of_three_columns_costs_what_it_costs_on_that_column():
     workload = OnAttributes((49, 4, 4), [0], workloads.union([workloads.prefix(49), workloads.histogram(49)]))
-    alone = workload.distinguished.workload
+    alone = distinguished(workload).workload
     made, before = (built("randomized_response", workload, types=types) for types in ("distinguished", "all"))
     needed = analysis.sample_complexity(made, workload)
     assert needed == pytest.approx(analysis.sample_complexity(built("randomized_response", alone), alone), rel=1e-12)
@@ -90,7 +90,7 @@ def test_randomized_response_on_one_of_three_columns_costs_what_it_costs_on_that
 
 @pytest.mark.parametrize("name", ["randomized_response", "hierarchical", "gaussian", "optimized"])
 def test_intervals_and_forged_reports_are_those_of_the_mechanism_for_classes(name):
-    made, counts, few = built(name, AGE), COUNTS[24], AGE.distinguished.workload
+    made, counts, few = built(name, AGE), COUNTS[24], distinguished(AGE).workload
     reports = made.simulate(counts, np.random.default_rng(1))
     estimate = made.estimate(reports)
     for found in (intervals, any_time):
@@ -109,7 +109,7 @@ def test_raw_trees_answer_from_their_nodes_and_their_reports_are_tallied():
     assert not estimate.adds_up
     assert made.consistent.drawn.digest == made.drawn.consistent.digest
     assert made.consistent.estimate(replace(reports, mechanism_digest=made.consistent.digest)).adds_up
-    assert estimate.answers(AGE) == pytest.approx(estimate.of_classes.answers(AGE.distinguished.workload))
+    assert estimate.answers(AGE) == pytest.approx(estimate.of_classes.answers(distinguished(AGE).workload))
     assert apply("mle", reports, made, AGE).total == pytest.approx(reports.users)
     assert unlike_in_words(Collection("design", reports), made) == ""
 

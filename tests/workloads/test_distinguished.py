@@ -9,7 +9,7 @@ import pytest
 import ldp_core as ldp
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.optimize import SearchLimits, exact, worst_case_design
-from ldp_core.workloads import quotient
+from ldp_core.workloads import distinguished, quotient
 from ldp_core.workloads.on_attributes import OnAttributes
 
 RNG = np.random.default_rng(0)
@@ -21,7 +21,7 @@ CONDITIONS_OF_MANY = workloads.custom(np.repeat(RNG.random((4, 120)), 3, axis=1)
 
 @pytest.mark.parametrize("workload", [CONDITIONS, AGE, workloads.custom(RNG.integers(2, size=(3, 12)) / 3)], ids=repr)
 def test_classes_are_the_equal_columns(workload):
-    found = workload.distinguished
+    found = distinguished(workload)
     W = workload.matrix
     assert np.array_equal(found.classes[:, None] == found.classes, (W[:, :, None] == W[:, None]).all(axis=0))
     assert np.array_equal(np.bincount(found.classes), found.sizes)
@@ -32,7 +32,7 @@ def test_classes_are_the_equal_columns(workload):
 def test_queries_too_many_to_write_out_have_classes_by_their_gram_matrix(monkeypatch):
     monkeypatch.setattr(quotient, "_MOST_ENTRIES", 10)
     for workload in (MANY, workloads.union([MANY, CONDITIONS_OF_MANY])):
-        found, few = workload.distinguished, workload.distinguished.workload
+        found, few = distinguished(workload), distinguished(workload).workload
         assert np.array_equal(found.classes, np.arange(360) // 3)
         assert few.gram_dense()[np.ix_(found.classes, found.classes)] == pytest.approx(workload.gram_dense(), rel=1e-9)
 
@@ -49,16 +49,16 @@ def test_queries_too_many_to_write_out_have_classes_by_their_gram_matrix(monkeyp
     ids=repr,
 )
 def test_there_are_none_where_all_types_are_distinguished_or_a_single_one(workload):
-    assert workload.distinguished is None
+    assert distinguished(workload) is None
 
 
 def test_priors_add_up_and_spread():
-    found, prior = CONDITIONS.distinguished, np.random.default_rng(1).dirichlet(np.ones(40))
+    found, prior = distinguished(CONDITIONS), np.random.default_rng(1).dirichlet(np.ones(40))
     shares = found.shares(prior)
     assert shares == pytest.approx([prior[found.classes == k].sum() for k in range(len(found.sizes))])
     assert found.shares(found.spread(shares)) == pytest.approx(shares)
     assert found.shares(None) == pytest.approx(found.sizes / 40)
-    assert AGE.distinguished.shares(None) is None
+    assert distinguished(AGE).shares(None) is None
 
 
 def least(workload, epsilon, p):
@@ -101,11 +101,11 @@ def test_the_exact_optimum_of_many_types_is_that_of_few_distinguished():
         parts = mechanisms.OnClasses(
             mechanisms.ExplicitMechanism(
                 "best",
-                best.strategy[:, np.unique(CONDITIONS.distinguished.classes, return_index=True)[1]],
+                best.strategy[:, np.unique(distinguished(CONDITIONS).classes, return_index=True)[1]],
                 1.0,
-                prior=CONDITIONS.distinguished.shares(average),
+                prior=distinguished(CONDITIONS).shares(average),
             ),
-            CONDITIONS.distinguished.classes,
+            distinguished(CONDITIONS).classes,
         )
         assert average @ parts.variance_profile(CONDITIONS) == pytest.approx(best.variance, rel=1e-6)
         found = ldp.optimize.design(CONDITIONS, 1.0, None, max_rounds=60, prior=people)
@@ -130,8 +130,8 @@ def test_designs_and_proofs_for_classes_are_for_all_types(workload, prior):
     assert made.audit().epsilon <= 1
     assert made.estimate(made.simulate(np.full(workload.n, 9), np.random.default_rng(0))).counts() is not None
     profile = made.variance_profile(workload)
-    for k in range(len(workload.distinguished.sizes)):  # all types of a class have the same errors, nearly
-        assert np.ptp(profile[workload.distinguished.classes == k]) < 1e-2 * profile.max()
+    for k in range(len(distinguished(workload).sizes)):  # all types of a class have the same errors, nearly
+        assert np.ptp(profile[distinguished(workload).classes == k]) < 1e-2 * profile.max()
     if prior:
         assert bounds.average_variance(found.objective, workload, p) == pytest.approx(p @ profile, rel=1e-5)
         return

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,6 @@ from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import Counted, Counts, Records, Tables, people_of
 from ldp_core.wording import magnitude
 from ldp_core.workloads import Group, Histogram, Survey, Workload, in_chunks
-
-if TYPE_CHECKING:
-    from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-    from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 
 
 class TableContributions:
@@ -61,13 +57,15 @@ class SurveyMechanism(Mechanism):
         return self
 
     @property
-    def split(self) -> SplitSurvey | None:
-        """The mechanism as one whose people are split among several designs, where it is one."""
+    def split(self) -> Any:
+        """The mechanism as one whose people are split among several designs, an
+        `ldp_core.mechanisms.surveys.split_survey.SplitSurvey`, where it is one; None for others."""
         return None
 
     @property
-    def scrambled(self) -> ScrambledPatterns | None:
-        """The scrambled patterns that everyone sends, or everyone without a strategy of their own."""
+    def scrambled(self) -> Any:
+        """The `ldp_core.mechanisms.surveys.scrambled.ScrambledPatterns` that everyone sends, or everyone without a strategy on
+        a table; None where there are none."""
         return None
 
     @property

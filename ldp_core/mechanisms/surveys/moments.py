@@ -24,9 +24,8 @@ in `tests/mechanisms/test_scrambled.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,24 +34,26 @@ from ldp_core.anova import Set
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.privacy import exp_epsilon
 
-if TYPE_CHECKING:
-    from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-
 FIRST, SECOND, SUMMED, OWN = range(4)
 """The role of an attribute of K: in A only, in A' only, or in both, as alpha or as beta."""
 
 
-class Moments:
-    """Second moments of the reports of a ``mechanism``."""
+class PatternMoments:
+    """Second moments of reports of ``patterns`` over attributes of ``sizes``, which are sent with the probabilities ``shares``
+    (r,) and count with ``weights`` (r,) in estimates, ``information`` {A: m_A} being that of the components."""
 
-    def __init__(self, mechanism: ScrambledPatterns):
-        self.sizes, self.patterns, self.information = (
-            mechanism.sizes,
-            mechanism.patterns,
-            mechanism.component_information,
-        )
-        self._difference, self._weights = exp_epsilon(mechanism.epsilon) - 1, mechanism.weights
-        self._scales = mechanism.shares * self._weights**3 / self._difference
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        epsilon: float,
+        patterns: Sequence[Pattern],
+        shares: np.ndarray,
+        weights: np.ndarray,
+        information: Mapping[Set, float],
+    ):
+        self.sizes, self.patterns, self.information = sizes, patterns, information
+        self._difference, self._weights = exp_epsilon(epsilon) - 1, weights
+        self._scales = shares * weights**3 / self._difference
         """(r,) what multiplies the mean over images of (w/n_B . . .)^2 (1 + D 1_T), but for n_B."""
         self._holding: dict[Set, list[int]] = {}
         for number, pattern in enumerate(self.patterns):

@@ -34,7 +34,7 @@ from ldp_core.mechanisms.parts import drawn
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
-from ldp_core.mechanisms.surveys.moments import Moments
+from ldp_core.mechanisms.surveys.moments import PatternMoments
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.people import Counts, People, Tables, people_of, records_of, smallest_type
 from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_within
@@ -145,8 +145,9 @@ class ScrambledPatterns(SurveyMechanism):
         }
 
     @cached_property
-    def _moments(self) -> Moments:
-        return Moments(self)
+    def _moments(self) -> PatternMoments:
+        information = self.component_information
+        return PatternMoments(self.sizes, self.epsilon, self.patterns, self.shares, self.weights, information)
 
     def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
         return [(attributes, self._moments.squares(attributes, rows))]

@@ -42,7 +42,7 @@ from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, distinguished
 from ldp_core.workloads.problem import Problem
 
 # The weight of a type changes every round by this multiple of how far its variance is off the average.
@@ -87,7 +87,7 @@ def worst_case_design(
     left = limits.never_above(closed.objective).within(budget.left())
     if problem.along is not None:
         return better(_question(workload, epsilon, problem.along, left), closed)
-    classes = workload.distinguished
+    classes = distinguished(workload)
     if classes is None:
         return better(_searched(workload, epsilon, left), closed)
 
