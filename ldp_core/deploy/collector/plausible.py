@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.stats import binom, chi2, norm
+from scipy.special import chdtrc, ndtr
 
 from ldp_core import wording
 from ldp_core.deploy.collector.collection import Collection
@@ -29,7 +29,7 @@ from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.unary import UnaryMechanism
 
 STANDARD_ERRORS = 5.0
-LEVEL = 2 * float(norm.sf(STANDARD_ERRORS))
+LEVEL = 2 * float(ndtr(-STANDARD_ERRORS))
 """The chance of a false alarm in each comparison: that of five standard errors."""
 _ENTRIES, _WORK, _ROUNDS, _ENOUGH = 2**22, 2**27, 30, 5.0
 _CELLS = 2**18  # a quarter of a second
@@ -117,6 +117,8 @@ def _outside(
     counts: np.ndarray, users: int | np.ndarray, least: np.ndarray, most: np.ndarray, what: str
 ) -> Iterator[str]:
     """The count that is farthest beyond what these chances give, in words, if chance does not explain it."""
+    from scipy.stats import binom  # only where it is used: to load it takes a third of the start
+
     level, rounding = LEVEL / len(counts), 1e-12
     least, most = np.clip(least - rounding, 0, 1), np.clip(most + rounding, 0, 1)
     few, many = binom.cdf(counts, users, least), binom.sf(counts - 1, users, most)
@@ -137,6 +139,6 @@ def _mixed(mechanism: Mechanism, tally: np.ndarray) -> Iterator[str]:
     if free < 1 or ratio <= free:
         return
     bound = free * (1 + math.log(ratio / free)) - ratio
-    chance = float(chi2.sf(2 * ratio, free)) if expected.min() >= _ENOUGH else math.exp(bound)
+    chance = float(chdtrc(free, 2 * ratio)) if expected.min() >= _ENOUGH else math.exp(bound)
     if chance < LEVEL:
         yield "no values of people lead to reports in these proportions"
