@@ -4,6 +4,7 @@ tried everywhere."""
 import atexit
 import gc
 import importlib
+import os
 import pkgutil
 import sys
 import time
@@ -17,11 +18,12 @@ from ldp_core import run
 
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
 
-# The default run is the same on every machine. To look further:  bash tests/run.sh --hypothesis-profile=search
-# What it finds is printed with the seed and a line that repeats it.
+# The default run and that of CI are the same on every machine. To look further:  bash tests/run.sh --hypothesis-profile=search
+# What it finds is printed with a line that repeats it.
 settings.register_profile("repeatable", derandomize=True, max_examples=20, **PATIENT)
-settings.register_profile("search", max_examples=100, **PATIENT)
-settings.load_profile("repeatable")
+settings.register_profile("thorough", derandomize=True, max_examples=100, **PATIENT)
+settings.register_profile("search", max_examples=1000, **PATIENT)
+settings.load_profile("thorough" if os.environ.get("CI") else "repeatable")
 
 LONG = frozenset((Path(__file__).parent / "long.txt").read_text().split())
 """Tests of 0.7 s of CPU or more, but for a few files whose journeys always run. `run.sh` leaves them out unless CI is set."""

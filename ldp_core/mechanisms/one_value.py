@@ -26,9 +26,9 @@ _APART = 1e-12
 
 
 def on_unit(values: np.ndarray) -> np.ndarray:
-    """(n,) ``values``, not all equal, moved and scaled to lie from -1 to 1."""
+    """(n,) ``values``, not all equal, moved and scaled to lie from -1 to 1, at its ends exactly: beyond them a bit would tell more."""
     low, high = values.min(), values.max()
-    return np.asarray((2 * values - low - high) / (high - low))
+    return np.clip((2 * values - low - high) / (high - low), -1.0, 1.0)
 
 
 def duchi_rows(w: np.ndarray, epsilon: float) -> np.ndarray:

@@ -1,29 +1,23 @@
-"""The allowed effects of an adversary's inputs: they are refused in one clear sentence, or
-accepted; they write, call and reach nothing.
-
-Every input is made from its kind and its seed alone. A failure names the seed, and that one input runs again with
-
-    FUZZ_SEED=1234 pytest tests/adversary/test_fuzz_bundles.py -k bundles
-
-The default run takes the first seeds; `-m slow` takes twenty times as many others.
-"""
+"""The allowed effects of an adversary's inputs: they are refused in one clear sentence, or accepted; they write, call and reach nothing."""
 
 import contextlib
 import os
-import random
 import re
 import resource
 import sys
 import tempfile
 
 import numpy as np
-import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 LONGEST = 800
 """Characters of a sentence that people read; that about a file may name three problems and where each is."""
 MEMORY = 1024 * 1024
 """KiB by which the process may grow at its peak over all inputs of a kind, each of them small."""
 
+MORE = 5
+"""So many times the examples of other tests: most inputs are refused."""
 _JARGON = re.compile(
     r"Traceback|NoneType|ndarray|pydantic|codec|validation error|TypeError|KeyError|ValueError|Errno|"
     r"<class|object at|\b0x[0-9a-f]{4,}|Input should|np\.|pa\.|pd\."
@@ -90,40 +84,26 @@ def tried(function, *arguments, **named):
         return None
 
 
-def fuzz(inputs: int, accepted: tuple[float, float] = (0.02, 0.98)):
-    """Makes a test of an attack: a function of a random.Random that returns whether its input was accepted.
+def attack(*inputs, seen=(True, False)):
+    """Makes a test of a function that returns whether it accepted an input; over all inputs, what it returns has to be all of ``seen``:
+    inputs that are all refused, or all taken, test half of what they should."""
 
-    ``accepted`` is the share that has to be: inputs that are all refused, or all taken, test half of what they should.
-    """
+    def decorate(accepted):
+        def test(tmp_path):
+            found = set()
 
-    def decorate(attack):
-        name = attack.__name__.removeprefix("test_")
+            @settings(max_examples=MORE * settings().max_examples)
+            @given(st.tuples(*inputs))
+            def each(drawn):
+                with untouched(tmp_path), np.errstate(all="ignore"):
+                    found.add(bool(accepted(*drawn)))
 
-        def test(seeds, tmp_path):
-            if "FUZZ_SEED" in os.environ:
-                seeds = [int(os.environ["FUZZ_SEED"])]
-            memory, taken = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, 0
-            with untouched(tmp_path):
-                for seed in seeds:
-                    try:
-                        with np.errstate(all="ignore"):
-                            taken += bool(attack(random.Random(f"{name} {seed}")))
-                    except BaseException as error:
-                        problem = f"{type(error).__name__}: {error}"[:1000]
-                        raise AssertionError(f"{name}, FUZZ_SEED={seed}: {problem}") from error
-            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
-            print(f"{name}: seeds {seeds[0]} to {seeds[-1]}, {taken:,} accepted, {grown / 1024:.0f} MiB more")
-            assert grown <= MEMORY
-            if len(seeds) > 1:
-                assert accepted[0] <= taken / len(seeds) <= accepted[1], f"{taken} of {len(seeds)} were accepted"
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            each()
+            assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory <= MEMORY
+            assert found >= set(seen)
 
-        test.__name__, test.__doc__, test.__module__ = attack.__name__, attack.__doc__, attack.__module__
-        ranges = [
-            pytest.param(range(inputs), id=f"{inputs}"),
-            pytest.param(
-                range(inputs, 21 * inputs), id=f"{20 * inputs}", marks=[pytest.mark.slow, pytest.mark.timeout(3600)]
-            ),
-        ]
-        return pytest.mark.parametrize("seeds", ranges)(test)
+        test.__name__, test.__doc__, test.__module__ = accepted.__name__, accepted.__doc__, accepted.__module__
+        return test
 
     return decorate

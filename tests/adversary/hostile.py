@@ -1,9 +1,10 @@
-"""Hostile numbers, texts and JSON documents, drawn from a random.Random."""
+"""Hostile numbers, texts, bytes and JSON documents, as strategies of Hypothesis."""
 
+import copy
 import json
-import random
 import string
-from typing import Any
+
+from hypothesis import strategies as st
 
 TEXTS = [
     "", " ", "\t", "\n", "\0", "a\0b", "\x1b[31m", "\u202eabc", "\ufeff", "\u200b", "\U0001f600", "e\u0301", "ß", "İ",
@@ -28,147 +29,138 @@ RAW = [
 """Pieces of text in place of a JSON value."""
 _MARK = "\ue000{}\ue001"  # a value that is to be replaced by the raw text of that number
 
-
-def text(rng: random.Random) -> str:
-    """A hostile text, or a short ordinary one, or two joined."""
-    kind = rng.random()
-    if kind < 0.6:
-        return rng.choice(TEXTS)
-    if kind < 0.8:
-        return "".join(rng.choices(string.ascii_letters + string.digits + " _.-", k=rng.randint(1, 12)))
-    return rng.choice(TEXTS)[:40] + rng.choice(TEXTS)[:40]
-
-
-def value(rng: random.Random, depth: int = 0) -> Any:
-    """A JSON value of any kind."""
-    kind = rng.randrange(9 if depth < 3 else 6)
-    if kind < 2:
-        return rng.choice(NUMBERS)
-    if kind < 4:
-        return text(rng)
-    if kind == 4:
-        return rng.choice([None, True, False, [], {}])
-    if kind == 5:
-        return _MARK.format(rng.randrange(len(RAW)))
-    if kind == 6:
-        return [value(rng, depth + 1) for _ in range(rng.randint(0, 3))]
-    if kind == 7:
-        return {text(rng): value(rng, depth + 1) for _ in range(rng.randint(0, 3))}
-    return rng.choice([[rng.choice(NUMBERS)] * rng.choice([2, 101, 3000]), {f"k{i}": i for i in range(50)}])
+numbers, some = st.sampled_from(NUMBERS), st.sampled_from(TEXTS)
+ordinary = st.text(string.ascii_letters + string.digits + " _.-", min_size=1, max_size=12)
+text = some | ordinary | st.builds(lambda one, other: one[:40] + other[:40], some, some)
+"""A hostile text, or a short ordinary one, or two joined."""
+_leaves = numbers | text | st.sampled_from([None, True, False]) | st.integers(0, len(RAW) - 1).map(_MARK.format)
+value = st.recursive(
+    _leaves,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    max_leaves=5,
+) | st.builds(lambda item, times: [item] * times, numbers, st.sampled_from([2, 101, 3000]))
+"""A JSON value of any kind."""
 
 
-def paths(document: Any, found: list | None = None, here: tuple = ()) -> list[tuple]:
-    """The places of a document: the keys that lead to each value below the top."""
-    found = [] if found is None else found
+def chance(one_in):
+    """True once in so many times."""
+    return st.sampled_from([False] * (one_in - 1) + [True])
+
+
+def paths(document, here=()):
+    """The keys that lead to each value below the top."""
     items = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+        document.items() if isinstance(document, dict) else enumerate(document if isinstance(document, list) else ())
     )
     for key, item in items:
-        found.append((*here, key))
-        paths(item, found, (*here, key))
-    return found
+        yield (*here, key)
+        yield from paths(item, (*here, key))
 
 
-def changed(rng: random.Random, document: Any, changes: int) -> Any:
-    """The document (which is changed) after some mutations at places of its own."""
-    for _ in range(changes):
-        places = paths(document)
-        if not places:
-            break
-        *steps, key = rng.choice(places)
-        within = document
-        for step in steps:
-            within = within[step]
-        _change(rng, within, key, document, places)
+@st.composite
+def changed(draw, documents, most=3):
+    """A document with up to so many values, keys and items changed, moved or left out."""
+    document = copy.deepcopy(draw(documents))
+    for _ in range(draw(st.integers(0, most))):
+        places = list(paths(document))
+        if places:
+            _change(draw, document, places)
     return document
 
 
-def _change(rng: random.Random, within: Any, key: Any, document: Any, places: list[tuple]) -> None:
-    how = rng.randrange(10)
-    if how < 3:
-        within[key] = value(rng)
-    elif how == 3:
-        within[key] = _like(rng, within[key])
-    elif how == 4:
+def _change(draw, document, places):
+    *steps, key = draw(st.sampled_from(places))
+    within = _at(document, steps)
+    before = within[key]
+    how = draw(st.integers(0, 9))
+    if how == 0:
         del within[key]
-    elif how == 5 and isinstance(within, dict):
-        within[text(rng)] = value(rng)
-    elif how == 5:
-        within.insert(key, within[key])
-    elif how == 6 and isinstance(within, dict):
-        within[rng.choice(["Name", "kind ", "__class__", str(key).upper(), text(rng)])] = within.pop(key)
-    elif how == 6:
-        within.extend([within[key]] * rng.choice([1, 70, 200]))
-    elif how == 7:
-        within[key] = [within[key]] if rng.random() < 0.5 else {"kind": within[key]}
-    elif how == 8:  # what belongs elsewhere
-        target = document
-        for step in rng.choice(places):
-            target = target[step]
-        within[key] = json.loads(json.dumps(target))
+    elif how == 1 and isinstance(within, list):
+        within.extend([before] * draw(st.sampled_from([1, 70, 200])))
+    elif how == 1:
+        within[draw(st.sampled_from(["Name", "kind ", "__class__", key.upper()]) | text)] = within.pop(key)
+    elif how == 2:
+        within[key] = copy.deepcopy(_at(document, draw(st.sampled_from(places))))  # what belongs elsewhere
+    elif how == 3:
+        within[key] = _nested(before, draw(st.sampled_from([1, 3, 50, 200])))
+    elif how == 4:
+        within[key] = {"kind": before}
     else:
-        nested: Any = within[key]
-        for _ in range(rng.choice([3, 50, 200])):
-            nested = [nested]
-        within[key] = nested
+        within[key] = draw(value if how < 8 else _like(before))
 
 
-def _like(rng: random.Random, item: Any) -> Any:
+def _at(document, steps):
+    for step in steps:
+        document = document[step]
+    return document
+
+
+def _nested(item, depth):
+    for _ in range(depth):
+        item = [item]
+    return item
+
+
+def _like(item):
     """Another value of the same kind, which gets past the check of types."""
     if isinstance(item, bool):
-        return not item
+        return st.just(not item)
     if isinstance(item, int | float) and abs(item) < 2**1000:
-        return rng.choice([item + 1, -item, item * 2, item + 0.5, rng.choice(NUMBERS)])
+        return st.sampled_from([item + 1, -item, item * 2, item + 0.5]) | numbers
     if isinstance(item, str):
-        return text(rng)
+        return text
     if isinstance(item, list) and item:
-        return rng.choice([item[::-1], item[:1], item + item, rng.sample(item, len(item))])
-    return value(rng)
+        return st.sampled_from([item[::-1], item[:1], item + item]) | st.permutations(item)
+    return value
 
 
-def written(rng: random.Random, document: Any) -> str:
+@st.composite
+def written(draw, documents):
     """The JSON text of a document, hostile numbers as they are, at times damaged as a text."""
-    content = json.dumps(document, ensure_ascii=rng.random() < 0.3)
+    content = json.dumps(draw(documents), ensure_ascii=draw(st.booleans()))
     for i, raw in enumerate(RAW):
         for mark in (_MARK.format(i), json.dumps(_MARK.format(i))[1:-1]):
             content = content.replace(f'"{mark}"', raw)
-    return damaged(rng, content) if rng.random() < 0.15 else content
+    return draw(damaged(content)) if draw(chance(7)) else content
 
 
-def damaged(rng: random.Random, content: str) -> str:
+def damaged(content):
     """A text cut, doubled, or with a piece of something else in it."""
-    place = rng.randrange(len(content) + 1)
-    how = rng.randrange(7)
-    if how == 0:
-        return content[:place]
-    if how == 1:
-        return content[:place] + rng.choice(TEXTS) + content[place:]
-    if how == 2:
-        return content + content
-    if how == 3:
-        return content.replace(":", ": {" * 3, 1)
-    if how == 4:
-        return rng.choice(["[" * 3000, '{"a":' * 3000]) + content
-    if how == 5:
-        return content[:place] + LONE + content[place:]
-    return content.replace("{", '{"format": "ldp-design", ', rng.randint(1, 2))  # a key twice
+    piece = some | st.just(LONE)
+    return st.integers(
+        0, len(content)
+    ).flatmap(
+        lambda place: (
+            st.sampled_from(
+                [
+                    content[:place],
+                    content + content,
+                    content.replace(":", ": {" * 3, 1),
+                    "[" * 3000 + content,
+                    '{"a":' * 3000 + content,
+                    content.replace("{", '{"format": "ldp-design", ', 2),  # a key twice
+                ]
+            )
+            | piece.map(lambda put: content[:place] + put + content[place:])
+        )
+    )
 
 
-def damaged_bytes(rng: random.Random, content: bytes, most: int = 8) -> bytes:
-    """Bytes with some flipped, cut, put in, repeated or zeroed."""
-    data = bytearray(content)
-    for _ in range(rng.randint(1, most)):
-        if not data:
-            break
-        place, how = rng.randrange(len(data)), rng.randrange(6)
-        if how < 2:
-            data[place] = rng.randrange(256)
-        elif how == 2:
-            data[place] ^= 1 << rng.randrange(8)
-        elif how == 3:
-            data[place:place] = rng.choice([b"\0", b"\xff\xff\xff\xff", b"\r", b"'", b"\xed\xa0\x80", b"PK\x03\x04"])
-        elif how == 4:
-            del data[place : place + rng.choice([1, 4, 64])]
-        else:
-            data[place : place + 4] = rng.choice([b"\0\0\0\0", b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff"])
-    return bytes(data[: rng.randrange(len(data) + 1)] if rng.random() < 0.15 else data)
+@st.composite
+def damaged_bytes(draw, content, most=8):
+    """Bytes with some replaced, flipped, cut, put in or left out."""
+    for _ in range(draw(st.integers(1, most))):
+        place, cut = draw(st.integers(0, len(content))), draw(st.sampled_from([0, 0, 1, 4, 64]))
+        put = draw(
+            st.sampled_from([b"", b"\0", b"\r", b"'", b"\xed\xa0\x80", b"PK\x03\x04", b"\xff" * 4])
+            | st.binary(max_size=2)
+        )
+        content = content[:place] + put + content[place + (cut or len(put)) :]
+    return content[: draw(st.integers(0, len(content)))] if draw(chance(7)) else content
+
+
+def at_times(damage, contents, one_in=7):
+    """What ``contents`` draws, once in so many times after ``damage``."""
+    return st.tuples(contents, chance(one_in)).flatmap(
+        lambda drawn: damage(drawn[0]) if drawn[1] else st.just(drawn[0])
+    )

@@ -10,7 +10,8 @@ from fractions import Fraction
 import designs
 import hostile
 import numpy as np
-from fuzzing import fuzz, tried
+from fuzzing import attack, tried
+from hypothesis import strategies as st
 
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, MechanismRecipe, export, load
@@ -44,90 +45,92 @@ def _strategy(n):
 EXPORTED = {n: _exported(n) for n in (2, 3, 4)}
 
 
-def packed(rng, members):
-    """A zip; at times with a member twice, another method, or a comment."""
+of = st.sampled_from
+
+
+@st.composite
+def packed(draw, members):
+    """A zip by any method; at times with a comment."""
     result = io.BytesIO()
-    method = rng.choice([zipfile.ZIP_DEFLATED] * 4 + [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2])
+    method = draw(of([zipfile.ZIP_DEFLATED] * 4 + [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2]))
     with zipfile.ZipFile(result, "w", method) as archive:
         for name, content in members:
             archive.writestr(name, content)
-        if rng.random() < 0.05:
-            archive.comment = b"=1+1"
+        archive.comment = draw(of([b""] * 19 + [b"=1+1"]))
     return result.getvalue()
 
 
-def tampered(rng, strategy):
+@st.composite
+def tampered(draw, strategy):
     """Another strategy: one that breaks epsilon by much or little, is no strategy, or is one for other types."""
-    Q = strategy.copy()
-    how = rng.randrange(9)
-    if how < 2:
-        Q[rng.randrange(len(Q)), rng.randrange(Q.shape[1])] *= 1 + rng.choice(
-            [1e-3, -1e-3, 1e-10, -1e-12, 1, -1, 1e300]
+    Q, entry = strategy.copy(), draw(st.tuples(*(st.integers(0, side - 1) for side in strategy.shape)))
+    mixed = draw(st.floats(0, 1))
+    raised, put = Q.copy(), Q.copy()
+    raised[entry] *= 1 + draw(of([1e-3, -1e-3, 1e-10, -1e-12, 1, -1, 1e300]))
+    put[0, 0] = draw(of([0, -0.0, math.nan, math.inf, 1e-320, -1e-17, 2]))
+    return draw(
+        of(
+            [
+                raised,
+                raised,
+                put,
+                Q / Q.sum(axis=1)[:, None],
+                Q / Q.sum(axis=1)[:, None] / 2,
+                np.vstack([Q / 2, Q / 2])[draw(st.permutations(range(2 * len(Q))))],
+                np.vstack([Q, np.zeros(Q.shape[1])]),
+                Q[:, :1],
+                np.full_like(Q, 1 / len(Q)),
+                mixed * Q + (1 - mixed) / len(Q),
+                np.eye(len(Q)) * (1 - 1e-16) + 1e-300,
+            ]
         )
-    elif how == 2:
-        Q[0, 0] = rng.choice([0, -0.0, math.nan, math.inf, 1e-320, -1e-17, 2])
-    elif how == 3:
-        Q /= Q.sum(axis=1)[:, None] * rng.choice([1, 2])
-    elif how == 4:
-        Q = np.vstack([Q / 2, Q / 2])[rng.sample(range(2 * len(Q)), 2 * len(Q))]
-    elif how == 5:
-        Q = np.vstack([Q, np.zeros(Q.shape[1])])
-    elif how == 6:
-        Q = Q[:, :1] if rng.random() < 0.3 else np.full_like(Q, 1 / len(Q))
-    elif how == 7:
-        mixed = rng.random()
-        Q = mixed * Q + (1 - mixed) / len(Q)
-    else:
-        Q = np.eye(len(Q)) * (1 - 1e-16) + 1e-300
-    return Q
+    )
 
 
-def npz(rng, strategy, prior):
+@st.composite
+def npz(draw, strategy):
+    n = strategy.shape[1]
     arrays = {"strategy": strategy}
-    if prior is not None or rng.random() < 0.1:
-        n = strategy.shape[1]
+    if draw(hostile.chance(10)):
         strange = [np.ones(n), np.full(n, math.nan), -np.ones(n), np.eye(n)[0], np.full(n, 1 / n), np.ones((n, n))]
-        arrays["prior"] = rng.choice([np.full(n, 1 / n), *strange])
-    if rng.random() < 0.05:
-        arrays[rng.choice(["strategy2", "../x", "prior.npy"])] = np.zeros(2)
+        arrays["prior"] = draw(of(strange))
+    if draw(hostile.chance(20)):
+        arrays[draw(of(["strategy2", "../x", "prior.npy"]))] = np.zeros(2)
     result = io.BytesIO()
-    rng.choice([np.savez, np.savez_compressed])(result, **arrays)
-    content = result.getvalue()
-    if rng.random() < 0.15:
-        kind, order, shape = (
-            rng.choice(["<f8", "|O", ">f8", "<f4"]),
-            rng.random() < 0.5,
-            rng.choice(["(2, 2)", "(99999, 99999)"]),
-        )
-        header = HEADER.format(kind, order, shape).ljust(117).encode() + b"\n"
-        member = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + rng.randbytes(32)
-        content = packed(rng, [("strategy.npy", member)])
-    return hostile.damaged_bytes(rng, content, 2) if rng.random() < 0.1 else content
+    draw(of([np.savez, np.savez_compressed]))(result, **arrays)
+    if not draw(hostile.chance(7)):
+        return draw(hostile.at_times(lambda content: hostile.damaged_bytes(content, 2), st.just(result.getvalue()), 10))
+    kind, shape = draw(of(["<f8", "|O", ">f8", "<f4"])), draw(of(["(2, 2)", "(99999, 99999)"]))
+    header = HEADER.format(kind, draw(st.booleans()), shape).ljust(117).encode() + b"\n"
+    member = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + draw(st.binary(min_size=32, max_size=32))
+    return draw(packed([("strategy.npy", member)]))
 
 
-@fuzz(750)
-def test_bundles(rng):
-    members = dict(EXPORTED[rng.choice([2, 3, 4])])
-    n = len(json.loads(members["configuration.json"])["domain"]["attributes"][0]["values"])
-    if rng.random() < 0.6:
-        members["strategy.npz"] = npz(rng, tampered(rng, _strategy(n)) if rng.random() < 0.8 else _strategy(n), None)
+@st.composite
+def bundles(draw):
+    n = draw(of([2, 3, 4]))
+    members = dict(EXPORTED[n])
+    if draw(st.booleans()):
+        members["strategy.npz"] = draw(npz(draw(tampered(_strategy(n)) | st.just(_strategy(n)))))
     outcome = json.loads(members["outcome.json"])
-    if rng.random() < 0.7:
+    if not draw(hostile.chance(3)):
         outcome["strategy"]["sha256"] = hashlib.sha256(members["strategy.npz"]).hexdigest()
-    if rng.random() < 0.2:
-        outcome = hostile.changed(rng, outcome, 2)
-    members["outcome.json"] = hostile.written(rng, outcome).encode("utf-8", "surrogatepass")
-    if rng.random() < 0.3:
-        document = json.loads(members["configuration.json"]) if rng.random() < 0.7 else designs.document(rng)
-        changed = hostile.written(rng, hostile.changed(rng, document, rng.choice([1, 2])))
-        members["configuration.json"] = changed.encode("utf-8", "surrogatepass")
-    names = rng.sample(list(members), rng.choice([3, 3, 3, 3, 2, 1]))
+    changed = hostile.changed(st.just(outcome), draw(of([0, 0, 0, 0, 2])))
+    members["outcome.json"] = draw(hostile.written(changed)).encode("utf-8", "surrogatepass")
+    if draw(hostile.chance(3)):
+        documents = st.just(json.loads(members["configuration.json"])) | designs.document()
+        text = draw(hostile.written(hostile.changed(documents, 2)))
+        members["configuration.json"] = text.encode("utf-8", "surrogatepass")
+    names = draw(st.permutations(list(members)))[: draw(of([3, 3, 3, 3, 2, 1]))]
     listed = [(name, members[name]) for name in names]
-    if rng.random() < 0.1:
-        strange = rng.choice(["../../x", "/etc/passwd", "CONFIGURATION.JSON", "a/", "strategy.npz ", "x" * 5000, "é\0"])
-        listed.append((strange, b"x"))
-    content = packed(rng, listed)
-    content = hostile.damaged_bytes(rng, content, 3) if rng.random() < 0.15 else content
+    if draw(hostile.chance(10)):
+        strange = ["../../x", "/etc/passwd", "CONFIGURATION.JSON", "a/", "strategy.npz ", "x" * 5000, "é\0"]
+        listed.append((draw(of(strange)), b"x"))
+    return draw(hostile.at_times(lambda content: hostile.damaged_bytes(content, 3), packed(listed)))
+
+
+@attack(bundles())
+def test_bundles(content):
     bundle = tried(load, content)
     return bundle is not None and _check(bundle)
 

@@ -2,7 +2,8 @@
 
 import designs
 import hostile
-from fuzzing import fuzz, tried
+from fuzzing import attack, tried
+from hypothesis import strategies as st
 
 from ldp_core.data.tables import build_domain
 from ldp_core.designs import load_configuration
@@ -11,15 +12,13 @@ from ldp_core.workloads import over_attributes
 
 SMALL = 300
 """The questions of an accepted design are built up to this number of types."""
+texts = hostile.written(hostile.changed(designs.document()))
+encodings = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+encoded = st.builds(lambda text, encoding: text.encode(encoding, "replace"), texts, encodings)
 
 
-@fuzz(2_000)
-def test_configurations(rng):
-    document = designs.document(rng)
-    content = hostile.written(rng, hostile.changed(rng, document, rng.choice([0, 0, 1, 1, 2, 3])))
-    if rng.random() < 0.3:
-        content = content.encode(rng.choice(["utf-8", "utf-8-sig", "utf-16", "latin-1"]), "replace")
-        content = hostile.damaged_bytes(rng, content, 3) if rng.random() < 0.3 else content
+@attack(texts | hostile.written(designs.document()) | hostile.at_times(hostile.damaged_bytes, encoded, 3))
+def test_configurations(content):
     configuration = tried(load_configuration, content)
     if configuration is None:
         return False
@@ -31,8 +30,7 @@ def test_configurations(rng):
 
 
 def _build(configuration):
-    """The steps of pages with a design: its domain from its declarations, and the questions about
-    its domain."""
+    """The steps of pages with a design: its domain from its declarations, and the questions about its domain."""
     if configuration.data is not None and configuration.data.source == "declared":
         domain = tried(build_domain, list(configuration.data.recipes))
         assert domain is None or domain.size >= 1

@@ -6,7 +6,8 @@ import zipfile
 
 import hostile
 import numpy as np
-from fuzzing import fuzz, tried
+from fuzzing import attack, tried
+from hypothesis import strategies as st
 
 from ldp_core.limits import MOST_UPLOADED_ENTRIES
 from ldp_core.workloads import MatrixPart
@@ -35,12 +36,16 @@ HEADERS = [
 DTYPES = ["<f8", ">f8", "<f4", "<i8", "|b1", "|u1", "<c16", "<U3", "<f2"]
 
 
-def matrix(rng):
-    entries = rng.choice(
-        [[0.0, 1.0], [0.5, -2.0, 3.0], [1e100, -1e-300, 0.1], [1.0, float("nan"), float("inf"), 1e101]]
+of = st.sampled_from
+
+
+@st.composite
+def matrices(draw):
+    entries = draw(of([[0.0, 1.0], [0.5, -2.0, 3.0], [1e100, -1e-300, 0.1], [1.0, np.nan, np.inf, 1e101]]))
+    rows, columns = draw(st.integers(1, 5)), draw(of([3, 3, 3, 3, 2, 1, 4]))
+    return np.array(draw(st.lists(of(entries), min_size=rows * columns, max_size=rows * columns))).reshape(
+        rows, columns
     )
-    rows, columns = rng.randint(1, 5), rng.choice([3, 3, 3, 3, 2, 1, 4])
-    return np.array([[rng.choice(entries) for _ in range(columns)] for _ in range(rows)])
 
 
 def usable(values):
@@ -48,9 +53,12 @@ def usable(values):
     return values.shape[1] == 3 and bool(np.all(np.abs(values) <= 1e100)) and bool(np.all(np.any(values != 0, axis=1)))
 
 
-def check(rng, content, expected):
+labels = of([None, ("a", "b", "c")])
+
+
+def check(content, expected, named):
     """Reads a file; ``expected`` is what an undamaged one holds. Returns whether it was accepted."""
-    found = tried(read_matrix, content, 3, rng.choice([None, ("a", "b", "c")]))
+    found = tried(read_matrix, content, 3, named)
     if expected is not None:
         assert (found is not None) == usable(expected)
         assert found is None or np.array_equal(found.matrix, expected)
@@ -66,69 +74,84 @@ def check(rng, content, expected):
     return True
 
 
-@fuzz(600)
-def test_matrices_as_csv(rng):
-    values = matrix(rng)
-    delimiter = rng.choice([",", ";", "\t"])
-    lines = [delimiter.join(repr(float(entry)) for entry in row) for row in values]
-    whole = rng.random() < 0.3
+@st.composite
+def as_text(draw):
+    """A CSV file, and its matrix where the file is whole."""
+    values, delimiter = draw(matrices()), draw(of([",", ";", "\t"]))
+    cells = [[repr(float(entry)) for entry in row] for row in values]
+    whole = draw(hostile.chance(3))
     if not whole:
-        cells = [line.split(delimiter) for line in lines]
-        for _ in range(rng.randint(0, 3)):
-            row = rng.choice(cells)
-            row[rng.randrange(len(row))] = rng.choice([hostile.text(rng), rng.choice(hostile.RAW), "1,5", " 2 ", '"3"'])
-        if rng.random() < 0.4:
-            cells = [[rng.choice(["total", "=1+1", hostile.text(rng)]), *row] for row in cells]
-        if rng.random() < 0.4:
-            cells.insert(0, rng.sample(["a", "b", "c"], 3))
-        lines = [delimiter.join(row) for row in cells]
-    content = rng.choice(["\n", "\r\n"] if whole else ["\n", "\r", "\n\n"]).join(lines)
-    data = content.encode(rng.choice(["utf-8", "utf-8-sig", "utf-16"]), "replace")
-    if not whole and rng.random() < 0.2:
-        data = hostile.damaged_bytes(rng, data)
-    return check(rng, data, values if whole and values.shape[1] == 3 else None)
+        for row in draw(st.lists(of(cells), max_size=3)):
+            row[draw(st.integers(0, len(row) - 1))] = draw(hostile.text | of([*hostile.RAW, "1,5", " 2 ", '"3"']))
+        if draw(st.booleans()):
+            cells = [[draw(of(["total", "=1+1"]) | hostile.text), *row] for row in cells]
+        if draw(st.booleans()):
+            cells.insert(0, draw(st.permutations(["a", "b", "c"])))
+    text = draw(of(["\n", "\r\n"] if whole else ["\n", "\r", "\n\n"])).join(map(delimiter.join, cells))
+    content = text.encode(draw(of(["utf-8", "utf-8-sig", "utf-16"])), "replace")
+    if not whole and draw(hostile.chance(5)):
+        content = draw(hostile.damaged_bytes(content))
+    return content, values if whole and values.shape[1] == 3 else None
 
 
-@fuzz(600)
-def test_matrices_of_numpy(rng):
-    values, kind = matrix(rng), rng.choice(DTYPES)
-    array = np.asfortranarray(values) if rng.random() < 0.2 else values
-    content = npy(array if kind == "<f8" or rng.random() < 0.5 else array.astype(kind))
-    whole = rng.random() < 0.2
-    if whole:
-        content = npy(array)
-    elif rng.random() < 0.4:
-        header = rng.choice(HEADERS)
-        size = rng.choice([len(header), len(header), 0, 65535, 10])
-        version = rng.choice([b"\1\0", b"\1\0", b"\2\0", b"\3\0", b"\0\0", b"\xff\xff"])
+@attack(as_text(), labels)
+def test_matrices_as_csv(file, named):
+    return check(*file, named)
+
+
+@st.composite
+def of_numpy(draw):
+    values = draw(matrices())
+    array = np.asfortranarray(values) if draw(hostile.chance(5)) else values
+    if draw(hostile.chance(5)):
+        return npy(array), values
+    with np.errstate(all="ignore"):
+        content = npy(array.astype(draw(of(DTYPES))))
+    if draw(st.booleans()):
+        header = draw(of(HEADERS))
+        size, version = (
+            draw(of([len(header), 0, 65535, 10])),
+            draw(of([b"\1\0", b"\2\0", b"\3\0", b"\0\0", b"\xff\xff"])),
+        )
         length = struct.pack("<H", size) if version == b"\1\0" else struct.pack("<I", size)
         content = b"\x93NUMPY" + version + length + header + content[128:]
-    elif rng.random() < 0.5:
-        content = hostile.damaged_bytes(rng, content)
-    return check(rng, content, values if whole else None)
+    elif draw(st.booleans()):
+        content = draw(hostile.damaged_bytes(content))
+    return content, None
 
 
-@fuzz(400)
-def test_matrices_in_archives(rng):
-    values = matrix(rng)
-    names = np.array([hostile.text(rng) for _ in range(rng.choice([len(values), len(values), 1]))])
-    members = {rng.choice(["matrix", "W", "../x", "a/b", "names"]): npy(values)}
-    if rng.random() < 0.4:
-        members["names"] = npy(names if rng.random() < 0.8 else names.astype(object))
-    if rng.random() < 0.2:
-        members[f"b{hostile.text(rng)[:200]}"] = rng.choice([b"", b"\0" * 9, npy(values)])
-    whole = rng.random() < 0.2
-    if whole:
-        members = {"matrix": npy(values), "names": npy(np.array(["q"] * len(values)))}
+@attack(of_numpy(), labels)
+def test_matrices_of_numpy(file, named):
+    return check(*file, named)
+
+
+@st.composite
+def archives(draw):
+    values = draw(matrices())
+    whole = draw(hostile.chance(5))
+    members = {"matrix": npy(values), "names": npy(np.array(["q"] * len(values)))}
+    if not whole:
+        members = {draw(of(["matrix", "W", "../x", "a/b", "names"])): npy(values)}
+        if draw(st.booleans()):
+            many = draw(of([len(values), len(values), 1]))
+            names = np.array(draw(st.lists(hostile.text, min_size=many, max_size=many)))
+            members["names"] = npy(names.astype(object) if draw(hostile.chance(5)) else names)
+        if draw(hostile.chance(5)):
+            members[f"b{draw(hostile.text)[:200]}"] = draw(of([b"", b"\0" * 9, npy(values)]))
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])) as archive:
+    with zipfile.ZipFile(packed, "w", draw(of([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))) as archive:
         for name, member in members.items():
-            damaged = not whole and rng.random() < 0.2
-            archive.writestr(f"{name}.npy", hostile.damaged_bytes(rng, member) if damaged else member)
+            damaged = not whole and draw(hostile.chance(5))
+            archive.writestr(f"{name}.npy", draw(hostile.damaged_bytes(member)) if damaged else member)
     content = packed.getvalue()
-    if not whole and rng.random() < 0.5:
-        content = hostile.damaged_bytes(rng, content, 3)
-    return check(rng, content, values if whole else None)
+    return content if whole or draw(st.booleans()) else draw(
+        hostile.damaged_bytes(content, 3)
+    ), values if whole else None
+
+
+@attack(archives(), labels)
+def test_matrices_in_archives(file, named):
+    return check(*file, named)
 
 
 def npy(array):

@@ -4,7 +4,8 @@ from itertools import product
 
 import hostile
 import numpy as np
-from fuzzing import fuzz, tried
+from fuzzing import attack, tried
+from hypothesis import strategies as st
 
 from ldp_core import limits
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
@@ -36,38 +37,22 @@ WORDS = [
 ]  # fmt: skip
 
 
-def in_quotes(rng, word):
+def in_quotes(word):
     """A word as it may be written; bare where it needs no quotes, in any quotes otherwise."""
-    if word in ("north", "yes", "5", "age") and rng.random() < 0.6:
-        return word
-    quote = rng.choice("\"'`")
-    return quote + word.replace(quote, quote * 2) + quote
+    written = [quote + word.replace(quote, quote * 2) + quote for quote in "\"'`"]
+    return st.sampled_from(written + [word] * 4 * (word in ("north", "yes", "5", "age")))
 
 
-def condition(rng, depth=0):
-    """A condition as text, and its meaning: the set of positions in TYPES that meet it."""
-    how = rng.randrange(4 if depth < 4 else 1)
-    if how == 0:
-        return comparison(rng)
-    text, held = condition(rng, depth + 1)
-    if how == 1:
-        return f"{rng.choice(['not', 'NOT'])} ({text})", set(range(len(TYPES))) - held
-    other, also = condition(rng, depth + 1)
-    word = rng.choice(["and", "or", "AND", "Or"])
-    return f"({text}) {word} ({other})", held & also if word.lower() == "and" else held | also
-
-
-def comparison(rng):
-    axis = rng.randrange(3)
-    name, labels, ordinary = in_quotes(rng, PEOPLE.attributes[axis].name), LABELS[axis], ORDINARY[axis]
-    values = [rng.randrange(len(labels)) for _ in range(rng.randint(1, 3))]
-    sign = rng.choice(
-        ["=", "!=", "in", "not in"] if axis == 1 else ["=", "!=", "in", "not in", "<", "<=", ">", ">=", "between"]
-    )
-    if sign in ("<", "<=", ">", ">=", "between"):
-        values = [rng.randrange(ordinary) for _ in range(2)]
-    written = [in_quotes(rng, labels[value]) for value in values]
-    first = values[0]
+@st.composite
+def comparison(draw):
+    """A comparison as text, and its meaning: the set of positions in TYPES that meet it."""
+    axis = draw(st.integers(0, 2))
+    name, labels, ordinary = draw(in_quotes(PEOPLE.attributes[axis].name)), LABELS[axis], ORDINARY[axis]
+    sign = draw(st.sampled_from(["=", "!=", "in", "not in"] + ["<", "<=", ">", ">=", "between"] * (axis != 1)))
+    scale = sign in ("<", "<=", ">", ">=", "between")
+    values = draw(st.lists(st.integers(0, (ordinary if scale else len(labels)) - 1), min_size=2, max_size=3))
+    written = [draw(in_quotes(labels[value])) for value in values]
+    first, second, *_ = values
     holds = {
         "=": lambda v: v == first,
         "!=": lambda v: v != first,
@@ -77,39 +62,61 @@ def comparison(rng):
         "<=": lambda v: v <= first,
         ">": lambda v: first < v < ordinary,
         ">=": lambda v: first <= v < ordinary,
-        "between": lambda v: first <= v <= values[1] and v < ordinary,
+        "between": lambda v: first <= v <= second and v < ordinary,
     }[sign]
     if sign in ("in", "not in"):
         text = f"{name} {sign} {{{', '.join(written)}}}"
     elif sign == "between":
         text = f"{name} between {written[0]} and {written[1]}"
     else:
-        text = f"{name}{rng.choice(['', ' '])}{sign}{rng.choice(['', '  '])}{written[0]}"
+        text = f"{name}{draw(space)}{sign}{draw(space)}{written[0]}"
     return text, {i for i, values_of in enumerate(TYPES) if holds(values_of[axis])}
 
 
-@fuzz(1_250, accepted=(1, 1))
-def test_conditions_mean_what_they_say(rng):
-    text, held = condition(rng)
+def joined(word):
+    """How two conditions are joined by a word."""
+    both = word.lower() == "and"
+    return lambda one, other: (f"({one[0]}) {word} ({other[0]})", one[1] & other[1] if both else one[1] | other[1])
+
+
+def opposite(word):
+    return lambda one: (f"{word} ({one[0]})", EVERYBODY - one[1])
+
+
+EVERYBODY = set(range(len(TYPES)))
+space = st.sampled_from(["", " ", "  "])
+condition = st.recursive(
+    comparison(),
+    lambda inner: st.one_of(
+        *(st.builds(joined(word), inner, inner) for word in ("and", "or", "AND", "Or")),
+        *(inner.map(opposite(word)) for word in ("not", "NOT")),
+    ),
+    max_leaves=8,
+)
+words = st.lists(st.sampled_from(WORDS) | hostile.text, min_size=1, max_size=30)
+damaged = st.one_of(
+    condition.flatmap(lambda made: hostile.damaged(made[0])).map(lambda text: text[:20_000]),
+    st.builds(lambda space, words: space.join(words), space, words),
+    st.builds(
+        lambda word, times, text: word * times + text,
+        st.sampled_from(["not ", "("]),
+        st.sampled_from([49, 51, 4000]),
+        condition.map(lambda made: made[0]),
+    ),
+).map(lambda text: text.replace(hostile.LONE, ""))  # neither files nor browsers bring half a character here
+
+
+@attack(condition, seen=[True])
+def test_conditions_mean_what_they_say(made):
+    text, held = made
     found = expressions.row(parse(text, PEOPLE), PEOPLE.shape)
     assert found.shape == (PEOPLE.size,)
     assert set(np.flatnonzero(found)) == held, text
     return True
 
 
-@fuzz(1_500)
-def test_damaged_conditions(rng):
-    domain = rng.choice([PEOPLE, OTHERS])
-    if rng.random() < 0.5:
-        text = hostile.damaged(rng, condition(rng)[0])[:20_000]
-    else:
-        text = rng.choice([" ", " ", ""]).join(
-            rng.choice(WORDS) if rng.random() < 0.9 else hostile.text(rng)
-            for _ in range(rng.choice([1, 3, 3, 3, 4, 5, 7, 30]))
-        )
-    if rng.random() < 0.02:
-        text = rng.choice(["not ", "("]) * rng.choice([49, 51, 4000]) + text
-    text = text.replace(hostile.LONE, "")  # neither files nor browsers bring half a character here
+@attack(damaged, st.sampled_from([PEOPLE, OTHERS]))
+def test_damaged_conditions(text, domain):
     tried(PredicatesPart(predicates=[Predicate(expression=text[: limits.MOST_CONDITION_CHARACTERS])]).build, domain)
     parsed = tried(parse, text, domain)
     if parsed is None:
@@ -117,6 +124,6 @@ def test_damaged_conditions(rng):
     found = expressions.row(parsed, domain.shape)
     assert found.shape == (domain.size,)
     assert set(found) <= {0.0, 1.0}
-    opposite = tried(parse, f"not ({text})", domain)  # None where that is nested too deeply
-    assert opposite is None or np.array_equal(expressions.row(opposite, domain.shape), 1 - found)
+    other = tried(parse, f"not ({text})", domain)  # None where that is nested too deeply
+    assert other is None or np.array_equal(expressions.row(other, domain.shape), 1 - found)
     return True

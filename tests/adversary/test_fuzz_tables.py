@@ -1,6 +1,7 @@
 """Tables: text files, Parquet and Excel with hostile cells and damage, and frames of any types; rows are all accounted for."""
 
 import datetime
+import functools
 import io
 import zipfile
 from xml.sax.saxutils import escape
@@ -10,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fuzzing import fuzz, tried
+from fuzzing import attack, tried
+from hypothesis import strategies as st
 
 from ldp_core import limits
 from ldp_core.data.columns import parse
@@ -27,30 +29,69 @@ from ldp_core.data.tables import (
     tally,
 )
 
-USUAL = ["3", "4.5", "2025-01-31", "yes", "no", "7"]
+of = st.sampled_from
+cells = of(["3", "4.5", "2025-01-31", "yes", "no", "7"]) | hostile.text.map(lambda text: text[:400])
+rows, widths = st.integers(1, 8), st.integers(1, 3)
 
 
-def cell(rng):
-    return rng.choice(USUAL) if rng.random() < 0.7 else hostile.text(rng)[:400]
-
-
-def column(rng, rows, draw=cell):
+def column(many, draw_from=cells):
     """Values that mostly look alike, as columns do."""
-    few = [draw(rng) for _ in range(rng.choice([1, 2, 4]))]
-    return [draw(rng) if rng.random() < 0.1 else rng.choice(few) for _ in range(rows)]
+    alike = st.lists(draw_from, min_size=1, max_size=4).flatmap(
+        lambda few: st.lists(of(few), min_size=many, max_size=many)
+    )
+    return alike | alike | st.lists(draw_from, min_size=many, max_size=many)
 
 
-def headings(rng, width):
-    named = [f"c{i}" for i in range(width)]
-    return [hostile.text(rng)[:400] if rng.random() < 0.2 else name for name in named]
+def headings(width):
+    return st.tuples(*(of([f"c{i}"] * 4) | hostile.text.map(lambda text: text[:400]) for i in range(width))).map(list)
 
 
-def count(rng, table):
+def recipes_of(kind, **drawn):
+    """Makers of recipes for a column with this name."""
+    return st.fixed_dictionaries({"missing": of(["drop", "category", "refuse"]), **drawn}).map(
+        lambda chosen: lambda series: kind(column=series.name, **chosen)
+    )
+
+
+unreadable = of(["refuse", "missing"])
+makers = st.lists(
+    st.one_of(
+        recipes_of(CategoricalRecipe, rare_below=of([0, 2]), outside=of(["other", "refuse"])),
+        recipes_of(
+            NumericRecipe,
+            method=of(["equal_width", "equal_count", "range"]),
+            bins=of([1, 3, 64]),
+            non_numbers=unreadable,
+        ),
+        recipes_of(
+            DateRecipe,
+            unit=of(["day", "week", "month", "quarter", "year"]),
+            non_dates=unreadable,
+            day_first=of([None, True]),
+        ),
+        st.just(lambda series: tried(suggest_recipe, parse(series))),
+    ),
+    min_size=2,
+    max_size=2,
+)
+"""How two columns of a table are read."""
+options = st.just(ReadOptions()) | st.builds(
+    ReadOptions,
+    delimiter=of([None, ",", ";", "\t", " "]),
+    encoding=of([None, "utf-8", "utf-16", "cp1252", "shift_jis"]),
+    decimal=of([None, ".", ","]),
+    header=of([None, True, False]),
+    names=of([(), (), ("a", "b"), ("=1+1", "", "![x](http://example.invalid)")]),
+    sheet=of([None, None, "Sheet"]) | hostile.text,
+)
+
+
+def count(table, makers):
     """Counts the rows of an accepted table by some recipes; every row is a user, left out, or refused in a sentence."""
     assert len(set(table.columns)) == table.shape[1] >= 1
     assert len(table) >= 1
     assert all(isinstance(name, str) and name for name in table.columns)
-    recipes = [_recipe(rng, table[name]) for name in rng.sample(list(table.columns), min(2, table.shape[1]))]
+    recipes = [make(table[name]) for make, name in zip(makers, reversed(table.columns), strict=False)]
     recipes = [recipe for recipe in recipes if recipe is not None]
     domain = tried(build_domain, recipes, table) if recipes else None
     if domain is None:
@@ -67,49 +108,24 @@ def count(rng, table):
     assert found.counts.shape == (domain.size,)
 
 
-def _recipe(rng, series):
-    name, missing = series.name, rng.choice(["drop", "category", "refuse"])
-    kind = rng.randrange(5)
-    if kind == 0:
-        rare, outside = rng.choice([0, 2]), rng.choice(["other", "refuse"])
-        return CategoricalRecipe(column=name, missing=missing, rare_below=rare, outside=outside)
-    if kind == 1:
-        method = rng.choice(["equal_width", "equal_count", "range"])
-        skip = rng.choice(["refuse", "missing"])
-        return NumericRecipe(column=name, missing=missing, method=method, bins=rng.choice([1, 3, 64]), non_numbers=skip)
-    if kind == 2:
-        unit, skip = rng.choice(["day", "week", "month", "quarter", "year"]), rng.choice(["refuse", "missing"])
-        return DateRecipe(column=name, missing=missing, unit=unit, non_dates=skip, day_first=rng.choice([None, True]))
-    return tried(suggest_recipe, parse(series))
+@st.composite
+def texts(draw):
+    width, many = draw(st.integers(1, 4)), draw(rows)
+    delimiter, quoting = draw(of([",", ",", ";", "\t", "|"])), not draw(hostile.chance(5))
+    lines = list(zip(*(draw(column(many)) for _ in range(width)), strict=True))
+    lines = lines if draw(hostile.chance(5)) else [draw(headings(width)), *lines]
+    text = draw(of(["\n", "\r\n", "\r"])).join(delimiter.join(_written(c, quoting) for c in line) for line in lines)
+    text = draw(hostile.damaged(text)) if draw(hostile.chance(5)) else text
+    content = text.encode(draw(of(["utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1252", "utf-32"])), "replace")
+    return draw(hostile.damaged_bytes(content)) if draw(hostile.chance(5)) else content
 
 
-def options(rng):
-    if rng.random() < 0.6:
-        return ReadOptions()
-    return ReadOptions(
-        delimiter=rng.choice([None, ",", ";", "\t", " "]),
-        encoding=rng.choice([None, "utf-8", "utf-16", "cp1252", "shift_jis"]),
-        decimal=rng.choice([None, ".", ","]),
-        header=rng.choice([None, True, False]),
-        names=rng.choice([(), (), ("a", "b"), ("=1+1", "", "![x](http://example.invalid)")]),
-        sheet=rng.choice([None, None, "Sheet", hostile.text(rng)]),
-    )
-
-
-@fuzz(650)
-def test_text_tables(rng):
-    width, rows = rng.randint(1, 4), rng.randint(1, 8)
-    delimiter, quoting = rng.choice([",", ",", ";", "\t", "|"]), rng.random() < 0.8
-    lines = zip(*(column(rng, rows) for _ in range(width)), strict=True)
-    lines = [headings(rng, width), *lines] if rng.random() < 0.8 else list(lines)
-    text = rng.choice(["\n", "\r\n", "\r"]).join(delimiter.join(_written(c, quoting) for c in line) for line in lines)
-    text = hostile.damaged(rng, text) if rng.random() < 0.2 else text
-    content = text.encode(rng.choice(["utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1252", "utf-32"]), "replace")
-    content = hostile.damaged_bytes(rng, content) if rng.random() < 0.2 else content
-    loaded = tried(load, content, rng.choice(["a.csv", "a.csv", "a.TXT", "a.tsv"]), options(rng))
+@attack(texts(), of(["a.csv", "a.csv", "a.TXT", "a.tsv"]), options, makers)
+def test_text_tables(content, name, options, makers):
+    loaded = tried(load, content, name, options)
     if loaded is None:
         return False
-    count(rng, loaded.table)
+    count(loaded.table, makers)
     return True
 
 
@@ -132,73 +148,72 @@ def read_here(module, content, read_options):
     return table if len(table) else None  # `load` refuses tables without rows, from every reader
 
 
-@fuzz(125)
-def test_parquet_tables(rng):
-    rows = rng.randint(1, 8)
-    arrays, names = [_array(rng, rows) for _ in range(rng.randint(1, 3))], []
-    names = [name.replace(hostile.LONE, "") for name in headings(rng, len(arrays))]
+def arrays(many):
+    """Columns of the types of Parquet."""
+
+    def each(values, *types):
+        return st.lists(values, min_size=many, max_size=many).map(lambda drawn: pa.array(drawn, *types))
+
+    texts = column(many)
+    return st.one_of(
+        each(of(hostile.NUMBERS[:20]).map(float), pa.float64()),
+        each(of([None, 1, -(2**63), 2**63 - 1]), pa.int64()),
+        each(of([None, True, False])),
+        each(of([datetime.datetime(year, 1, 31) for year in (1, 1900, 2025, 9999)])),
+        texts.map(lambda drawn: pa.array([{"a": text} for text in drawn])),
+        texts.map(lambda drawn: pa.array([[text] for text in drawn])),
+        each(st.builds(lambda text, end: text.encode() + end, cells, of([b"", b"\xff"]))),
+        texts.map(lambda drawn: pa.array(drawn).dictionary_encode()),
+        each(st.none() | cells, pa.string()),
+    )
+
+
+@st.composite
+def parquets(draw):
+    width, many = draw(widths), draw(rows)
+    names, columns = draw(headings(width)), [draw(arrays(many)) for _ in range(width)]
     packed = io.BytesIO()
-    compression = rng.choice(["snappy", "none", "zstd"])
-    pq.write_table(pa.table(arrays, names=names), packed, compression=compression)
-    content = packed.getvalue()
-    content = hostile.damaged_bytes(rng, content, 3) if rng.random() < 0.4 else content
-    table = read_here(parquet, content, options(rng))
+    pq.write_table(pa.table(columns, names=names), packed, compression=draw(of(["snappy", "none", "zstd"])))
+    return packed.getvalue()
+
+
+@attack(hostile.at_times(functools.partial(hostile.damaged_bytes, most=3), parquets(), 3), options, makers)
+def test_parquet_tables(content, options, makers):
+    table = read_here(parquet, content, options)
     if table is None:
         return False
-    count(rng, table)
+    count(table, makers)
     return True
 
 
-def _array(rng, rows):
-    texts = column(rng, rows)
-    kind = rng.randrange(9)
-    if kind == 0:
-        return pa.array([rng.choice(hostile.NUMBERS[:20]) * 1.0 for _ in texts], pa.float64())
-    if kind == 1:
-        return pa.array([rng.choice([None, 1, -(2**63), 2**63 - 1]) for _ in texts], pa.int64())
-    if kind == 2:
-        return pa.array([rng.choice([None, True, False]) for _ in texts])
-    if kind == 3:
-        return pa.array([datetime.datetime(rng.choice([1, 1900, 2025, 9999]), 1, 31) for _ in texts])
-    if kind == 4:
-        return pa.array([{"a": text} for text in texts])
-    if kind == 5:
-        return pa.array([[text] for text in texts])
-    if kind == 6:
-        return pa.array([text.encode() + rng.choice([b"", b"\xff"]) for text in texts])
-    if kind == 7:
-        return pa.array(texts).dictionary_encode()
-    return pa.array([rng.choice([text, None]) for text in texts])
+in_excel = cells | of(["<v>1</v>", "<v>1e999</v>", "<v>x</v>", "<f>1/0</f>", "<f>1+1</f><v>2</v>", "", "<v/>", "<is/>"])
 
 
-@fuzz(75)
-def test_excel_tables(rng):
-    rows, width = rng.randint(1, 6), rng.randint(1, 3)
-    lines = [headings(rng, width), *zip(*(column(rng, rows, _excel_cell) for _ in range(width)), strict=True)]
+@st.composite
+def workbooks(draw):
+    width, many = draw(widths), draw(rows)
+    lines = [draw(headings(width)), *zip(*(draw(column(many, in_excel)) for _ in range(width)), strict=True)]
     members = {**EXCEL, SHEET: _sheet(lines)}
-    if rng.random() < 0.5:
-        name = rng.choice([SHEET, SHEET, *members])
-        before, after = rng.choice(CHANGES)
+    if draw(st.booleans()):
+        name, (before, after) = draw(of([SHEET, SHEET, *members])), draw(of(CHANGES))
         part = members[name]
-        members[name] = part.replace(before, after, rng.choice([1, 99])) if before in part else part[: len(part) // 2]
-    if rng.random() < 0.1:
-        del members[rng.choice(list(members))]
+        members[name] = part.replace(before, after, draw(of([1, 99]))) if before in part else part[: len(part) // 2]
+    if draw(hostile.chance(10)):
+        del members[draw(of(list(members)))]
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, part in members.items():
             archive.writestr(name, part)
-    content = packed.getvalue()
-    content = hostile.damaged_bytes(rng, content, 3) if rng.random() < 0.15 else content
-    table = read_here(excel, content, options(rng))
+    return packed.getvalue()
+
+
+@attack(hostile.at_times(functools.partial(hostile.damaged_bytes, most=3), workbooks()), options, makers)
+def test_excel_tables(content, options, makers):
+    table = read_here(excel, content, options)
     if table is None:
         return False
-    count(rng, table)
+    count(table, makers)
     return True
-
-
-def _excel_cell(rng):
-    others = ["<v>1</v>", "<v>1e999</v>", "<v>x</v>", "<f>1/0</f>", "<f>1+1</f><v>2</v>", "", "<v/>", "<is/>"]
-    return rng.choice(others) if rng.random() < 0.2 else cell(rng)
 
 
 def _sheet(lines):
@@ -266,39 +281,44 @@ CHANGES = [
 `tests/test_reading_excel.py`."""
 
 
-@fuzz(200, accepted=(0.9, 1))
-def test_frames(rng):
-    rows = rng.randint(1, 12)
-    made = [_series(rng, rows) for _ in range(rng.randint(1, 3))]
-    names = headings(rng, len(made))
-    if "" in names or len(set(names)) < len(names):
-        return False  # readers refuse these, see above
-    table = pd.DataFrame(dict(zip(names, made, strict=True)))
-    if rng.random() < 0.3:
-        table.index = rng.choices([7, 7, -1], k=rows)
-    count(rng, table)
-    weights = pd.Series([rng.choice([0, 1, 5, 2**53, -1, 0.5, None]) for _ in range(rows)], index=table.index)
-    domain = tried(build_domain, CategoricalRecipe(column=names[0]), table)
+def series(many):
+    """Columns of frames of any types."""
+
+    def each(values, **kind):
+        return st.lists(values, min_size=many, max_size=many).map(lambda drawn: pd.Series(drawn, **kind))
+
+    things = [None, True, 1, 1.0, "1", " 1", b"x", datetime.date(2025, 1, 1), (1, 2), [1], {"a": 1}, 1j, pd.NaT]
+    return st.one_of(
+        each(hostile.numbers, dtype=object),
+        each(of([1.0, np.nan, np.inf, -np.inf, 1e308, 5e-324])),
+        column(many).map(pd.Categorical).map(pd.Series),
+        each(of([None, 1, 2**62]), dtype="Int64"),
+        each(of(["1700-01-01", "2025-05-05", None])).map(pd.to_datetime),
+        each(of(things), dtype=object),
+        each(of([True, False, None]), dtype="boolean"),
+        *(column(many).map(lambda drawn, kind=kind: pd.Series(drawn, dtype=kind)) for kind in (object, "string")),
+    )
+
+
+@st.composite
+def frames(draw):
+    """A table and a weight for each row."""
+    many, width = draw(st.integers(1, 12)), draw(widths)
+    names = draw(
+        headings(width).filter(lambda names: all(names) and len(set(names)) == len(names))
+    )  # readers refuse others
+    table = pd.DataFrame({name: draw(series(many)) for name in names})
+    if draw(hostile.chance(3)):
+        table.index = draw(st.lists(of([7, 7, -1]), min_size=many, max_size=many))
+    drawn = draw(st.lists(of([0, 1, 5, 2**53, -1, 0.5, None]), min_size=many, max_size=many))
+    return table, pd.Series(drawn, index=table.index)
+
+
+@attack(frames(), makers, seen=[True])
+def test_frames(frame, makers):
+    table, weights = frame
+    count(table, makers)
+    domain = tried(build_domain, CategoricalRecipe(column=table.columns[0]), table)
     found = None if domain is None else tried(tally, table, domain, weights.to_numpy(dtype=float))
     assert found is None or found.users + found.dropped == sum(map(int, weights))
     return True
-
-
-def _series(rng, rows):
-    kind = rng.randrange(8)
-    if kind == 0:
-        return pd.Series([rng.choice(hostile.NUMBERS) for _ in range(rows)], dtype=object)
-    if kind == 1:
-        return pd.Series([rng.choice([1.0, np.nan, np.inf, -np.inf, 1e308, 5e-324]) for _ in range(rows)])
-    if kind == 2:
-        return pd.Series(pd.Categorical(column(rng, rows)))
-    if kind == 3:
-        return pd.Series([rng.choice([None, 1, 2**62]) for _ in range(rows)], dtype="Int64")
-    if kind == 4:
-        return pd.Series(pd.to_datetime([rng.choice(["1700-01-01", "2025-05-05", None]) for _ in range(rows)]))
-    if kind == 5:
-        things = [None, True, 1, 1.0, "1", " 1", b"x", datetime.date(2025, 1, 1), (1, 2), [1], {"a": 1}, 1j, pd.NaT]
-        return pd.Series([rng.choice(things) for _ in range(rows)], dtype=object)
-    if kind == 6:
-        return pd.Series([rng.choice([True, False, None]) for _ in range(rows)], dtype="boolean")
-    return pd.Series(column(rng, rows), dtype=rng.choice([object, "string"]))

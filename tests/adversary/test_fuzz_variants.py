@@ -1,6 +1,7 @@
 """Names of variants: valid ones, with parameters and values of other mechanisms, doubled, cut and misspelt."""
 
-from fuzzing import fuzz, tried
+from fuzzing import attack, tried
+from hypothesis import strategies as st
 
 from ldp_core import library, mechanisms, workloads
 
@@ -21,22 +22,24 @@ PIECES = [
 ]
 VALUES = ["2", "3", "16", "1000000000", "-1", "1e-7", "1e-99", "0.5", "hrr", "optimal", "paper", "None", "random", ""]
 WORKLOAD = workloads.histogram(8)
+strange = st.tuples(st.sampled_from(PIECES), st.sampled_from(["=", " = ", "=="]), st.sampled_from(VALUES)).map("".join)
 
 
-@fuzz(2_000)
-def test_names(rng):
-    spec = library.REGISTRY[rng.choice(list(library.REGISTRY))]
-    pairs = [
-        f"{rng.choice(PIECES)}{rng.choice(['=', ' = ', '=='])}{rng.choice(VALUES)}"
-        for _ in range(rng.choice([0, 0, 0, 1]))
-    ]
+@st.composite
+def names(draw):
+    spec = draw(st.sampled_from(list(library.REGISTRY.values())))
+    pairs = draw(st.just([]) | st.just([]) | st.lists(strange, max_size=1))
     for name, kind in spec.settings.items():
-        if rng.random() < 0.6:
-            pairs.append(f"{name}={rng.choice([*map(str, kind.offered or ()), *VALUES])}")
-    name = f"{spec.name}({rng.choice([',', ', '] * 5 + [';']).join(pairs)})"
-    if rng.random() < 0.1:
-        cut = rng.randrange(len(name))
-        name = name[:cut] + rng.choice(["", *PIECES]) + name[cut + 1 :]
+        pairs += [f"{name}={draw(st.sampled_from([*map(str, kind.offered or ()), *VALUES]))}"] * draw(st.integers(0, 1))
+    name = f"{spec.name}({draw(st.sampled_from([',', ', ', ';'])).join(pairs)})"
+    if draw(st.integers(0, 9)):
+        return name
+    cut = draw(st.integers(0, len(name) - 1))
+    return name[:cut] + draw(st.sampled_from(["", *PIECES])) + name[cut + 1 :]
+
+
+@attack(names())
+def test_names(name):
     found = tried(library.spec, name)
     if found is None:
         return False

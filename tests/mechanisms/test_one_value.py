@@ -57,3 +57,10 @@ def test_other_questions_are_refused_in_a_sentence():
         assert "one real-valued question" in library.spec(name).unsuitable(8, 1.0, workloads.prefix(8))
         with pytest.raises(ValueError, match="one real-valued question"):
             library.create(name, epsilon=1.0, workload=workloads.prefix(8))
+
+
+@pytest.mark.parametrize("make", [one_value.duchi, one_value.piecewise, one_value.hybrid])
+def test_whatever_the_values_are_no_report_exceeds_epsilon(make):
+    """Values whose ends are moved to 1 but for rounding once made a bit tell more than epsilon."""
+    for values in np.random.default_rng(0).standard_normal((50, 2)):
+        assert make(values, 20.0).audit().epsilon <= 20.0
