@@ -11,7 +11,7 @@ from ldp_core.data.tables import NumericRecipe, build_domain, tally
 from ldp_core.designs import UploadedData
 from ldp_core.people import dense, users_of
 from ldp_core.studies import outcomes
-from pages.ui import file_menu, layout, privacy_accuracy
+from pages.ui import doors, file_menu, layout, privacy_accuracy
 from pages.ui.controls import control
 from pages.ui.data.actions import load_sample
 from pages.ui.sources import catalogue, sample_table
@@ -20,7 +20,10 @@ DEMO_SEED = 7
 TRIALS = 100
 ROUNDS = 50  # of the optimiser: half a second, and within 0.1 % of what Design comes to, so that two digits of an error are told here
 
-state = layout.open_page("Start", "Design a survey that learns about everybody without learning about anybody.")
+state = layout.open_page(
+    "Start",
+    "Learn about everybody without learning about anybody: people answer honestly, and their device changes the answer at random before it leaves.",
+)
 sample = catalogue()[0]
 
 
@@ -44,6 +47,7 @@ with layout.controls("page"):
         "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
     ):
         st.switch_page("pages/design.py")
+    doors.buttons(state)
     begun = st.button(
         "Explore with sample data",
         type="secondary" if there else "primary",
@@ -58,6 +62,7 @@ with layout.controls("page"):
         st.switch_page("pages/data.py")
     with st.popover("Open a design", icon=":material/folder_open:", key="open-design"):
         file_menu.opening(state, "start")
+doors.draw(state, state.view.get("demo", 1.0))
 with layout.controls("demonstration"):
     epsilon = control(
         st.slider,

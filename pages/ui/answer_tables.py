@@ -38,7 +38,7 @@ def result_and_tables(state: Session, asked: Answers, found: pd.DataFrame, words
         several = len({table.line for table in tables}) > 1
         named = [table.title(FITS) for table in tables]
         if several:
-            named = [f"{asked.lines[own.line].question}: {title}" for own, title in zip(tables, named, strict=True)]
+            named = [f"{asked.lines[one.line].question}: {what}" for one, what in zip(tables, named, strict=True)]
         table = tables[_chosen(state, "Table", f"{name}-table", named)]
         at = {
             k: _chosen(state, plain(table.sides[k][0]), f"{name}-table-{k}", table.sides[k][1])

@@ -230,6 +230,12 @@ def _looked_at(state: Session, choice: DataChoice, source: Source) -> dict[str, 
     return {name: _in_a_survey(state, source, name, counts) for name in source.columns if name != counts}
 
 
+def able_columns(state: Session, choice: DataChoice, source: Source) -> dict[str, AttributeRecipe]:
+    """The columns that say something about people, each with the treatment that suits it in a survey."""
+    found = _looked_at(state, choice, source)
+    return {name: suggestion.recipe for name, suggestion in found.items() if suggestion.recipe is not None}
+
+
 @looking
 def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
     """Every column that says something about people becomes an attribute. Settings and choices made

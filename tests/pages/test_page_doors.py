@@ -1,0 +1,66 @@
+"""The doors of Start: a table and three answers lead to the verdict of the question on Design."""
+
+import numpy as np
+import pytest
+
+from ldp_core.designs.configuration import DifferenceToDetect
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(5)
+    people = zip(
+        rng.choice(["new", "control", "late"], 900),
+        rng.choice(["no", "yes"], 900),
+        rng.integers(0, 101, 900),
+        strict=True,
+    )
+    return ("arm,satisfied,spend\n" + "".join(f"{arm},{said},{spend}\n" for arm, said, spend in people)).encode()
+
+
+def at_door(app, door, table):
+    app.go("start").press(f"door-{door}")
+    (box,) = [box for box in app.at.file_uploader if box.key.startswith("door-")]
+    box.set_value(("people.csv", table, "text/csv")).run()
+    return app.check()
+
+
+def test_two_groups_are_compared_by_three_answers(app, table):
+    at_door(app, "groups", table).enter("selectbox", "door-first", "new")
+    app.enter("text_input", "door-difference-satisfied", "8").enter("slider", "demo-epsilon", 2.0).press("door-open")
+    c = app.configuration
+    assert app.at.title[0].value == "Design"
+    (part,) = c.parts
+    assert (part.kind, part.first, part.second, part.of.kind) == ("difference", "new", "control", "predicates")
+    assert part.of.predicates[0].expression == "satisfied = yes"
+    assert [(a.name, a.known) for a in c.domain.attributes] == [("arm", True), ("satisfied", False)]
+    assert (c.epsilon, list(c.targets.values())) == ("2", [DifferenceToDetect(difference=8.0)])
+    assert "satisfied = yes: arm new minus control" in app.words
+
+
+def test_numbers_are_compared_by_their_average_and_in_their_unit(app, table):
+    at_door(app, "groups", table).enter("selectbox", "door-measured", "spend")
+    assert "What difference matters? (spend)" in [box.label for box in app.at.text_input]
+    before = app.configuration
+    app.press("door-open")
+    assert (app.at.title[0].value, app.configuration) == ("Start", before)
+    assert "Please give the difference that matters as a number" in app.errors[0]
+    app.enter("text_input", "door-difference-spend", "3").enter("checkbox", "door-known", False).press("door-open")
+    assert [part.of.kind for part in app.parts] == ["mean"]
+    assert [a.known for a in app.configuration.domain.attributes] == [False, False]
+
+
+def test_a_survey_asks_its_columns_with_the_error_that_is_small_enough(app, table):
+    at_door(app, "survey", table).enter("checkbox", "door-pairs", True)
+    app.enter("text_input", "door-error", "3").press("door-open")
+    assert app.at.title[0].value == "Design"
+    assert [a.name for a in app.configuration.domain.attributes] == ["arm", "satisfied", "spend"]
+    assert [part.k for part in app.parts] == [1, 2]
+    assert set(app.configuration.targets.values()) == {3.0}
+    app.press("undo")
+    assert [a.name for a in app.configuration.domain.attributes] == ["arm"]
+
+
+def test_a_table_that_has_no_two_groups_is_refused_in_a_sentence(app):
+    at_door(app, "groups", b"age\n18\n30\n45\n")
+    assert "Two groups are compared by a column of categories" in app.words
