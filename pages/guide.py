@@ -121,6 +121,31 @@ STEPS = """
 7. **Export**: take the design with you, as a kit where there is one: its clients draw the reports on people's devices.
 8. **Collect**: count the reports that came back, and see the answers beside what was promised.
 """
+EXAMPLE = """
+**The question.** 4,000 people use an app; half of them get a new version. Are more of them satisfied? Say 40 % are satisfied with the
+old version and 45 % with the new one: a difference of 5 percentage points.
+
+**What is secret.** The collector chose who gets which version, so that column is *known*: it is sent in the clear, and no part of epsilon is spent on it.
+Only *satisfied, yes or no* is protected. At epsilon 1 a device sends the true answer with a chance of 73 %, and the other one with 27 %.
+
+**What comes back.** The difference is right on average, and off by ± 3.03 points. So with 4,000 people a difference of 9.6 points or more
+is found (in four trials of five, with a false alarm in one of twenty). To find 5 points it takes 14,700 people; at epsilon 2 it takes
+5,380, and at epsilon 0.5 it takes 52,300.
+
+**If the version were secret too**, the error would be ± 3.66 points, and it would take 19,500 people.
+
+**Weights.** A second question shares each report with the first, and both get less exact. A question with weight 2 keeps more of the
+report: its squared errors count four times in what is optimised. The answers themselves are not scaled.
+
+**Mixing.** Where the reports of the 2,000 people of a version are mixed by somebody else before the collector sees them, nobody can tell
+whose report is whose. What the mixture then says about one person is worth a central epsilon of 0.103 at delta 0.000001, not 1.
+
+**The kit.** Export packs the design for devices: a client in Python and one in JavaScript that draw the reports, a script that audits
+the probabilities, the text for the people asked, and the command that counts what comes back. Collect reads the reports and shows the
+difference with its interval, beside what was promised here.
+"""
+with st.expander("A worked example: two versions compared"):
+    st.markdown(EXAMPLE)
 with st.expander("Words used here"):
     st.markdown(WORDS)
 with st.expander("From here to a decision"):
