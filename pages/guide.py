@@ -114,12 +114,12 @@ STEPS = """
 2. **Workload**: choose the questions, in groups, each as important as its weight says.
 3. **Design**: choose epsilon and a mechanism. *Optimised* finds very nearly the best one for your
    questions, and proves how close it is.
-4. **Compare**: see which mechanism needs the fewest users, how far each is from what is possible, and what drowns in
-   noise with as many as you have.
-5. **Bounds**: everything the papers prove or predict of your questions on one axis, with what it assumes and how far off it is.
-6. **Simulate**: look at answers you might get.
-7. **Export**: take the design with you, as a kit where there is one: its clients draw the reports on people's devices.
-8. **Collect**: count the reports that came back, and see the answers beside what was promised.
+4. **Simulate**: look at answers you might get.
+5. **Export**: take the design with you, as a kit where there is one: its clients draw the reports on people's devices.
+6. **Collect**: count the reports that came back, and see the answers beside what was promised.
+
+Beside the way stand **Compare**, which mechanism needs the fewest people, how far each is from what is possible, and what drowns in
+noise; **Bounds**, everything the papers prove or predict of your questions on one axis; and **Papers**, their figures made again.
 """
 EXAMPLE = """
 **The question.** 4,000 people use an app; half of them get a new version. Are more of them satisfied? Say 40 % are satisfied with the

@@ -32,12 +32,12 @@ T = TypeVar("T")
 _APP = "came-through-app"
 PAGES = {
     "": {
-        **{"Start": "home", "Data": "table_rows", "Workload": "quiz", "Design": "tune", "Compare": "bar_chart"},
-        **{"Bounds": "vertical_align_bottom", "Simulate": "casino", "Export": "download"},
+        **{"Start": "home", "Data": "table_rows", "Workload": "quiz", "Design": "tune", "Simulate": "casino"},
+        **{"Export": "download", "Collect": "inbox", "Compare": "bar_chart", "Bounds": "vertical_align_bottom"},
     },
-    "More": {"Collect": "inbox", "Papers": "article", "Guide": "menu_book"},
+    "More": {"Papers": "article", "Guide": "menu_book"},
 }
-"""The title and the icon of each page, in their order."""
+"""The title and the icon of each page, in their order: the way of a collection, then what is known about it."""
 _NEXT = dict(pairwise(title for titles in PAGES.values() for title in titles))
 """The page that follows each page; the last leads back to the data."""
 CHART_TITLES = {
