@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 from ldp_core import run
 from ldp_core.mechanisms.trees import level_shares
@@ -26,14 +27,16 @@ settings.register_profile("thorough", derandomize=True, max_examples=100, **PATI
 settings.register_profile("search", max_examples=1000, **PATIENT)
 settings.load_profile("thorough" if os.environ.get("CI") else "repeatable")
 
-LONG = frozenset((Path(__file__).parent / "long.txt").read_text().split())
-"""Tests of 0.7 s of CPU or more, but for a few files whose journeys always run. `run.sh` leaves them out unless CI is set."""
+LONG = {
+    name: float(seconds)
+    for seconds, name in map(str.split, (Path(__file__).parent / "long.txt").read_text().splitlines())
+}
+"""Test functions of 0.7 s of CPU or more over all their cases, and their seconds: `measure.py` lists them. `run.sh` leaves them out unless
+CI is set; of those marked ``promise``, it runs as many cases as `PROMISED` seconds hold, and at least one."""
+PROMISED = 2.0
 
 NUMBERS = {"beliefs", "bounds", "designs", "estimators", "mechanisms", "optimize", "papers", "studies", "workloads"}
 """Folders whose tests compare what searches and proofs come to."""
-
-SPREAD = 0.7
-"""Tests in a browser are spread among the others."""
 
 
 def pytest_configure(config):
@@ -43,22 +46,41 @@ def pytest_configure(config):
         config.args = [str(path) for path in sorted(files, reverse=True) if path.name != "__pycache__"]
 
 
+class OneBrowser(LoadFileScheduling):
+    """One process runs all files with a browser: it has the one server and the one Chromium."""
+
+    def _split_scope(self, nodeid):
+        return "browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return OneBrowser(config, log)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Files with many tests begin first, so that no process is left alone with a long file at the end. Browser tests are spread evenly
-    among them: while one process waits for its browser, the others compute."""
+    """Files with many tests begin first, so that no process is left alone with a long file at the end; before all others those with a
+    browser: while one process waits for it, the others compute."""
     leave_repetitions(items)
-    for item in items:
-        if item.nodeid.partition("[")[0] in LONG:
-            item.add_marker(pytest.mark.long)
+    leave_long(items)
     yield  # what was not asked for is left out
     tests = Counter(item.path for item in items)
-    files = sorted(tests, key=lambda path: (-tests[path], path))
-    browser = [path for path in files if path.parent.name == "browser"]
-    places = {path: place for place, path in enumerate(path for path in files if path not in browser)}
-    step = SPREAD * len(places) / max(1, len(browser))
-    places |= {path: step * place - 0.5 for place, path in enumerate(browser)}
-    items.sort(key=lambda item: (places[item.path], item.path))
+    items.sort(key=lambda item: (item.path.parent.name != "browser", -tests[item.path], item.path))
+
+
+def leave_long(items):
+    """Marks what is left out by default because it takes long."""
+    cases = defaultdict(list)
+    for item in items:
+        if (name := item.nodeid.partition("[")[0]) in LONG and not item.get_closest_marker("slow"):
+            cases[name].append(item)
+    for name, many in cases.items():
+        taken = max(1, int(len(many) * PROMISED / LONG[name])) if many[0].get_closest_marker("promise") else 0
+        run = {place * len(many) // taken for place in range(taken)}
+        for place, item in enumerate(many):
+            if place not in run:
+                item.add_marker(pytest.mark.long)
 
 
 def leave_repetitions(items):

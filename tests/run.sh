@@ -2,7 +2,7 @@
 # The one test command: own virtual environment, test requirements, Chromium and Node where they are missing, then pytest.
 # Arguments are passed on to pytest, for example:  bash tests/run.sh -m slow
 # With  --kernel NAME  before these, BLAS and NumPy compute as on another processor: tests/kernels.py.
-# Without any, tests that take long (tests/long.txt) run only where CI is set. Two processes share the test files, in the order of
+# Without any, tests that take long (tests/long.txt) run only where CI is set, but for a case of each promise. Two processes share the files, in the order of
 # tests/conftest.py, and compute with one thread each: on two cores, while one waits for a browser or a subprocess, the others
 # compute. Timings (-m benchmark) want the machine for themselves.
 set -euo pipefail

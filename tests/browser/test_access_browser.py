@@ -4,6 +4,7 @@ import http.client
 import re
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import expect
 
 FOREIGN = "elsewhere.example"
@@ -24,6 +25,7 @@ def status(address, host, origin=None, path="/_stcore/stream"):
     return answer.status
 
 
+@pytest.mark.promise
 def test_only_names_of_this_machine_are_answered(address):
     assert [status(address, host, host) for host in OWN] == [101] * len(OWN)
     assert status(address, FOREIGN, FOREIGN) == status(address, FOREIGN) == status(address, "localhost.evil") == 403

@@ -50,6 +50,7 @@ def begin(visitor):
         visitor.begin()
 
 
+@pytest.mark.promise
 def test_nothing_is_wrong_before_there_is_a_design_and_with_what_opens(visitor):
     """What opens is closed by Escape."""
     visitor.start_anew()

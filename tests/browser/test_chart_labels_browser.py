@@ -56,6 +56,7 @@ def page(browser):
     context.close()
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("family", every_chart.FAMILIES)
 def test_no_two_labels_of_a_chart_touch(page, family):
     wrong = {}

@@ -2,6 +2,7 @@
 
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser import words
@@ -16,6 +17,7 @@ new MutationObserver(() => {
 FILES = {path.stem for path in (ROOT / "pages").glob("*.py")}
 
 
+@pytest.mark.promise
 def test_a_cold_server_shows_no_file_names(browser, tmp_path):
     page = still(browser).new_page()
     page.add_init_script(LISTED)

@@ -5,6 +5,7 @@ import io
 import re
 import zipfile
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser import words
@@ -37,6 +38,7 @@ def contents(archive):
         return {name: opened.read(name) for name in opened.namelist()}
 
 
+@pytest.mark.promise
 def test_from_start_to_a_kit_and_to_somebody_else(guest, visit, tmp_path):
     page = guest.page
     picture(guest, "demonstration")

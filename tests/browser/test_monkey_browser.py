@@ -120,6 +120,7 @@ def _press_anything(visitor, presses, seed):
     return steps
 
 
+@pytest.mark.promise
 def test_some_random_presses(guest):
     guest.button("begin").click()
     expect(guest.page.locator("h1")).to_have_text("Design")

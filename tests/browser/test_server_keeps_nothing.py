@@ -83,6 +83,7 @@ def counts(place, wanted, **settings):
         time.sleep(0.5)
 
 
+@pytest.mark.promise
 def test_what_is_held_can_be_forgotten_at_once(counted, browser):
     """By one who has an open tab with a table, another with a sample, and has closed a third with a table."""
     address, _, place = counted
@@ -126,6 +127,7 @@ def databases(folder):
     return {name: (folder / name).read_bytes() for name in names}
 
 
+@pytest.mark.promise
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are read from /proc")
 @pytest.mark.parametrize("name", ["people.csv", "people.db", "people.duckdb"])
 def test_an_upload_stands_in_no_file_as_is_said(counted, tmp_path, name):
@@ -170,6 +172,7 @@ def test_an_upload_stands_in_no_file_as_is_said(counted, tmp_path, name):
     assert not {path for path in set(SHARED.iterdir()) - shared if path.name.startswith("ldp-database")}
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("visits", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_sessions_that_have_left_are_gone(counted, visits):
     address, _, place = counted

@@ -45,6 +45,7 @@ def long_search():
     return {"name": "configuration.json", "mimeType": "application/json", "buffer": state.configuration.to_json()}
 
 
+@pytest.mark.promise
 def test_a_lost_connection_loses_nothing(analyst):
     sockets, down = [], []
 
@@ -118,6 +119,7 @@ def said(visitor):
     return json.loads(script.rsplit("ldp.remember(", 1)[1].split("); document.")[0])
 
 
+@pytest.mark.promise
 def test_nobody_else_gets_a_session(analyst, server):
     """The number of a cookie opens the sessions of its browser, and nothing else does."""
     address, log = server
@@ -147,6 +149,7 @@ def test_nobody_else_gets_a_session(analyst, server):
     beside.leave()
 
 
+@pytest.mark.promise
 def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst):
     page = analyst.page
     analyst.load(long_search())

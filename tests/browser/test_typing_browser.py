@@ -40,6 +40,7 @@ def epsilon(visitor, value):
     return visitor.sidebar.get_by_role("link", name=f"Epsilon: {value}", exact=True)
 
 
+@pytest.mark.promise
 def test_what_is_typed_while_work_ends_stands_and_counts_and_its_line_reads_whole(guest):
     guest.load(design(time_limit=2.0))
     guest.go("Design")

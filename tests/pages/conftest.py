@@ -23,6 +23,7 @@ from ldp_core.limits import MOST_JOBS_AT_ONCE
 from ldp_core.workloads import RangesPart, TypesPart
 from pages.ui.controls import whole_number
 from pages.ui.data import actions, background_read
+from pages.ui.design import trade_off
 from pages.ui.session import browser
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Jobs, jobs
@@ -297,6 +298,8 @@ def _served(monkeypatch):
     monkeypatch.setattr(choices, "SIMULATED_UNASKED", 0)
     # AppTest has no browser that could come back.
     monkeypatch.setattr(browser, "visitor", lambda: None)
+    # Each point of the curve over epsilon is another mechanism, and every look at Design draws it.
+    monkeypatch.setattr(trade_off, "CURVE_POINTS", 5)
     # Searches end because they are done, however slow the machine is.
     monkeypatch.setattr("ldp_core.designs.design.SEARCH_SECONDS", {})
     monkeypatch.setattr("ldp_core.designs.design.MOST_SEARCH_SECONDS", float(PATIENCE))

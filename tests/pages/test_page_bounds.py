@@ -82,6 +82,7 @@ def test_bounds_speak_about_the_case_that_the_design_is_for(app):
     assert "over people spread evenly over the types" not in app.words
 
 
+@pytest.mark.promise
 def test_every_statement_is_on_the_page_once_or_its_absence_is_explained(histogram):
     histogram.finish()
     absent = not_applying(histogram)

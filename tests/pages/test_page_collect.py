@@ -88,6 +88,7 @@ def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(anothe
     assert "simulated" not in app.at.segmented_control(key="collect-from").options
 
 
+@pytest.mark.promise
 def test_reports_become_the_answers_of_the_core(collect):
     content, raw = reports(collect)
     count(collect, ("monday.csv", content))
@@ -118,6 +119,7 @@ def test_reports_become_the_answers_of_the_core(collect):
         assert collect.has("download_button", key)
 
 
+@pytest.mark.promise
 def test_repeats_and_refused_rows_are_told_by_reason(collect):
     content, _ = reports(collect, id=[f"{i:032x}" for i in range(USERS)])
     lines = content.decode().splitlines()
@@ -152,6 +154,7 @@ def test_a_bad_file_has_a_sentence_and_changes_nothing(collect):
     assert held(collect).digest == before
 
 
+@pytest.mark.promise
 def test_collections_are_merged_by_day_and_none_twice(collect, another):
     (monday, one), (tuesday, two) = reports(collect, 1), reports(collect, 2)
     count(collect, ("monday.csv", monday))
@@ -236,6 +239,7 @@ def test_where_reports_are_is_said_as_it_is(monkeypatch):
     assert "a temporary file on the server's disk" in promises.reports_in_memory()
 
 
+@pytest.mark.promise
 def test_reports_that_no_device_draws_are_said(collect):
     content, _ = reports(collect)
     header, first, *_ = content.decode().splitlines()

@@ -18,6 +18,7 @@ def compared(ages):
     return ages.go("compare")
 
 
+@pytest.mark.promise
 def test_table_agrees_with_the_core_and_the_chart(compared):
     table, workload = compared.costs, workloads.prefix(25)
     assert {TITLES[title] for title in table.index} == set(CLOSED)

@@ -74,6 +74,7 @@ def test_reports_add_up(ages):
     assert f"at most {100 / (1 + math.exp(-1.5)):.0f} % sure" in ages.words
 
 
+@pytest.mark.promise
 def test_optimising_ends_in_a_result_and_export_follows(small):
     assert "Optimised is not optimised yet." in small.words
     assert small.at.button(key="optimise").label.startswith("Optimise (up to ")

@@ -60,6 +60,7 @@ def refused(app, content, said, name="design.zip"):
     assert app.session.setting.costed(before.mechanism.name) is costed
 
 
+@pytest.mark.promise
 def test_a_zip_restores_the_screen_in_another_session(fitted, another):
     zipped = exported(fitted)
     other = another().load(zipped)
@@ -107,6 +108,7 @@ def swapped(zipped, epsilon, errors=None):
 NOT_OURS = "not computed here"
 
 
+@pytest.mark.promise
 def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another):
     zipped = exported(fitted)
     assert NOT_OURS not in fitted.go("design").words
@@ -136,6 +138,7 @@ def test_the_strategy_that_was_computed_in_this_session_stays_its_own(fitted):
     assert fitted.session.setting.fitted(fitted.configuration.mechanism.name)[1]  # with the history of its fit
 
 
+@pytest.mark.promise
 def test_the_export_page_says_what_is_promised_and_revealed(fitted):
     fitted.go("export")
     assert "Pure local differential privacy with epsilon = 1.5" in fitted.words

@@ -53,6 +53,7 @@ def case(app):
     return app.session.setting.aim(app.configuration.mechanism.name)
 
 
+@pytest.mark.promise
 def test_the_proof_leaves_with_the_design_and_is_there_at_once_elsewhere(proved, another):
     proved.go("export").finish()
     assert proved.has("download_button", "download-proof")

@@ -101,6 +101,7 @@ def test_personal_columns_and_a_domain_of_known_ones_are_spoken_of(arms):
     assert "no secret to protect" in " ".join(arms.errors)
 
 
+@pytest.mark.promise
 def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, another, offered):
     asked(arms).go("data").enter("toggle", SWITCH, True)
     arms.go("workload").add("difference")

@@ -23,6 +23,7 @@ def in_words(number):
     return verdicts.in_unit(number, "x").replace("\N{NO-BREAK SPACE}", " ")
 
 
+@pytest.mark.promise
 def test_an_average_is_asked_for_and_its_error_is_in_the_unit_of_the_column(app):
     salaries(app)
     assert [(part.kind, part.attribute) for part in app.parts] == [("mean", "x")]
@@ -67,6 +68,7 @@ def test_collected_answers_are_told_in_the_unit_of_the_column(app):
     assert "Answer (people)" not in app.words
 
 
+@pytest.mark.promise
 def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     salaries(app)
     app.go("design").enter("text_input", "target-x", "4")

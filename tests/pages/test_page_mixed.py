@@ -19,6 +19,7 @@ def central(app):
     return shuffled.shuffled(app.session.setting.mechanism("subset_selection"), app.session.setting.users)
 
 
+@pytest.mark.promise
 def test_the_sentence_stands_once_and_goes_into_the_review_where_it_is_asked_for(subset, offered):
     setting = subset.session.setting
     said = shuffled.promised(setting.mechanism("subset_selection"), setting.users)

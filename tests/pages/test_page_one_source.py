@@ -156,6 +156,7 @@ def walk(app, found):
         assert found.target in flat(help.replace("\\", "")), page
 
 
+@pytest.mark.promise
 def test_every_page_says_the_same(told):
     walk(*told)
 
@@ -167,6 +168,7 @@ def test_the_optimised_mechanism_says_which_closed_form_it_is():
     assert closed.titled("subset_selection") == "Subset selection"
 
 
+@pytest.mark.promise
 def test_simulate_predicts_what_design_promises(told):
     app, found = told
     app.session.change(simulation=app.configuration.simulation.model_copy(update={"trials": 2}))
@@ -182,6 +184,7 @@ def test_simulate_predicts_what_design_promises(told):
     assert float(table["± predicted"].iloc[0]) == pytest.approx((errors**2).mean() ** 0.5, rel=near)
 
 
+@pytest.mark.promise
 def test_files_and_commands_say_the_same(told, tmp_path, capsys):
     """The report, the outcome, the command line, and reports of the kit's own design collected."""
     _app, found = told
@@ -229,6 +232,7 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
         assert float(row["standard_error"]) == pytest.approx(error, rel=0.25, abs=0.5)
 
 
+@pytest.mark.promise
 def test_who_opens_it_sees_the_same(told, another):
     app, found = told
     other = another()

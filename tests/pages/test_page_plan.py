@@ -28,6 +28,7 @@ def worst(name, epsilon):
     return analysis.worst_case_variance(mechanisms.create(name, epsilon=epsilon, workload=workload), workload)
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("name", ["randomized_response", "subset_selection", "hierarchical"])
 def test_the_error_is_that_of_the_core(planned, name):
     planned.session.change(mechanism=choose_mechanism(name))

@@ -40,6 +40,7 @@ def published(app):
     return answers, truth
 
 
+@pytest.mark.promise
 def test_run_shows_every_view_of_the_same_collections(ready):
     assert "Run draws 200 collections from these people" in ready.at.info[0].value
     ready.enter("number_input", "trials", 1)
@@ -162,6 +163,7 @@ def test_the_prior_of_the_posterior_mean_is_chosen_and_said(ready):
     assert np.allclose(ready.session.setting.posterior_prior(), 300 * counts + 0.5)
 
 
+@pytest.mark.promise
 def test_an_estimate_that_errs_many_times_as_much_as_the_unbiased_one_is_told_with_the_reason(app):
     """The best mechanism for one condition tells next to nothing of the counts that Norm-Sub starts from."""
     app.declare(bins=8, high="8", users=20_000)

@@ -71,6 +71,7 @@ def needed(fifty):
     return setting.users_needed(fifty.session.setting.mechanism("subset_selection"), "worst_case")
 
 
+@pytest.mark.promise
 def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
     assert tally(1000, 1.0).usable == 0
     fifty.go("design").finish()

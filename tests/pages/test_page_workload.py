@@ -18,6 +18,7 @@ def chart(app, axis_title):
 # --- every kind -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize(
     ("kind", "queries"),
     [
