@@ -28,26 +28,6 @@ def test_examples_give_what_they_show(module):
     assert not found.failed
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        *(
-            getattr(ldp.workloads, kind)
-            for kind in ("histogram", "prefix", "all_range", "width_range", "all_marginals")
-        ),
-        *(getattr(ldp.workloads, kind) for kind in ("k_way_marginals", "parity", "custom", "union", "product")),
-        *(ldp.analysis.worst_case_variance, ldp.analysis.average_variance, ldp.analysis.variance_on_data),
-        *(ldp.analysis.objective, ldp.analysis.sample_complexity, ldp.analysis.users_from_objective),
-        *(ldp.analysis.standard_errors, ldp.optimize.design, ldp.bounds.certificate),
-        *(ldp.estimators.apply, ldp.simulate.run, ldp.studies.planning.plan, ldp.mechanisms.Mechanism),
-        ldp.mechanisms.create,
-    ],
-    ids=lambda function: f"{function.__module__}.{function.__name__}",
-)
-def test_the_main_functions_have_an_example(function):
-    assert ">>> ldp." in function.__doc__ or "= ldp." in function.__doc__
-
-
 NUMPY = (
     re.compile(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=\n\n|\Z)", re.M | re.S),
     re.compile(r"^([*\w][*\w, ]*?)(?: :.*)?$", re.M),

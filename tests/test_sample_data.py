@@ -21,14 +21,6 @@ def test_making_a_file_again_gives_the_same_bytes(file):
     assert make.content(file) == (FOLDER / file).read_bytes()
 
 
-def test_every_file_is_in_the_catalogue_and_the_readme():
-    files = {path.name for path in FOLDER.glob("*.csv")}
-    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert files == set(make.TABLES) == {entry["file"] for entry in CATALOGUE}
-    assert all(f"`{file}`" in readme for file in files)
-    assert len(files) >= 5
-
-
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])
 def test_one_click_gives_counts(entry):
     assert set(entry) == {"file", "title", "sentence", "recipes"}

@@ -57,18 +57,6 @@ def test_a_tally_counts_every_answer_once(errors, target):
     assert found.usable == sum(error <= target * (1 + 1e-9) for error in errors)
 
 
-@pytest.mark.parametrize(
-    ("tally", "words"),
-    [
-        (verdicts.Tally(1, 0, 2, 3), "1 of 3 answers is usable."),
-        (verdicts.Tally(0, 1, 0, 1), "The only answer is rough."),
-        (verdicts.Tally(400, 0, 0, 20_000), "All 400 answers looked at (there are 20,000) are usable."),
-    ],
-)
-def test_tallies_in_words(tally, words):
-    assert tally.in_words() == words
-
-
 def test_the_headline_tells_each_unit_and_what_is_found():
     plain = lambda words: words.replace("\N{NO-BREAK SPACE}", " ")  # noqa: E731
     short = plain(verdicts.headline(1, "0.5", 1.5))
@@ -93,13 +81,6 @@ def test_the_headline_tells_each_unit_and_what_is_found():
         f"from {plain(verdicts.in_unit(lines['finds'].iloc[2], 'difference of points of the group'))} up are found. {tally.in_words()}"
     )
     assert off[1].endswith(" in score")
-
-
-def test_every_verdict_has_a_word_and_a_sign_of_its_own_and_the_rule_names_all():
-    assert list(verdicts.MARKS) == ["usable", "rough", "noise"]
-    assert len(set(verdicts.MARKS.values())) == 3
-    assert verdicts.marked("usable") == "✓ usable"
-    assert all(f"{word} ({mark})" in verdicts.RULE for word, mark in verdicts.MARKS.items())
 
 
 def test_errors_are_exact_and_without_weights():

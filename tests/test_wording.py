@@ -1,9 +1,7 @@
 """Numbers as people read them, and names as they meant them."""
 
 import math
-import re
 import unicodedata
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -92,42 +90,6 @@ def test_gaps_are_multiples_rounded_up(value, times):
 def test_what_a_gap_says_is_never_below_it(value):
     said = float(wording.gap(value).replace(",", "").split()[0]) - 1
     assert value * (1 - 2e-9) - 1e-9 <= said <= (value + 1) * 1.0101 - 1 + 1e-9
-
-
-def test_per_cent_has_one_style():
-    """A number, a space, the sign: what Python, Streamlit and the charts' own formats write has no space."""
-    root = Path(wording.__file__).parents[1]
-    for file in [*root.glob("pages/**/*.py"), *root.glob("ldp_core/**/*.py")]:
-        found = re.findall(r"[{:][^{}\n]{0,40}\.\d+%[}]|:%}|format=\"percent\"|[\w}]%%", file.read_text())
-        assert not found, (file, found)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (wording.needed(18236.2), "18,240"),
-        (wording.minimum(18236.0000000001), "18,230"),
-        (wording.share(0.032), "3.2\N{NO-BREAK SPACE}%"),
-        (wording.points(0.009), "0.9 percentage points"),
-        (wording.error(0.045), "±\u00a04.5\u00a0percentage points"),
-    ],
-)
-def test_units(text, expected):
-    assert text == expected
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "under a second"),
-        (3.14, "3.1 s"),
-        (59.7, "1 min"),
-        (75, "1 min 15 s"),
-        (3700, "61 min 40 s"),
-    ],
-)
-def test_durations(seconds, text):
-    assert wording.duration(seconds) == text
 
 
 @pytest.mark.parametrize(

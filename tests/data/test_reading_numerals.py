@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from ldp_core.data import tables
 from ldp_core.data.reading.numerals import WAYS, evidence_of
@@ -124,11 +123,6 @@ def test_notes_show_cells_that_were_read_as_other_numbers(tmp_path):
     columns, notes = both("place,flat\nx,7E4\ny,5\n", tmp_path)
     assert columns["flat"] == ["7E4", "5"]
     assert '"flat" has numbers with exponents: 7E4 counts as 70000' in notes
-
-
-def test_one_sign_has_one_meaning():
-    with pytest.raises(ValidationError, match="cannot be both the decimal and the thousands sign"):
-        ReadOptions(decimal=",", thousands=",")
 
 
 NUMBERS = st.lists(

@@ -308,18 +308,6 @@ def test_people_of_bins_are_those_between_two_edges(numbers, attribute):
     assert frame["people"].tolist() == [*inner, pd.NA]
 
 
-def test_whole_edges_are_shown_as_they_are_typed():
-    ages = pd.Series(range(17, 91))
-    attribute = build_attribute(NumericRecipe(column="age", method="own_edges", edges=[18, 40, 65, 120]))
-    frame = tables.edge_table(attribute, parse(ages))
-    assert frame["edge"].tolist() == [18, 40, 65, 120]
-    assert frame["people"].tolist() == [22, 25, 26, pd.NA]
-    halves = NumericAttribute(name="age", edges=(17.5, 39.5, 64.5, 120.5), integer=True)
-    assert tables.edge_table(halves)["edge"].tolist() == [18, 40, 65, 120]
-    single = NumericAttribute(name="age", edges=(17.5, 39.5, 40.5), integer=True)
-    assert tables.edge_table(single)["edge"].tolist() == [18, 40, 40.5]
-
-
 @pytest.mark.parametrize(
     ("edges", "sentence"),
     [

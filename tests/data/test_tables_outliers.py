@@ -84,13 +84,6 @@ def test_other_columns_are_left_as_they_are(series):
     assert crowd(series) is None
 
 
-def test_given_ends_stay():
-    assert crowd(with_one(10**9), method="range") is not None
-    assert crowd(with_one(10**9), method="range", high=2e9) is None
-    found = crowd(with_one(10**9))
-    assert far_numbers(found.recipe, parse(with_one(10**9))) is None, "once is enough"
-
-
 def test_all_columns_count_the_few_in_the_end_bins_and_say_so():
     found = tables.suggest_for_survey(parse(with_one(10**9)))
     assert (found.recipe.method, found.recipe.outside, found.recipe.origin) == ("range", "clamp", "data")

@@ -47,15 +47,6 @@ def test_ranges_over_256_types(epsilon, place):
     assert abs(np.mean(errors) - expected) <= 4.5 * np.std(errors, ddof=1) / np.sqrt(trials)
 
 
-def test_haar_wins_at_little_epsilon_and_trees_at_more():
-    counts, workload = expected_counts("cauchy", 256, USERS), workloads.all_range(256)
-    error = lambda epsilon, series: exact(mechanism(series, 256, epsilon), workload, counts)  # noqa: E731
-    for epsilon in (0.2, 0.5):
-        assert error(epsilon, "HaarHRR") < min(error(epsilon, tree) for tree in SERIES[:3])
-    for epsilon in (1.1, 1.4):
-        assert error(epsilon, "HaarHRR") > min(error(epsilon, tree) for tree in SERIES[:3])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "place"), CASES)
 def test_ranges_over_65536_types(epsilon, place):

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, bounds, frames, mechanisms, workloads
-from ldp_core.limits import MOST_SHOWN_QUERIES
-from ldp_core.workloads.shown import shown_queries
 
 CHEAP = ["randomized_response", "hierarchical"]
 
@@ -56,14 +54,3 @@ def test_reports_tell_who_shares_them():
     assert frame["probability"].sum() == pytest.approx(1)
     assert set(frame["group"]) >= {"a to b", "a; c"}
     assert (frame["high"] / frame["low"]).to_numpy() == pytest.approx(np.full(10, np.e))
-
-
-@pytest.mark.parametrize(("n", "expected"), [(27, 378), (512, 400)])
-def test_shown_queries_are_few_and_evenly_spread(n, expected):
-    workload = workloads.all_range(n)
-    shown = shown_queries(workload)
-    assert len(shown) == min(workload.num_queries, MOST_SHOWN_QUERIES) == expected
-    assert (shown[0], shown[-1]) == (0, workload.num_queries - 1)
-    steps = np.diff(shown)
-    assert steps.max() - steps.min() <= 1
-    assert steps.min() >= 1

@@ -1,7 +1,6 @@
 """Sweeps over epsilon and the number of types: closed forms, what is left out and why, caches, cancelling, and a Dask cluster."""
 
 import math
-import pickle
 import sys
 import threading
 import time
@@ -67,22 +66,6 @@ def test_what_cannot_be_computed_is_left_out_with_a_reason_that_is_known_before(
     few = sweep.sizes(["haar"], workloads.width_range(32, 10), 1.0, (8, 16), bounds=("svd",))
     assert set(few.points["n"]) == {16}
     assert few.left_out[["name", "n"]].to_numpy().tolist() == [["svd", 8], ["haar", 8]]
-
-
-@pytest.mark.parametrize(
-    ("workload", "expected"),
-    [
-        (workloads.width_range(12, 3), workloads.width_range(16, 3)),
-        (workloads.parity(3, 1), workloads.parity(4, 1)),
-        (
-            workloads.union([PREFIX, workloads.histogram(8)], [1.0, 2.0]),
-            workloads.union([workloads.prefix(16), workloads.histogram(16)], [1.0, 2.0]),
-        ),
-    ],
-    ids=lambda value: value.kind,
-)
-def test_families_are_resized(workload, expected):
-    assert sweep.resized(workload, 16) == expected
 
 
 @pytest.mark.parametrize(
@@ -201,26 +184,3 @@ def test_cancelling_reaches_into_fits_and_returns_what_there_is(where, request):
             time.sleep(0.05)
         assert not scheduler.extensions["events"]._events
     assert len(small_sweep(**how).points)  # the cluster is free for the next one
-
-
-def test_a_cluster_without_workers_or_without_the_core_is_refused(cluster, lower):
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=0, processes=True, dashboard_address=":0") as empty,
-        pytest.raises(ValueError, match="has no workers"),
-    ):
-        small_sweep(scheduler=empty.scheduler_address)
-    lower(WHAT_WORKERS_NEED="import ldp_core_of_another_age")
-    with pytest.raises(ValueError, match=r"2 of the 2 workers.*No module named 'ldp_core_of_another_age'"):
-        small_sweep(scheduler=cluster.scheduler_address)
-
-
-def test_points_travel_as_recipes():
-    workload = workloads.prefix(512)
-    workload.gram_dense()
-    point = Point("haar", workload, 1.5, {"a": 1})
-    sent = pickle.dumps(point)
-    assert len(sent) < 1000
-    back = pickle.loads(sent)
-    assert (back.name, back.workload, back.epsilon, back.parameters) == ("haar", workload, 1.5, {"a": 1})
-    assert back.key == point.key

@@ -1,7 +1,5 @@
 """Conditions as text: against their meaning on every type, and the sentences for those that cannot be read."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 
 from ldp_core import workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, bin_labels
-from ldp_core.workloads import Axis, PredicateError, expressions, parse, quoted
+from ldp_core.workloads import Axis, PredicateError, expressions, parse
 
 PEOPLE = Domain(
     attributes=(
@@ -86,56 +84,6 @@ def test_a_conjunction_is_a_product_of_small_tables():
     assert [table.tolist() for _, table in all_yes] == [[False, True]] * 60
     with pytest.raises(ValueError, match="ties 60 attributes"):
         expressions.factors(parse(" or ".join(f"q{i} = yes" for i in range(60)), many), [2] * 60)
-
-
-NAMES = st.text(min_size=1, max_size=5) | st.sampled_from(
-    ["and", "not", "30", "a b", '"', "'", "`", "a,b", "<b>", "=1+1"]
-)
-
-
-@st.composite
-def a_domain(draw):
-    axes = []
-    for name in draw(st.lists(NAMES, min_size=1, max_size=3, unique=True)):
-        labels = tuple(draw(st.lists(NAMES, min_size=1, max_size=4, unique=True)))
-        axes.append(Axis(name, labels, draw(st.integers(1, len(labels))), draw(st.booleans())))
-    return axes
-
-
-@st.composite
-def a_condition(draw, axes, depth=3):
-    """(text, function of a record that says whether it holds)."""
-    kind = draw(st.sampled_from(["test", "and", "or", "not"])) if depth else "test"
-    if kind == "not":
-        text, holds = draw(a_condition(axes, depth - 1))
-        return f"not ({text})", lambda r: not holds(r)
-    if kind in ("and", "or"):
-        (left, one), (right, other) = draw(a_condition(axes, depth - 1)), draw(a_condition(axes, depth - 1))
-        if kind == "and":
-            return f"({left}) and ({right})", lambda r: one(r) and other(r)
-        return f"({left} or {right})", lambda r: one(r) or other(r)
-    i = draw(st.integers(0, len(axes) - 1))
-    axis, name = axes[i], quoted(axes[i].name)
-    value = draw(st.integers(0, axis.size - 1))
-    label = quoted(axis.labels[value])
-    sign = draw(st.sampled_from(["=", "!=", "in"] + ["<", "<=", ">", ">="] * (axis.ordered and value < axis.ordinary)))
-    if sign == "in":
-        also = draw(st.integers(0, axis.size - 1))
-        return f"{name} in {{{label}, {quoted(axis.labels[also])}}}", lambda r: r[i] in (value, also)
-    if sign in ("=", "!="):
-        return f"{name} {sign} {label}", lambda r: (r[i] == value) == (sign == "=")
-    compared = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__}[sign]
-    return f"{name} {sign} {label}", lambda r: r[i] < axis.ordinary and compared(r[i], value)
-
-
-@settings(max_examples=150)
-@given(st.data())
-def test_any_condition_over_any_names(data):
-    axes = data.draw(a_domain())
-    text, holds = data.draw(a_condition(axes))
-    shape = [axis.size for axis in axes]
-    expected = [float(bool(holds(record))) for record in product(*map(range, shape))]
-    assert expressions.row(parse(text, axes), shape).tolist() == expected
 
 
 @settings(max_examples=100)

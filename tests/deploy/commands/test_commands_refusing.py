@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from designs_of_commands import HIERARCHICAL, YES_NO
 
-from ldp_core import designs, estimators
+from ldp_core import designs
 from ldp_core.deploy.commands import COMMANDS
 from ldp_core.deploy.commands.terminal import plain
-from ldp_core.deploy.kit import signing
 
 ROOT = Path(__file__).parents[3]
 
@@ -110,13 +109,6 @@ finally:
     assert run.returncode == (0 if "--help" in typed else 2)
     assert "python -m ldp_core" in run.stdout + run.stderr
     assert run.stdout.endswith("set()\n")
-
-
-def test_help_names_what_the_work_knows(shell, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "1000")
-    for command, known in (("collect", ", ".join(estimators.names())), ("kit", signing.MAKE_A_KEY)):
-        shell.run(command, "--help")
-        assert known in shell.out
 
 
 def started(*arguments, **how):

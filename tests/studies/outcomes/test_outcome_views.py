@@ -45,52 +45,6 @@ def pick(frame, mechanism="hadamard", estimator="wnnls"):
     return frame[(frame["mechanism"] == mechanism) & (frame["estimator"] == estimator)]
 
 
-def test_pairs_that_do_not_go_together_are_left_out_with_the_reason(found):
-    (left,) = found.skipped
-    assert left[:2] == ("subset_selection", "mle")
-    assert "needs every report" in left[2]
-    pairs = set(zip(found.errors["mechanism"], found.errors["estimator"], strict=True))
-    assert len(pairs) == 5
-    assert left[:2] not in pairs
-    for frame in (found.answers, found.lines, found.curves, found.quantiles):
-        assert set(zip(frame["mechanism"], frame["estimator"], strict=True)) == pairs
-    with pytest.raises(ValueError, match="needs every report"):
-        outcomes.compare(made("subset_selection"), workloads.prefix(8), COUNTS, LABELS, 2, 0, ["mle"])
-
-
-def test_errors_of_answers_and_their_predictions(found, estimates):
-    workload = workloads.all_range(8)
-    errors = 100 / N * (estimates - COUNTS) @ workload.matrix.T
-    rows = pick(found.answers)
-    assert rows["query"].tolist() == list(range(36))
-    assert set(rows["unit"]) == {"points"}
-    assert rows["observed"].to_numpy() == pytest.approx(np.sqrt((errors**2).mean(axis=0)))
-    spread = (errors**2).std(axis=0, ddof=1) / math.sqrt(40) / (2 * np.sqrt((errors**2).mean(axis=0)))
-    assert rows["standard_error"].to_numpy() == pytest.approx(spread)
-    assert rows["predicted"].isna().all()
-    answers = 100 / N * estimates @ workload.matrix.T
-    assert rows["mean"].to_numpy() == pytest.approx(answers.mean(axis=0))
-    assert rows["deviation"].to_numpy() == pytest.approx(answers.std(axis=0, ddof=1))
-    exact = 100 / N * analysis.standard_errors(made("hadamard")["hadamard"], workload, COUNTS)
-    unbiased = pick(found.answers, estimator="unbiased")
-    assert unbiased["predicted"].to_numpy() == pytest.approx(exact, abs=1e-4)
-
-
-def test_errors_of_a_question_are_the_root_of_their_mean_square(found, estimates):
-    workload = workloads.all_range(8)
-    means = ((100 / N * (estimates - COUNTS) @ workload.matrix.T) ** 2).mean(axis=1)
-    (row,) = pick(found.lines).itertuples()
-    assert (row.answers, row.unit) == (36, "points")
-    assert row.observed == pytest.approx(math.sqrt(means.mean()))
-    exact = 100 / N * analysis.standard_errors(made("hadamard")["hadamard"], workload, COUNTS)
-    (unbiased,) = pick(found.lines, estimator="unbiased").itertuples()
-    assert unbiased.predicted == pytest.approx(math.sqrt((exact**2).mean()), abs=1e-6)
-    (worst,) = pick(found.errors).itertuples()  # in targets: within 10 points where nobody asks for less
-    assert worst.observed == pytest.approx(row.observed / 10)
-    assert worst.standard_error == pytest.approx(row.standard_error / 10)
-    assert worst.trials == 40
-
-
 def test_the_uncertainty_of_the_error_of_a_question_is_that_of_its_trials(found, estimates):
     """Answers of one trial go together: their errors are no independent ones."""
     workload = workloads.all_range(8)

@@ -79,39 +79,6 @@ def test_estimates_without_negative_counts_keep_negative_parities(estimator):
     assert smokes["mean"].between(-130, -70).all()
 
 
-def test_errors_of_questions_are_means_over_their_answers_and_the_worst_counts(found):
-    lines = found.lines.groupby("mechanism")
-    for name, own in lines:
-        C = mechanisms.create(name, 16, 1.0).covariance(COUNTS)
-        variances = [np.trace(part.matrix @ C @ part.matrix.T) / part.num_queries for part in WEIGHTED.parts]
-        assert own["predicted"].to_numpy() == pytest.approx(100 * np.sqrt(variances) / N)
-    (target,) = set(found.answers["target"])
-    assert found.errors.set_index("mechanism")["observed"].to_dict() == pytest.approx(
-        (lines["observed"].max() / target).to_dict()
-    )
-
-
-def test_queries_have_their_names_and_equal_names_stay_apart(found):
-    twice = workloads.over_attributes(
-        [
-            workloads.MarginalsPart(groups=(("sex", "smokes"),), weight=2.0),
-            workloads.PredicatesPart(
-                predicates=(workloads.Predicate(expression="smokes = yes", name="sex female and smokes yes"),)
-            ),
-        ],
-        AXES,
-    )
-    released = run(twice, trials=1).answers.query("mechanism == 'hadamard'")
-    same = released[released["name"] == "sex female and smokes yes"]
-    assert len(same) == 2
-    assert same["true"].tolist() == pytest.approx(
-        [100 * COUNTS.reshape(4, 2, 2)[:, 0, 1].sum() / N, 100 * COUNTS[1::2].sum() / N]
-    )
-    named = set(found.answers["name"])
-    assert {"age up to 39", "sex male and smokes yes", "mean", "sex = female and smokes = yes"} <= named
-    assert not any(name.startswith(("query ", "type ")) for name in named)
-
-
 def test_quantiles_are_those_of_the_attribute_the_questions_go_along(found):
     ages = COUNTS.reshape(4, 4).sum(axis=1)
     assert outcomes.scales_of(WEIGHTED, AXES)[0].values.tolist() == [10, 30, 50, 80]
