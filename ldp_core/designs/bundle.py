@@ -39,6 +39,7 @@ DEVICE = "device.json"
 KIT = (
     DEVICE,
     *("client.py", "client.js", "audit.py", "collect.py", "count.sql", "vectors.json", "README.md", "report.html"),
+    *("form.html", "answers.cjs", "people.txt"),
 )
 """Further members of a kit: only the first is read when it is loaded."""
 PROOF = certificate_file.MEMBERS

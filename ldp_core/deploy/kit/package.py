@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ldp_core import analysis, library
-from ldp_core.deploy.kit import devices, readme, signing, vectors
+from ldp_core.deploy.kit import devices, readme, review, signing, vectors
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.report import report
 from ldp_core.designs import Configuration, bundle, choices, disclosure, guarantee, strict_json
@@ -23,8 +23,9 @@ from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.shuffled import promised
+from ldp_core.wording import visible
 
-COPIED = ("client.py", "client.js", "audit.py", "collect.py")
+COPIED = ("client.py", "client.js", "audit.py", "collect.py", "form.html", "answers.cjs")
 """Files that are the same in every kit."""
 _HERE = Path(__file__).parent
 
@@ -117,6 +118,7 @@ def kit(
         bundle.DEVICE: strict_json.write(description) + b"\n",
         **{name: (_HERE / name).read_bytes() for name in COPIED},
         "count.sql": readme.count_sql(device.design).encode(),
+        "people.txt": "".join(f"{visible(line)}\n" for line in review.for_people(configuration, audit)).encode(),
         "vectors.json": json.dumps(vectors.vectors(description), indent=1).encode(),
         "README.md": readme.readme(
             configuration, audit, device, certificate is not None, private_key is not None

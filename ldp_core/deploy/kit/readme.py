@@ -91,6 +91,9 @@ Design {design}. Its promise, in one line for a privacy review:
 | `device.json` | how one person's report is drawn: whole numbers over one power of two, and how values are named |
 | `client.py`, `client.js` | draw one report, in Python 3.10 or newer and in browsers, phones and Node; neither needs anything else |
 | `audit.py` | checks `device.json` in exact fractions: epsilon, and that every probability adds up; needs nothing but Python |
+| `people.txt` | the promise to the people asked, in five plain lines for their screen |
+| `form.html` | a page that shows these lines, asks one person, and draws their report on their device |
+| `answers.cjs` | a script for Node: reports of people whose answers are given by name |
 | `vectors.json` | random bytes and the reports to be made of them, for a client of your own |
 | `count.sql` | counts reports in any database |
 | `collect.py` | turns reports, or their counts, into answers; needs the program that made this design |
@@ -105,6 +108,9 @@ Unpack the zip and paste this there. First the audit; then a report of two inven
 python3 audit.py device.json
 python3 client.py device.json {first} {last}
 ```
+
+The form that people fill in is at http://localhost:8000/form.html after `python3 -m http.server 8000`. Write the address of your collector
+into `SEND_TO` there.
 
 Reports of {EXAMPLE_PEOPLE:,} invented people in one file, as a server would collect them:
 

@@ -108,6 +108,33 @@ def unit(c: Configuration) -> tuple[str, ...]:
     )
 
 
+def for_people(c: Configuration, audit: Audit) -> tuple[str, ...]:
+    """The promise to the people asked, in five plain lines for their screen.
+
+    Parameters
+    ----------
+    c, audit : the design, and the guarantee that its mechanism really gives.
+
+    Returns
+    -------
+    What leaves the device, who sees it, what can be learned about one person at most, what is learned about all, and what is not hidden.
+    """
+    assert c.domain is not None  # `guarantee` has refused designs without one
+    clear = [wording.quoted(one.name, 60) for one in c.domain.attributes if one.known and one.size > 1]
+    k = c.reports_per_user
+    belief = beliefs.belief_in_words(SUSPICION, c.epsilon_value, audit.delta, k)
+    sent = "one report" if k == 1 else f"one report on each of up to {k:,} occasions"
+    questions = wording.listed([wording.shortened(part.summary, 80) for part in c.parts], 3)
+    return (
+        f"Your answers stay on this device. What leaves it is {sent}, which the device draws at random from your answers."
+        f"{f' {wording.capital(wording.listed(clear))} is sent as it is, since it is known already.' if clear else ''}",
+        "Whoever collects the reports sees yours, and so does anyone they pass it on to. Nobody sees your answers.",
+        f"About you: s{belief.removeprefix('S')}",
+        f"About everybody: all reports together show, with some error: {questions}.",
+        "Not hidden: that you take part, when, and from which address.",
+    )
+
+
 def parameter_table(c: Configuration, audit: Audit) -> ET.Element:
     """The privacy parameters.
 
