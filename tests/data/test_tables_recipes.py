@@ -13,7 +13,7 @@ from ldp_core.data import tables
 from ldp_core.data.columns import parse
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions, build_domain
-from ldp_core.people import people_of
+from ldp_core.people import dense, people_of
 from tests.declared import categories, numbers
 
 TABLE = pd.DataFrame(
@@ -97,6 +97,25 @@ def test_ranges_beyond_the_limit_of_listed_edges():
     ]
     assert declared == RangeAttribute(name="x", low=0, high=9, bins=5, integer=True)
     assert build_domain(NumericRecipe(column="x", method="range", bins=2, low=0, high=1, integer=False)).size == 2
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bins", "ends"),
+    [
+        (10, 90, 8, ("10-19", "80-90")),
+        (0, 100, 10, ("0-9", "90-100")),
+        (0, 99, 10, ("0-9", "90-99")),  # equally many in each
+        (0, 10, 10, ("0-1", "10")),  # the last one would be twice as wide
+    ],
+)
+def test_whole_numbers_between_given_ends_get_even_bins(low, high, bins, ends):
+    recipe = NumericRecipe(column="age", method="range", low=low, high=high, bins=bins, integer=True)
+    domain = build_domain(recipe)
+    labels = domain.attributes[0].labels
+    assert (labels[0], labels[-1]) == ends
+    counts = dense(tables.tally(pd.DataFrame({"age": np.arange(low, high + 1)}), domain).counts)
+    assert counts.sum() == high - low + 1
+    assert len(set(counts[:-1])) == 1
 
 
 def test_recipes_travel_as_json():

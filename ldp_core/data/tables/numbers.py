@@ -30,7 +30,10 @@ def numeric_attribute(recipe: NumericRecipe, column: columns.Column | None) -> N
         raise ValueError(f"{recipe.bins:,} bins are not possible: choose a number from 2 to {most:,}.")
     same = recipe.shared("non_numbers", "no_answer", "unit", "decimal")
     if recipe.method == "range":
-        return build(RangeAttribute, **_regular(recipe, numbers), **same)
+        regular = _regular(recipe, numbers)
+        if (even := _even_edges(recipe, **regular)) is not None:
+            return build(NumericAttribute, edges=even, binning="equal_width", integer=True, **same)
+        return build(RangeAttribute, **regular, **same)
     known = recipe.edges if column is None else numbers
     integer = whole(np.array(known)) if recipe.integer is None else recipe.integer
     if recipe.method == "own_edges":
@@ -68,6 +71,19 @@ def _regular(recipe: NumericRecipe, numbers: np.ndarray) -> dict[str, Any]:
     elif recipe.declared and not integer:
         bins = _with_whole_edges(low, high, bins)
     return {"low": low, "high": high, "bins": bins, "integer": integer}
+
+
+def _even_edges(recipe: NumericRecipe, low: float, high: float, bins: int, integer: bool) -> tuple[float, ...] | None:
+    """Edges of whole numbers between given ends that the number of bins asked for divides: 10-19, ..., 80-90 for 10 to 90 in 8 bins, where bins
+    of equally many numbers would be 10-20, ..., 87-90. None for other ends, where the last bin would be more than a fifth wider, and for more
+    bins than a list may have."""
+    span = high - low
+    if not (integer and recipe.declared and recipe.bins <= MOST_LISTED_TYPES):
+        return None
+    if span % recipe.bins or span < 5 * recipe.bins or ((span + 1) % recipe.bins == 0 and bins == recipe.bins):
+        return None
+    edges = low - 0.5 + span / recipe.bins * np.arange(recipe.bins + 1.0)
+    return (*edges[:-1].tolist(), high + 0.5)
 
 
 def _with_whole_edges(low: float, high: float, bins: int) -> int:
