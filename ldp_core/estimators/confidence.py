@@ -33,7 +33,8 @@ from scipy.special import ndtri
 
 from ldp_core.estimators import norm_sub, tails
 from ldp_core.estimators.posterior import check_level
-from ldp_core.mechanisms.base import Contributions, Estimate, Mechanism
+from ldp_core.mechanisms.base import Estimate, Mechanism
+from ldp_core.mechanisms.moments import Contributions
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.on_classes import on_classes
 from ldp_core.mechanisms.strata import StratifiedEstimate, StratifiedMechanism

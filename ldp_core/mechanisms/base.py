@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -15,11 +15,11 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.files import MechanismFile
+from ldp_core.mechanisms.moments import Errors
 from ldp_core.mechanisms.report_table import ReportTable
-from ldp_core.people import Counted, Counts, Records, checked_counts, dense
+from ldp_core.people import Counted, Counts, Records, dense
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Check, unchecked
-from ldp_core.workloads import Workload, in_chunks
+from ldp_core.workloads import Workload
 
 FLOATING_POINT = (
     "The guarantee is mathematical: it holds for noise drawn in real numbers, not for a floating-point sampler such as the "
@@ -123,80 +123,7 @@ class Estimate:
         return f"<{type(self).__name__}: {facts}{'' if self.identified else ', counts not identified'}>"
 
 
-@dataclass(frozen=True)
-class Contributions:
-    """The contribution of one user's report to the answers of q queries: all that intervals need of
-    a mechanism.
-
-    Attributes:
-        means: (q, n) what a user of each type adds on average, their true answer.
-        variances: (q, n) exact variance of what a user of each type adds.
-        up, down: (q,) the most by which one independent part of a report can exceed its mean, and fall short of it.
-        parts: independent parts of a report.
-        low, high: (q,) the two values a report adds where it adds one of two, else NaN.
-    """
-
-    means: np.ndarray
-    variances: np.ndarray
-    up: np.ndarray
-    down: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    parts: int = 1
-
-    @classmethod
-    def between(
-        cls,
-        means: np.ndarray,
-        variances: np.ndarray,
-        low: np.ndarray,
-        high: np.ndarray,
-        two: np.ndarray | bool = False,
-    ) -> Contributions:
-        """Those of reports that add at least ``low`` (q,) and at most ``high``, and nothing between the two where ``two``."""
-        up, down = np.maximum(high - means.min(axis=1), 0), np.maximum(means.max(axis=1) - low, 0)
-        return cls(means, variances, up, down, np.where(two, low, np.nan), np.where(two, high, np.nan))
-
-    def among(self, places: np.ndarray) -> Contributions:
-        """The contributions to these answers, and to others to which a report adds nothing.
-
-        Parameters
-        ----------
-        places : (q,) True for these answers, in their order, among all.
-
-        Returns
-        -------
-        The contributions to all q answers.
-        """
-        placed: dict[str, Any] = {
-            name: np.zeros((len(places), *own.shape[1:])) for name, own in vars(self).items() if name != "parts"
-        }
-        for name, whole in placed.items():
-            whole[places] = getattr(self, name)
-        return replace(self, **placed)
-
-
-def two_values(values: np.ndarray) -> np.ndarray:
-    """(q,) whether a row of ``values`` (q, k) has only two values, up to rounding."""
-    low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
-    off = np.minimum(values - low, high - values).max(axis=1)
-    return off <= 1e-9 * (high - low)[:, 0]
-
-
-class QuadraticForm(Protocol):
-    """The part of a workload that a variance profile needs: the total squared error as a quadratic
-    form over the types."""
-
-    @property
-    def gram_diag(self) -> np.ndarray: ...
-    @property
-    def gram_sums(self) -> np.ndarray: ...
-    @property
-    def trace(self) -> float: ...
-    def quadratic(self, x: np.ndarray) -> np.ndarray: ...
-
-
-class Mechanism(ABC):
+class Mechanism(Errors):
     """The reports of a person's device, and the collector's use of them: base of all mechanisms, whose answers are linear in
     estimated counts with a known covariance.
 
@@ -372,77 +299,10 @@ class Mechanism(ABC):
         """(m,) how often each output was sent, in the order of the rows of `channel` (where there is one)."""
         return np.concatenate([array.ravel() for array in reports.arrays])
 
-    def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
-        """(n,) exact total variance over all queries (squared users) that one user of each type
-        adds. If that takes seconds, ``check`` is called in between, and may raise to stop it.
-        ValueError for a workload that cannot be answered, or takes matrices
-        that are too large."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
-        return self.profile_of(workload)
-
     def files(self) -> tuple[MechanismFile, ...]:
         """The files that its fitted part is written to; none where parameters describe it.
         ValueError, one sentence, where they would be too large."""
         return ()
-
-    def average_of(self, workload: Workload) -> float:
-        """Total variance (squared users) that one user adds, on average over the types."""
-        return float(self.variance_profile(workload).mean())
-
-    def variance_on(self, workload: Workload, counts: Counts) -> float:
-        """Total variance (squared users) when the users are ``counts``."""
-        return float(dense(checked_counts(counts, self.n)) @ self.variance_profile(workload))
-
-    @abstractmethod
-    def profile_of(self, workload: Workload) -> np.ndarray:
-        """`variance_profile` of a workload that is supported."""
-
-    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the users
-        are ``counts`` (n,). Given indices take no n x n matrix where the mechanism has none."""
-        counts = dense(checked_counts(counts, self.n))
-        if queries is None:
-            return workload.query_variances(self.covariance(counts))
-        parts = in_chunks(np.asarray(queries, dtype=np.int64), workload.n)
-        return np.concatenate([self.linear_variances(workload.rows(part), counts) for part in parts] or [np.zeros(0)])
-
-    @abstractmethod
-    def covariance(self, counts: np.ndarray) -> np.ndarray:
-        """(n, n) covariance of the estimated counts when the users are ``counts`` (n,)."""
-
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Exact variances of linear questions.
-
-        Parameters
-        ----------
-        rows : (q, n) the questions; those of zeros cost nothing.
-        counts : (n,) the users of each type.
-
-        Returns
-        -------
-        (q,) the variance, in squared users, of each row times the estimated counts.
-        """
-        variances, asked = np.zeros(len(rows)), rows.any(axis=1)
-        variances[asked] = self.contributions(rows[asked]).variances @ np.asarray(counts, dtype=float)
-        return variances
-
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """The contribution of a report to the answers of a few ``queries`` (q,): see `Contributions`."""
-        return self.contributions(workload.rows(queries))
-
-    def cost_dimension(self, workload: Workload) -> int:
-        """How many numbers the errors of each query go through: all types, whatever is asked."""
-        return workload.n
-
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the estimated counts."""
-        raise NotImplementedError
-
-    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts, or beyond."""
-        adds = self.contributions(rows)
-        return adds.means.max(axis=1) - adds.parts * adds.down, adds.means.min(axis=1) + adds.parts * adds.up
 
     def explain(self) -> str:
         return self._explanation

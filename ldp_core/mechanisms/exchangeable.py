@@ -14,21 +14,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import (
-    Audit,
-    Contributions,
-    Estimate,
-    Mechanism,
-    QuadraticForm,
-    Reports,
-    check_reports,
-    two_values,
-)
+from ldp_core.mechanisms.base import Audit, Estimate, Mechanism, Reports, check_reports
+from ldp_core.mechanisms.moments import TYPES, Ends, Moments, QuadraticForm, two_values
 from ldp_core.privacy import log_ratio
 
 
@@ -59,12 +52,12 @@ class ExchangeableMechanism(Mechanism):
         own, mixed, other, pair = self._moments()
         return other - pair, own - other - 2 * (mixed - pair) + 1
 
-    def profile_of(self, form: QuadraticForm) -> np.ndarray:
+    def central_moments(self, questions: QuadraticForm, columns: Any = TYPES) -> Moments:
         """tr(G Cov_u) for one user of each type u; needs only the diagonal, row sums and trace of G."""
         own, mixed, other, pair = self._moments()
-        diagonal, sums, trace = form.gram_diag, form.gram_sums, form.trace
-        among_others = sums.sum() - 2 * sums + 2 * diagonal - trace
-        return own * diagonal + 2 * mixed * (sums - diagonal) + other * (trace - diagonal) + pair * among_others
+        sums, of_type, with_others = questions.gram_sums, own - other, 2 * (mixed - pair)
+        alike = (other - pair) * questions.trace + pair * sums.sum(axis=-1, keepdims=True)
+        return [(TYPES, (of_type - with_others) * questions.gram_diag + with_others * sums + alike)]
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``."""
@@ -78,35 +71,6 @@ class ExchangeableMechanism(Mechanism):
         C = pair * users + (mixed - pair) * (x[:, None] + x)
         np.fill_diagonal(C, own * x + other * (users - x))
         return C
-
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the estimated counts, in O(n) each."""
-        own, mixed, other, pair = self._moments()
-        x = np.asarray(counts, dtype=float)
-        users, sums, squares = x.sum(), rows.sum(axis=1), rows**2
-        # Every pair of types as if apart, then the diagonal put right.
-        apart = pair * users * (sums**2 - squares.sum(axis=1)) + 2 * (mixed - pair) * (rows @ x * sums - squares @ x)
-        return apart + (own - other) * (squares @ x) + other * users * squares.sum(axis=1)
-
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the estimated counts, in O(n log n) each."""
-        own, mixed, other, pair = self._moments()
-        sums, squares = rows.sum(axis=1, keepdims=True), rows**2
-        total = squares.sum(axis=1, keepdims=True)
-        rest = sums - rows
-        variances = (
-            own * squares + 2 * mixed * rows * rest + other * (total - squares) + pair * (rest**2 - total + squares)
-        )
-        low, high, two = self._ends(rows)
-        return Contributions.between(rows, np.maximum(variances, 0.0), low, high, two)
-
-    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts."""
-        return self._ends(rows)[:2]
-
-    @abstractmethod
-    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(q,) the smallest and the largest amount that a report can add, and whether it adds one of these two."""
 
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q = A I + B 11', from M^-1 = I + sum_u Cov_u."""
@@ -155,10 +119,10 @@ def direct_channel(n: int, p: float, q: float) -> LinearOperator:
     return LinearOperator((n, n), matvec=apply, rmatvec=apply, dtype=float)
 
 
-def ends_of_sets(rows: np.ndarray, size: int, p: float, q: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`ExchangeableMechanism._ends` of reports that are any set of ``size`` types."""
+def ends_of_sets(rows: np.ndarray, size: int, p: float, q: float) -> Ends:
+    """The ends of reports that are any set of ``size`` types."""
     ordered, shift = np.sort(rows, axis=1), q * rows.sum(axis=1)
     low, high = ordered[:, :size].sum(axis=1), ordered[:, -size:].sum(axis=1)
     # A larger set adds one of two values only to a query that sets one type apart from all others.
     equal_ends = (ordered[:, -2] == ordered[:, 0]) | (ordered[:, -1] == ordered[:, 1])
-    return (low - shift) / (p - q), (high - shift) / (p - q), two_values(rows) if size == 1 else equal_ends
+    return Ends((low - shift) / (p - q), (high - shift) / (p - q), two_values(rows) if size == 1 else equal_ends)

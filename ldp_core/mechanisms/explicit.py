@@ -23,17 +23,15 @@ from ldp_core.definite import pseudo_inverse
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import (
     Audit,
-    Contributions,
     CountedOutputs,
     Estimate,
-    QuadraticForm,
     Reports,
     check_counts,
     check_reports,
     check_values,
-    two_values,
 )
 from ldp_core.mechanisms.files import STRATEGY, MechanismFile
+from ldp_core.mechanisms.moments import TYPES, Ends, Moments, QuadraticForm, Rows, two_values
 from ldp_core.mechanisms.quantised import largest_ratio, quantised, rounded
 from ldp_core.people import Counts
 from ldp_core.priors import check_prior
@@ -176,27 +174,26 @@ class ExplicitMechanism(CountedOutputs):
             raise ValueError(reason)
         if "reconstruction" not in vars(self):
             self.reconstruction = self._reconstructed(check)
-        return self._profile(workload, check)
+        return self._mean_squares(workload, check) - workload.gram_diag
 
-    def profile_of(self, form: QuadraticForm) -> np.ndarray:
-        return self._profile(form, unchecked)
+    def second_moments(self, questions: QuadraticForm, columns: Any = TYPES) -> Moments:
+        return [(TYPES, self._mean_squares(questions, unchecked))]
 
-    def _profile(self, form: QuadraticForm, check: Check) -> np.ndarray:
-        """sum_y Q_yu |W R_y|^2 - G_uu (their Theorem 3.4)."""
-        lengths = [form.quadratic(self.reconstruction[:, some].T) for some in self._parts(check)]
-        return self.strategy.T @ np.concatenate(lengths) - form.gram_diag
+    def _mean_squares(self, questions: QuadraticForm, check: Check) -> np.ndarray:
+        """sum_y Q_yu |W R_y|^2 (their Theorem 3.4)."""
+        lengths = [questions.quadratic(self.reconstruction[:, some].T) for some in self._parts(check)]
+        return np.concatenate(lengths, axis=-1) @ self.strategy
+
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        """Among the values r'R_y of the outputs y."""
+        values = rows.rows @ self.reconstruction
+        return Ends(values.min(axis=1), values.max(axis=1), two_values(values))
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``: R diag(Qx) R' - diag(x)."""
         counts = np.asarray(counts, dtype=float)
         scaled = self.reconstruction * np.sqrt(self.strategy @ counts)
         return scaled @ scaled.T - np.diag(counts)
-
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the estimated counts: the values r'R_y of the outputs y."""
-        values = rows @ self.reconstruction
-        variances = np.maximum(values**2 @ self.strategy - rows**2, 0.0)
-        return Contributions.between(rows, variances, values.min(axis=1), values.max(axis=1), two_values(values))
 
     @cached_property
     def _cumulative(self) -> np.ndarray:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -31,6 +32,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.moments import TYPES, Ends, Rows
 from ldp_core.people import Counts
 from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import significant
@@ -158,12 +160,12 @@ class HadamardRandomizedResponse(CountedOutputs, ExchangeableMechanism):
         signs = np.concatenate([[0.0], sign_sums(reports.arrays[0])])
         return Estimate(self._gain * walsh_hadamard(signs)[: self.n] + reports.users / self.order, unbiased=True)
 
-    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        known = rows.sum(axis=1) / self.order
-        signs = np.abs(walsh_hadamard(np.pad(rows, ((0, 0), (0, self.order - self.n))))[:, 1:])
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        known = rows.rows.sum(axis=1) / self.order
+        signs = np.abs(walsh_hadamard(np.pad(rows.rows, ((0, 0), (0, self.order - self.n))))[:, 1:])
         largest = signs.max(axis=1)
         alike = signs.min(axis=1) >= (1 - 1e-9) * largest
-        return known - self._gain * largest, known + self._gain * largest, alike
+        return Ends(known - self._gain * largest, known + self._gain * largest, alike)
 
     @property
     def channel(self) -> LinearOperator:

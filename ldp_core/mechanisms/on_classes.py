@@ -19,7 +19,6 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from ldp_core.limits import MOST_DRAWN_TYPES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import (
     Audit,
-    Contributions,
     Estimate,
     Mechanism,
     Reports,
@@ -28,6 +27,7 @@ from ldp_core.mechanisms.base import (
     check_values,
 )
 from ldp_core.mechanisms.files import STRATEGY, MechanismFile
+from ldp_core.mechanisms.moments import TYPES, Contributions, Ends, Moments, Rows, as_rows
 from ldp_core.mechanisms.report_table import ReportTable, too_many_types
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
@@ -164,9 +164,6 @@ class OnClasses(Mechanism):
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
         return self.drawn.variance_profile(self._supported(workload), check)[self.classes]
 
-    def profile_of(self, workload: Workload) -> np.ndarray:
-        return self.variance_profile(workload)
-
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         counts, few = dense(checked_counts(counts, self.n)), self.about_classes(workload)
         if few is not None:
@@ -176,29 +173,29 @@ class OnClasses(Mechanism):
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts, spread as they are, when the users are ``counts`` (n,)."""
-        own = self._covariance_of_classes(counts)
-        return self._spread(self._spread(own).T)
+        return self._spread(self._spread(self.drawn.covariance(self._sums(counts))).T)
 
-    def _covariance_of_classes(self, counts: np.ndarray) -> np.ndarray:
-        return self.drawn.covariance(self._sums(counts))
+    def _of_classes(self, questions: Any) -> Any:
+        """The same questions about classes; of those that distinguish types in one, the mean over each class, as counts are spread."""
+        if not isinstance(questions, Rows):
+            return self._supported(questions)
+        few = None if questions.asked is None else self.about_classes(questions.asked[0])
+        if few is not None and questions.asked is not None:
+            return Rows.of(few, questions.asked[1])
+        return Rows(self._sums(questions.rows) / self.class_sizes)
 
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        return self.drawn.linear_variances(self._rows(rows), self._sums(counts))
+    def second_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
+        moments = self.drawn.second_moments(self._of_classes(questions), TYPES)
+        return [(TYPES, self.drawn.by_type(moments)[..., self.classes])]
 
-    def _rows(self, rows: np.ndarray) -> np.ndarray:
-        """(q, c) the mean of ``rows`` (q, n) over each class, which is what spread counts are asked."""
-        return self._sums(rows) / self.class_sizes
+    def central_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
+        return [(TYPES, self.drawn.profile_of(self._of_classes(questions))[..., self.classes])]
 
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        few = self.about_classes(workload)
-        if few is None:
-            return self.contributions(workload.rows(queries))
-        return self._by_type(self.drawn.query_contributions(few, queries))
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        return Ends(*self.drawn.ends(self._of_classes(rows), TYPES))
 
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        return self._by_type(self.drawn.contributions(self._rows(rows)))
-
-    def _by_type(self, by_class: Contributions) -> Contributions:
+    def contributions(self, rows: Rows | np.ndarray) -> Contributions:
+        by_class = self.drawn.contributions(self._of_classes(as_rows(rows)))
         return replace(by_class, means=by_class.means[:, self.classes], variances=by_class.variances[:, self.classes])
 
     # --- reports --------------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import CountedOutputs, Reports, check_counts, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
+from ldp_core.mechanisms.moments import TYPES, Ends, Rows
 from ldp_core.people import Counts
 from ldp_core.privacy import exp_epsilon, probability_within
 from ldp_core.wording import significant
@@ -46,8 +48,8 @@ class RandomizedResponse(CountedOutputs, ExchangeableMechanism):
         even = (1 - Fraction(self.truthful)) / self.n
         return Fraction(self.truthful) + even, even
 
-    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return ends_of_sets(rows, 1, self.p, self.q)
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        return ends_of_sets(rows.rows, 1, self.p, self.q)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users,) one reported type per user. Simulation only: a client needs a secure random source."""

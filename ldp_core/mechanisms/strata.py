@@ -19,7 +19,6 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import (
     Audit,
-    Contributions,
     Estimate,
     Mechanism,
     Reports,
@@ -28,6 +27,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import MechanismFile
+from ldp_core.mechanisms.moments import TYPES, Contributions, Ends, Moments, Rows, as_rows
 from ldp_core.mechanisms.parts import InParts, Parts
 from ldp_core.people import Counts
 from ldp_core.run import Check, unchecked
@@ -191,9 +191,6 @@ class StratifiedMechanism(InParts):
         reasons = (made.supports(few) for made, few, scale in self.within(workload) if scale and few.gram_diag.any())
         return next((reason for reason in reasons if reason), None)
 
-    def profile_of(self, workload: Workload) -> np.ndarray:
-        return self.variance_profile(workload)
-
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
         if reason := self.supports(workload):
             raise ValueError(reason)
@@ -214,12 +211,18 @@ class StratifiedMechanism(InParts):
             covariance[np.ix_(types, types)] = made.covariance(users)
         return covariance
 
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        parts = [made.linear_variances(rows[:, types], users) for made, types, users in self._in_strata(counts)]
-        return np.sum(parts, axis=0)
+    def central_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
+        """By the types of each stratum, as each of them has its own root."""
+        if not isinstance(questions, Rows):
+            return [(TYPES, self.variance_profile(questions))]
+        variances = np.zeros(questions.rows.shape)
+        for made, types, few in self._in_strata(questions.rows):
+            about = few.any(axis=1)  # of groups most are about one
+            variances[np.ix_(about, types)] = made.profile_of(Rows(few[about]))
+        return [(TYPES, variances)]
 
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        return self._together(self.contributions_within(rows))
+    def contributions(self, rows: Rows | np.ndarray) -> Contributions:
+        return self._together(self.contributions_within(as_rows(rows).rows))
 
     def contributions_within(self, rows: np.ndarray) -> list[Contributions]:
         """What a report of each stratum adds to linear questions.
@@ -237,9 +240,9 @@ class StratifiedMechanism(InParts):
         ]  # of groups most are about one
         return [made.contributions(few[about]).among(about) for made, few, about in asked]
 
-    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        ends = [made.report_ends(few) for made, _, few in self._in_strata(rows)]
-        return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        ends = [Ends(*made.ends(Rows(few), TYPES)) for made, _, few in self._in_strata(rows.rows)]
+        return Ends(np.min([each.low for each in ends], axis=0), np.max([each.high for each in ends], axis=0))
 
     def _together(self, parts: Sequence[Contributions]) -> Contributions:
         """What a report adds, whatever its stratum: one of two values only where that is so in all strata, with the same two."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -12,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.limits import MOST_DRAWN_TYPES, MOST_TABLE_ENTRIES, SAMPLED_REPORTS
 from ldp_core.mechanisms.base import Reports, below, check_counts, check_rows, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
+from ldp_core.mechanisms.moments import TYPES, Ends, Rows
 from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.people import Counts
 from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
@@ -87,8 +89,8 @@ class SubsetSelection(ExchangeableMechanism):
         p = Fraction(self.p)
         return p, (1 - p) * self.size / (self.n - self.size)
 
-    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return ends_of_sets(rows, self.size, self.p, self.q)
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        return ends_of_sets(rows.rows, self.size, self.p, self.q)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, size) the types in each user's set, in no particular order. Simulation only: a client needs a secure

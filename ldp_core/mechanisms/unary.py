@@ -18,12 +18,12 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import (
-    Contributions,
     Estimate,
     Reports,
     below,
@@ -33,6 +33,7 @@ from ldp_core.mechanisms.base import (
     check_values,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel
+from ldp_core.mechanisms.moments import TYPES, Contributions, Ends, Rows, as_rows
 from ldp_core.people import Counts
 from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import meant, significant
@@ -100,13 +101,13 @@ class UnaryMechanism(ExchangeableMechanism):
         shift = rows.mean(axis=1, keepdims=True) if self.reconstruction == "known_total" else 0.0
         return (rows - shift) / (self.p - self.q)
 
-    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        weights = self._weights_of_bits(rows)
-        fixed = rows.sum(axis=1) / (self.n if self.reconstruction == "known_total" else 1)
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        weights = self._weights_of_bits(rows.rows)
+        fixed = rows.rows.sum(axis=1) / (self.n if self.reconstruction == "known_total" else 1)
         if self.reconstruction == "standard":
             fixed = -self.q * weights.sum(axis=1)
         low, high = np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)
-        return fixed + low, fixed + high, np.count_nonzero(weights, axis=1) == 1
+        return Ends(fixed + low, fixed + high, np.count_nonzero(weights, axis=1) == 1)
 
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q of all 2^n outputs, whatever the reconstruction: A I + B 11' with M 1 = 1."""
@@ -162,9 +163,9 @@ class UnaryEncoding(UnaryMechanism):
     def bits_per_report(self) -> float:
         return float(self.n)
 
-    def contributions(self, rows: np.ndarray) -> Contributions:
+    def contributions(self, rows: Rows | np.ndarray) -> Contributions:
         """As for the others; the n bits of a report are independent parts, each with a weight of its own."""
-        contributed, weights = super().contributions(rows), self._weights_of_bits(rows)
+        contributed, weights = super().contributions(rows), self._weights_of_bits(as_rows(rows).rows)
         # A bit exceeds its mean by at most 1 - q, and falls short of it by at most p.
         largest, smallest = np.maximum(weights.max(axis=1), 0), np.maximum(-weights.min(axis=1), 0)
         up = np.maximum((1 - self.q) * largest, self.p * smallest)

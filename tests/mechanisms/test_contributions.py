@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from ldp_core import library, mechanisms, workloads
+from ldp_core.mechanisms.moments import TYPES, Gram, Rows, squared_means
 
 WORKLOAD = workloads.all_range(12)
 CASES = [
@@ -42,6 +43,44 @@ def check(mechanism, workload, draws=300):
 @pytest.mark.parametrize(("name", "parameters"), CASES, ids=repr)
 def test_contributions_are_those_of_reports(name, parameters):
     check(built(name, parameters), WORKLOAD)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        *CASES,
+        ("subset_selection", {}),
+        ("hadamard", {}),
+        ("hrr", {"reconstruction": "transform"}),
+        ("haar", {}),
+        ("hierarchical", {"branching": 3}),
+        ("hierarchical", {"branching": 2, "reconstruction": "raw"}),
+        ("hierarchical_2d", {"branching": 2, "shape": (3, 4)}),
+        ("matrix_l1", {"max_rounds": 2}),
+    ],
+    ids=repr,
+)
+def test_errors_of_single_questions_add_up_to_those_of_all(name, parameters):
+    """A workload, its Gram matrix and its rows are the same questions; the mean square is the variance and the squared mean."""
+    mechanism, every = built(name, parameters), np.arange(WORKLOAD.num_queries)
+    rows = Rows.of(WORKLOAD, every)
+    profile = mechanism.variance_profile(WORKLOAD)
+    assert mechanism.profile_of(rows).sum(axis=0) == pytest.approx(profile, rel=1e-9)
+    mean, central = (getattr(mechanism, of)(rows, TYPES) for of in ("second_moments", "central_moments"))
+    squared = squared_means(rows, mechanism.root)
+    assert mechanism.by_type(mean) - squared == pytest.approx(mechanism.by_type(central), abs=1e-9 * profile.max())
+    counts = np.arange(12)
+    by_hand = [row @ mechanism.covariance(counts) @ row for row in WORKLOAD.matrix[:12]]
+    assert mechanism.linear_variances(WORKLOAD.matrix[:12], counts) == pytest.approx(by_hand, rel=1e-9, abs=1e-9)
+
+
+def test_forms_of_single_questions_add_up_to_their_gram_matrix():
+    one, all_of_them = Rows(WORKLOAD.matrix), Gram(WORKLOAD.gram_dense())
+    x = np.random.default_rng(0).normal(size=(5, 12))
+    assert one.quadratic(x).sum(axis=0) == pytest.approx(all_of_them.quadratic(x))
+    assert one.gram_sums.sum(axis=0) == pytest.approx(all_of_them.gram_sums)
+    assert one.gram_diag.sum(axis=0) == pytest.approx(all_of_them.gram_diag)
+    assert one.trace.sum() == pytest.approx(all_of_them.trace)
 
 
 def test_two_values_are_found_where_they_are():

@@ -10,20 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from ldp_core.errors import largest_variances
-from ldp_core.mechanisms.base import Contributions, Mechanism
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.moments import TYPES, Contributions, Rows
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.run import Cancel, Interrupted, asked
 from ldp_core.workloads import Workload, in_chunks
-
-
-@runtime_checkable
-class _Ends(Protocol):
-    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
 
 
 @dataclass(frozen=True)
@@ -103,8 +98,8 @@ def manipulation(
 def _reach(mechanism: Mechanism, workload: Workload, queries: np.ndarray, adds: Contributions) -> np.ndarray:
     """(q,) the larger of how far a whole report can exceed the mean of a type, and fall short of it."""
     up, down = adds.up, adds.down
-    if adds.parts > 1 and isinstance(mechanism, _Ends):  # these are the limits of one part of a report
-        low, high = mechanism.report_ends(workload.rows(queries))
+    if adds.parts > 1:  # these are the limits of one part of a report
+        low, high, _ = mechanism.ends(Rows.of(workload, queries), TYPES)
         up, down = high - adds.means.min(axis=1), adds.means.max(axis=1) - low
     reach = np.maximum(up, down)
     return np.where(reach > 1e-9 * np.abs(adds.means).max(axis=1), reach, 0.0)

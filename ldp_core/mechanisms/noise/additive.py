@@ -31,6 +31,7 @@ from ldp_core.mechanisms.base import (
     check_rows,
     check_values,
 )
+from ldp_core.mechanisms.moments import EVERYBODY, TYPES, Moments, QuadraticForm, traced
 from ldp_core.mechanisms.noise.gaussian_privacy import check_delta, exact_delta
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter
 from ldp_core.mechanisms.report_table import ReportTable
@@ -258,17 +259,13 @@ class AdditiveMechanism(VectorMechanism):
     def _content(self) -> bytes:
         return repr(self.noise).encode() + self.vectors.tobytes()
 
-    def profile_of(self, workload: Workload) -> np.ndarray:
+    def central_moments(self, questions: QuadraticForm, columns: Any = TYPES) -> Moments:
         """The same for all types: variance of the noise times tr(PGP (P A'A P)^+)."""
-        error = np.einsum("ij,ij->", workload.gram_dense(), self._inverse[0])
-        return np.full(self.n, self.noise.variance * error)
+        return [(EVERYBODY, self.noise.variance * traced(questions, self._inverse[0]))]
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts; only the number of users matters."""
         return float(np.sum(counts)) * self.noise.variance * self._inverse[0]
-
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        return np.einsum("qi,qi->q", rows @ self.covariance(counts), rows)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, k) vectors plus noise. Simulation only: a client needs a secure random source, and noise that is not in

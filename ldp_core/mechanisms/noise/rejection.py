@@ -27,13 +27,13 @@ from scipy.special import ndtr
 from ldp_core import wording
 from ldp_core.mechanisms.base import (
     Audit,
-    Contributions,
     Reports,
     check_counts,
     check_rows,
     check_values,
     everybody,
 )
+from ldp_core.mechanisms.moments import EVERYBODY, TYPES, Ends, Moments, QuadraticForm, Rows, traced
 from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors
 from ldp_core.mechanisms.noise.vectors import around_centre, diameter
 from ldp_core.people import Counts
@@ -151,11 +151,12 @@ class SphericalMechanism(VectorMechanism):
     def reach(self, weights: np.ndarray) -> np.ndarray:
         """(q,) the largest value that ``weights`` (q, k) times one report can have."""
 
-    def profile_of(self, workload: Workload) -> np.ndarray:
+    def central_moments(self, questions: QuadraticForm, columns: Any = TYPES) -> Moments:
         """An isotropic part, alike for all types, and the part along the user's own vector."""
         across, along = self.variances
-        isotropic = across / self.attenuation**2 * np.einsum("ij,ij->", workload.gram_dense(), self._inverse[0])
-        return isotropic + along * workload.quadratic((self.reconstruction @ self.vectors).T)
+        isotropic = across / self.attenuation**2 * traced(questions, self._inverse[0])
+        means = self.reconstruction @ self.vectors
+        return [(EVERYBODY, isotropic), (TYPES, along * questions.quadratic(means.T))]
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``."""
@@ -164,19 +165,13 @@ class SphericalMechanism(VectorMechanism):
         means = self.reconstruction @ self.vectors
         return counts.sum() * across / self.attenuation**2 * self._inverse[0] + along * (means * counts) @ means.T
 
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the estimated counts."""
-        across, along = self.variances
-        weights = rows @ self.reconstruction
-        own = along * (weights @ self.vectors) ** 2
-        isotropic = across * (weights**2).sum(axis=1, keepdims=True)
-        # The noise does not depend on what is subtracted from all reports.
-        reach = self.reach(weights)
-        expected = self.attenuation * weights @ self.vectors
-        up, down = reach - expected.min(axis=1), reach + expected.max(axis=1)
-        nothing = np.full(len(rows), np.nan)
-        variances = np.maximum(isotropic + own, 0.0)
-        return Contributions(rows, variances, np.maximum(up, 0), np.maximum(down, 0), nothing, nothing)
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        weights = rows.rows @ self.reconstruction
+        reach, expected = self.reach(weights), self.attenuation * weights @ self.vectors
+        low = (
+            rows.rows.max(axis=1) - expected.max(axis=1) - reach
+        )  # the two differ by what does not depend on the report
+        return Ends(low, rows.rows.min(axis=1) - expected.min(axis=1) + reach)
 
 
 class RejectionMechanism(SphericalMechanism):

@@ -13,7 +13,8 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TABLE_CELLS
-from ldp_core.mechanisms.base import Contributions, Mechanism, Reports
+from ldp_core.mechanisms.base import Mechanism, Reports
+from ldp_core.mechanisms.moments import Contributions
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import Counted, Counts, Records, Tables, people_of

@@ -25,6 +25,7 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_counts, check_generator, check_reports
+from ldp_core.mechanisms.moments import TYPES, Rows
 from ldp_core.mechanisms.parts import InParts, Parts, drawn
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
@@ -171,7 +172,7 @@ class SampledSets(InParts, SurveyMechanism):
                 for start in range(0, len(rows), step):
                     here = slice(start, start + step)
                     spread = np.repeat(factor * weights[here], n // weights.shape[1], axis=1)
-                    least, most = self.oracles[n].report_ends(spread)
+                    least, most, _ = self.oracles[n].ends(Rows(spread), TYPES)
                     low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)
         mean = rows.mean(axis=1)
         return low + mean, high + mean

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.mechanisms.base import Estimate, QuadraticForm, Reports
+from ldp_core.mechanisms.base import Estimate, Reports
+from ldp_core.mechanisms.moments import Rows
 from ldp_core.mechanisms.trees.hierarchical import ConsistentNodes
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.trees.rectangles import domain_rule, rectangles, told_shape
@@ -38,9 +39,9 @@ class ConsistentGrid(ConsistentNodes):
         """Unbiased counts that sum to the number of users."""
         return Estimate(self._counts(reports), unbiased=True)
 
-    def _node_forms(self, workload: Workload) -> Iterable[QuadraticForm]:
-        pieces = rectangles(workload, self.tree.shape)
-        return super()._node_forms(workload) if pieces is None else self.tree.smoothed_forms(pieces)
+    def _on_levels(self, questions: Any) -> Iterable[Any]:
+        pieces = None if isinstance(questions, Rows) else rectangles(questions, self.tree.shape)
+        return super()._on_levels(questions) if pieces is None else self.tree.smoothed_forms(pieces)
 
 
 def build(

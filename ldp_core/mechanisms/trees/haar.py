@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +21,6 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ldp_core.mechanisms.base import (
     Audit,
-    Contributions,
     Mechanism,
     Reports,
     below,
@@ -38,12 +38,13 @@ from ldp_core.mechanisms.hrr import (
     sign_sums,
     simulate_signs,
 )
+from ldp_core.mechanisms.moments import EVERYBODY, TYPES, Ends, Moments, Rows
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
 from ldp_core.mechanisms.trees.node_reports import channel
 from ldp_core.people import Counts
 from ldp_core.privacy import log_ratio
 from ldp_core.wording import significant
-from ldp_core.workloads import Workload, walsh_hadamard
+from ldp_core.workloads import walsh_hadamard
 
 
 class Haar(Mechanism):
@@ -146,20 +147,24 @@ class Haar(Mechanism):
         m = self.blocks[level]
         return self._synthesis([np.eye(m) if k == level else np.zeros(size) for k, size in enumerate(self.blocks)], 0.0)
 
-    def profile_of(self, workload: Workload) -> np.ndarray:
-        """O(n) applications of G at most.
+    @cached_property
+    def root(self) -> np.ndarray:
+        """(n,) the known number of users adds 1/2^h to every count for each of them."""
+        return np.full(self.n, 1 / self.tree.n)
+
+    def second_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
+        """The same for all types; O(n) for each of `Rows`, else at most O(n) applications of G.
 
         On a level of m blocks the transform of one report is z = (h/a) s H_j, with E[z z'] =
         (h/a)^2 I for every user; the types differ only in the squared mean that is subtracted.
         """
-        check_dense(self.n, "The exact variance of HaarHRR")
-        noise = sum(workload.quadratic(self.wavelets(level)).sum() for level in range(len(self.blocks)))
-        return self._gain**2 / len(self.blocks) * noise + self._known_part(workload)
-
-    def _known_part(self, workload: Workload) -> np.ndarray:
-        """2 e_u'Gc - c'Gc - G_uu, with c = 1/2^h what the known number of users adds to every count for each user."""
-        c = 1 / self.tree.n
-        return 2 * c * workload.gram_sums - c**2 * workload.gram_sums.sum() - workload.gram_diag
+        if isinstance(questions, Rows):
+            noise = sum(np.sum(part**2, axis=1, keepdims=True) for part in self._differences(questions.rows))
+        else:
+            check_dense(self.n, "The exact variance of HaarHRR")
+            squares = (questions.quadratic(self.wavelets(level)) for level in range(len(self.blocks)))
+            noise = sum(part.sum(keepdims=True) for part in squares)
+        return [(EVERYBODY, self._gain**2 / len(self.blocks) * np.asarray(noise))]
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``."""
@@ -178,15 +183,12 @@ class Haar(Mechanism):
             yield (left - right) / 2 ** (level + 1)
             halves = left + right
 
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the estimated counts: a sign times a number, and the same for all."""
-        known = rows.sum(axis=1, keepdims=True) / self.tree.n
-        noise, largest = np.zeros((len(rows), 1)), np.zeros(len(rows))
-        for part in self._differences(rows):
-            noise += np.sum(part**2, axis=1, keepdims=True)
-            largest = np.maximum(largest, self._gain * np.abs(walsh_hadamard(part)).max(axis=1))
-        variances = self._gain**2 / len(self.blocks) * noise - (rows - known) ** 2
-        return Contributions.between(rows, np.maximum(variances, 0.0), known[:, 0] - largest, known[:, 0] + largest)
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        """Of the `root` and a sign times a number."""
+        known = rows.rows @ self.root
+        largest = [np.abs(walsh_hadamard(part)).max(axis=1) for part in self._differences(rows.rows)]
+        reach = self._gain * np.max(largest, axis=0)
+        return Ends(known - reach, known + reach)
 
     def audit(self) -> Audit:
         """Every output is one sign: sent as it is, or flipped."""

@@ -11,28 +11,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import hadamard
-from ldp_core.mechanisms.base import Contributions, Reports
+from ldp_core.mechanisms.base import Reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
+from ldp_core.mechanisms.moments import Gram, Rows
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.trees.level_shares import Shares, optimal_costs, picked
 from ldp_core.mechanisms.trees.levels import (
-    QUERIES_AT_ONCE,
     OrderedEstimate,
     Ranges,
     RawTreeEstimate,
     Tree,
-    all_or,
     batches,
     check_dense,
     ends_of,
 )
-from ldp_core.mechanisms.trees.node_reports import ORACLE_TITLES, HierarchicalTree, Weighed
+from ldp_core.mechanisms.trees.node_reports import ORACLE_TITLES, HierarchicalTree
 from ldp_core.people import Counts, dense
 from ldp_core.workloads import Workload
 
@@ -68,30 +68,24 @@ class ConsistentNodes(HierarchicalTree):
             yield self.tree.consistent(units, 0.0)
 
     @cached_property
-    def _from_root(self) -> np.ndarray:
+    def root(self) -> np.ndarray:
         """(n,) what each user adds to the counts by being one of the N known at the root."""
         return self.tree.consistent([np.zeros(size) for size in self.tree.sizes], 1.0)
 
-    def _node_grams(self, workload: Workload) -> Iterator[np.ndarray]:
-        for units in self._maps():
-            yield workload.apply_gram(units) @ units.T
-
-    def _known_part(self, workload: Workload) -> np.ndarray:
-        """2 e_u'Ga - a'Ga - G_uu: the cross term is a with the mean e_u - a of the rest."""
-        a = self._from_root
-        return 2 * workload.apply_gram(a) - workload.quadratic(a) - workload.gram_diag
+    def _on_levels(self, questions: Any) -> Iterable[Any]:
+        if isinstance(questions, Rows):
+            return map(Rows, self.tree.shares(questions.rows))
+        check_dense(self.n, "The exact variance of this tree")
+        return (Gram(questions.apply_gram(units) @ units.T) for units in self._maps())
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``."""
         check_dense(self.n, "The covariance of this tree")
-        x, a = np.asarray(counts, dtype=float), self._from_root
+        x, a = np.asarray(counts, dtype=float), self.root
         C = np.outer(x, a) + np.outer(a, x) - x.sum() * np.outer(a, a) - np.diag(x)
-        for units, moment in zip(self._maps(), self._second_moments(x), strict=True):
+        for units, moment in zip(self._maps(), self._moments_of(x), strict=True):
             C += units.T @ (moment @ units)
         return C
-
-    def _answered(self, rows: np.ndarray) -> Weighed:
-        return Weighed(rows, self.tree.shares(rows), (rows @ self._from_root)[:, None])
 
 
 class ConsistentTree(ConsistentNodes):
@@ -119,44 +113,28 @@ class RawTree(HierarchicalTree):
         """The same collection with consistent answers."""
         return ConsistentTree(self.tree, self.epsilon, self.parameters["oracle"], self.oracles)
 
-    def _node_grams(self, workload: Workload) -> Iterable[np.ndarray]:
-        return self.tree.grams(workload) if isinstance(workload, Ranges) else [workload.gram_dense()]
-
-    def _known_part(self, workload: Workload) -> np.ndarray:
-        """-G_uu: nothing comes from the root."""
-        return -workload.gram_diag
+    def _on_levels(self, questions: Any) -> Iterable[Any]:
+        workload, queries = (questions.asked or (None, None)) if isinstance(questions, Rows) else (questions, None)
+        if not isinstance(workload, Ranges):
+            return [questions]  # of the leaves
+        if queries is not None:
+            return map(Rows, self.tree.weights(*ends_of(workload, queries)))
+        check_dense(self.n, "The exact variance of this tree")
+        return map(Gram, self.tree.grams(workload))
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the leaf estimates when the users are ``counts``; ranges have variances of their own."""
         check_dense(self.n, "The covariance of this tree")
-        return next(self._second_moments(counts)) - np.diag(np.asarray(counts, dtype=float))
-
-    def _answered(self, rows: np.ndarray) -> Weighed:
-        return Weighed(rows, [rows], np.zeros((len(rows), 1)))
-
-    def _ranges(self, workload: Ranges, queries: np.ndarray) -> Weighed:
-        """Some ranges, made up of nodes."""
-        weights = self.tree.weights(*ends_of(workload, queries))
-        return Weighed(workload.rows(queries), weights, np.zeros((len(queries), 1)))
-
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """The contribution of a report to the answers of ``queries`` (q,), made up of nodes where they are ranges."""
-        if not isinstance(workload, Ranges):
-            return super().query_contributions(workload, queries)
-        return self._node_contributions(self._ranges(workload, np.asarray(queries)))
+        return next(self._moments_of(counts)) - np.diag(np.asarray(counts, dtype=float))
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to the given ones, when the users are
         ``counts`` (n,)."""
-        if not isinstance(workload, Ranges):
+        if queries is not None or not isinstance(workload, Ranges):
             return super().query_variances(workload, counts, queries)
         counts = dense(counts)
-        if queries is not None:
-            chosen, step = all_or(workload, queries), max(1, QUERIES_AT_ONCE // sum(self.tree.sizes))
-            parts = (self._ranges(workload, chosen[start : start + step]) for start in range(0, chosen.size, step))
-            return np.concatenate([np.zeros(0), *(self._node_variances(few, counts) for few in parts)])
         check_dense(self.n, "The exact variance of this tree")
-        moments = [np.pad(C, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1) for C in self._second_moments(counts)]
+        moments = [np.pad(C, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1) for C in self._moments_of(counts)]
         users = np.concatenate([[0.0], np.cumsum(counts)])
         variances_of_queries = []
         for low, high in batches(workload):

@@ -12,8 +12,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -21,9 +22,7 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.mechanisms import hadamard, hrr
 from ldp_core.mechanisms.base import (
     Audit,
-    Contributions,
     Estimate,
-    QuadraticForm,
     Reports,
     check_counts,
     check_values,
@@ -31,10 +30,11 @@ from ldp_core.mechanisms.base import (
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
+from ldp_core.mechanisms.moments import TYPES, Ends, Moments, Rows
 from ldp_core.mechanisms.parts import InParts, Parts
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.trees.levels import Tree, check_dense
+from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counts
@@ -62,38 +62,6 @@ ORACLE_TITLES = {
 
 Nodes = Tree | Grid
 """Groups of types on several levels; every user reports one group: the nodes of a tree or the cells of tables."""
-
-
-@dataclass(frozen=True)
-class NodeForm:
-    """A quadratic form on the nodes of a level, given by the (m, m) Gram matrix of queries on them."""
-
-    gram: np.ndarray
-
-    @property
-    def gram_diag(self) -> np.ndarray:
-        return np.diagonal(self.gram)
-
-    @property
-    def gram_sums(self) -> np.ndarray:
-        return self.gram.sum(axis=1)
-
-    @property
-    def trace(self) -> float:
-        return float(np.trace(self.gram))
-
-    def quadratic(self, x: np.ndarray) -> np.ndarray:
-        return np.einsum("...i,...i->...", x, x @ self.gram)
-
-
-@dataclass(frozen=True)
-class Weighed:
-    """Answers made of node estimates: ``rows`` (q, n) are their means, ``weights`` (q, nodes) what they give the node estimates of
-    each level (leaves first; levels left out at the end are not used), ``root`` (q, 1) what they give every user."""
-
-    rows: np.ndarray
-    weights: Sequence[np.ndarray]
-    root: np.ndarray
 
 
 class HierarchicalTree(InParts):
@@ -169,82 +137,50 @@ class HierarchicalTree(InParts):
     # --- exact variances ----------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _node_grams(self, workload: Workload) -> Iterable[np.ndarray]:
-        """A_l'A_l of each level: (m, m) Gram matrices of the answers as functions of the level's node estimates. Levels left
-        out at the end are not used."""
+    def _on_levels(self, questions: Any) -> Iterable[Any]:
+        """``questions`` as they are asked of the node estimates of each level, leaves first. Levels left out at the end are not
+        used. ValueError where they take matrices that are too large."""
 
-    @abstractmethod
-    def _known_part(self, workload: Workload) -> np.ndarray:
-        """(n,) the rest of the variance: terms in what the root adds, less the squared mean G_uu."""
+    def _level_moments(self, questions: Any) -> Iterator[np.ndarray]:
+        """(..., m) for each level, the mean square of what one user's oracle estimate adds, by their node."""
+        for oracle, own in zip(self.oracles, self._on_levels(questions), strict=False):
+            yield oracle.by_type(oracle.second_moments(own, TYPES))
 
-    def _node_forms(self, workload: Workload) -> Iterable[QuadraticForm]:
-        """The same as quadratic forms. ValueError where they take matrices that are too large."""
-        check_dense(self.n, "The exact variance of this tree")
-        return map(NodeForm, self._node_grams(workload))
+    def second_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
+        """By the nodes of each level; those of the first are the types."""
+        levels = zip(self._level_moments(questions), self.gains, strict=False)
+        return [((level,), gain * moments) for level, (moments, gain) in enumerate(levels)]
 
-    def profile_of(self, workload: Workload) -> np.ndarray:
-        forms, profile = self._node_forms(workload), self._known_part(workload)
-        types = np.arange(self.n)
-        for level, (moment, gain) in enumerate(zip(self._form_moments(forms), self.gains, strict=False)):
-            profile = profile + gain * moment[self.tree.nodes_of(level, types)]
-        return profile
+    def spread(self, place: Any, moments: np.ndarray) -> np.ndarray:
+        return moments[..., self.tree.nodes_of(place[0], np.arange(self.n))]
 
-    def _form_moments(self, forms: Iterable[QuadraticForm]) -> Iterator[np.ndarray]:
-        """(m,) for each level, the mean of its form, one of ``forms``, at one user's oracle estimate, by their node."""
-        for oracle, form in zip(self.oracles, forms, strict=False):
-            yield oracle.profile_of(form) + form.gram_diag
+    def cells(self, counts: np.ndarray) -> Callable[[Any], np.ndarray]:
+        nodes = self.tree.aggregate(np.asarray(counts, dtype=float))
+        return lambda place: nodes[place[0]]
+
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        """Those of the level where they are farthest."""
+        known = 0.0 if self.root is None else rows.rows @ self.root
+        levels = zip(self.oracles, self.gains, self._on_levels(rows), strict=False)
+        ends = [gain * np.array(oracle.ends(own, TYPES)[:2]) for oracle, gain, own in levels]
+        ends += [np.zeros((2, len(rows.rows)))] * (
+            self.levels - len(ends)
+        )  # reports on levels that are not used add nothing
+        low, high = np.swapaxes(ends, 0, 1)
+        return Ends(low.min(axis=0) + known, high.max(axis=0) + known)
 
     def level_costs(self, workload: Workload) -> np.ndarray:
         """(h,) c_l in the average variance sum_l c_l / p_l + constant of one user, all types being equally common."""
-        costs, types = np.zeros(self.levels), np.arange(self.n)
-        for level, moment in enumerate(self._form_moments(self._node_forms(workload))):
-            costs[level] = moment[self.tree.nodes_of(level, types)].mean()
+        costs = np.zeros(self.levels)
+        for level, moments in enumerate(self._level_moments(workload)):
+            costs[level] = self.spread((level,), moments).mean()
         return costs
 
-    def _second_moments(self, counts: np.ndarray) -> Iterator[np.ndarray]:
+    def _moments_of(self, counts: np.ndarray) -> Iterator[np.ndarray]:
         """(m, m) the sum over all users of E[z z'] / p_l, for the oracle of each level, leaves first."""
         nodes = self.tree.aggregate(np.asarray(counts, dtype=float))
         for oracle, gain, x in zip(self.oracles, self.gains, nodes, strict=True):
             yield gain * (oracle.covariance(x) + np.diag(x))
-
-    @abstractmethod
-    def _answered(self, rows: np.ndarray) -> Weighed:
-        """What ``rows`` (q, n) times the estimated counts make of the node estimates."""
-
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        return self._node_variances(self._answered(rows), counts)
-
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        return self._node_contributions(self._answered(rows))
-
-    def _node_variances(self, answers: Weighed, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of the ``answers`` when the users are ``counts`` (n,): second moments of all users, less squared means."""
-        x = np.asarray(counts, dtype=float)
-        moments = (
-            gain * (oracle.linear_variances(w, y) + w**2 @ y)
-            for oracle, gain, w, y in zip(
-                self.oracles, self.gains, answers.weights, self.tree.aggregate(x), strict=False
-            )
-        )
-        return sum(moments, np.zeros(())) - (answers.rows - answers.root) ** 2 @ x
-
-    def _node_contributions(self, answers: Weighed) -> Contributions:
-        """The contribution of a report to the ``answers``."""
-        rows, root = answers.rows, answers.root
-        moments, lows, highs = np.zeros_like(rows, dtype=float), [], []
-        types = np.arange(self.n)
-        for level, (oracle, gain, w) in enumerate(zip(self.oracles, self.gains, answers.weights, strict=False)):
-            moments += gain * (oracle.contributions(w).variances + w**2)[:, self.tree.nodes_of(level, types)]
-            low, high = oracle.report_ends(w)
-            lows.append(gain * low)
-            highs.append(gain * high)
-        if len(lows) < self.levels:  # reports on levels that are not used add nothing
-            lows.append(np.zeros(len(rows)))
-            highs.append(np.zeros(len(rows)))
-        # The part that is not from the root has the mean rows - root.
-        variances = np.maximum(moments - (rows - root) ** 2, 0.0)
-        low, high = np.min(lows, axis=0) + root[:, 0], np.max(highs, axis=0) + root[:, 0]
-        return Contributions.between(rows, variances, low, high)
 
     def audit(self) -> Audit:
         """The level is drawn whatever the type, so the worst level's oracle decides."""
