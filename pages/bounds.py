@@ -17,7 +17,7 @@ state = layout.open_page(
 design = layout.need_design(state)
 c, name = state.configuration, state.configuration.mechanism.name
 spec = library.spec(name)
-title = state.setting.titled(state.chosen)
+title = state.setting.titled(state.setting.chosen)
 
 mechanism, exact, own = None, None, None
 problem: ValueError | None = None

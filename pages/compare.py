@@ -84,15 +84,18 @@ def verdict(table: pd.DataFrame) -> None:
     needed = table.set_index("name")["users_needed"]
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
     winners = needed.index[needed <= needed.min() * (1 + TIE)]
-    titles, own = wording.listed([state.setting.titled(name) for name in winners]), state.setting.titled(state.chosen)
+    titles, own = (
+        wording.listed([state.setting.titled(name) for name in winners]),
+        state.setting.titled(state.setting.chosen),
+    )
     best = f"{titles} {'needs' if len(winners) == 1 else 'need'} the fewest people: {wording.needed(needed.min())}."
-    if state.chosen not in needed:
-        why = "cannot run here" if state.chosen in failed else "is not optimised yet"
+    if state.setting.chosen not in needed:
+        why = "cannot run here" if state.setting.chosen in failed else "is not optimised yet"
         if any(own == title for title in awaited):
             why = "is still being computed"
         best = f"{own} {why}. Of the others, {best}"
-    elif state.chosen not in winners:
-        best += f" {own}, which you chose, needs {wording.needed(needed[state.chosen])}."
+    elif state.setting.chosen not in winners:
+        best += f" {own}, which you chose, needs {wording.needed(needed[state.setting.chosen])}."
     with st.container(key="verdict"):
         st.markdown(
             plain(best),
@@ -150,7 +153,7 @@ def draw_query_errors(best: str) -> None:
             "answers of",
             [(name, m.digest) for name, m in ready.items()],
             design.certificate_key(design.case),
-            design.people_digest,
+            design.people.digest,
         ),
         "errors of single answers",
         all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),

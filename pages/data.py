@@ -244,8 +244,8 @@ def people(source: str) -> None:
         (st.info if state.draft.begun else st.error)(sentence)
     results.doubts(state)
     results.first_rows(state)
-    design = state.design()
-    if design is None:
+    design = state.setting
+    if not design.has_domain:
         way = (
             "List the categories above, or the ends of a range; add attributes as you need them."
             if source == "declared"
@@ -260,7 +260,6 @@ def people(source: str) -> None:
         results.along_one(state, design)
         results.editor(state, design)
         results.across_two(state, design)
-    if design is not None:
         layout.how_computed(DATA)
 
 

@@ -27,7 +27,7 @@ with place:
     layout.need_questions(state, design)
     if design.misfit and not design.expensive and not groups.any_misfit(recipe.parts, axes):
         st.error(plain(design.misfit))
-    if design.asked is None:
+    if not design.has_questions:
         st.warning(
             "The questions no longer fit the data. They are kept as they were: change what is marked above, undo the last change, or start "
             "again."

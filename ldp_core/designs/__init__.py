@@ -2,6 +2,7 @@
 
 from ldp_core.designs import choices as choices
 from ldp_core.designs import disclosure as disclosure
+from ldp_core.designs import inputs as inputs
 from ldp_core.designs.bundle import Bundle as Bundle
 from ldp_core.designs.bundle import export as export
 from ldp_core.designs.bundle import load as load
@@ -18,9 +19,6 @@ from ldp_core.designs.configuration import UploadedData as UploadedData
 from ldp_core.designs.configuration import WorkloadRecipe as WorkloadRecipe
 from ldp_core.designs.configuration import load_configuration as load_configuration
 from ldp_core.designs.configuration import parse_epsilon as parse_epsilon
-from ldp_core.designs.design import people_in as people_in
-from ldp_core.designs.design import questions as questions
-from ldp_core.designs.design import questions_key as questions_key
 from ldp_core.designs.privacy_note import DESIGN_ONLY as DESIGN_ONLY
 from ldp_core.designs.privacy_note import audited_in_words as audited_in_words
 from ldp_core.designs.privacy_note import factor_in_words as factor_in_words

@@ -3,9 +3,6 @@ command line and kits all ask here, so that they mean the same by one configurat
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any
-
 import numpy as np
 
 from ldp_core import analysis, library, wording, workloads
@@ -13,11 +10,9 @@ from ldp_core.bounds.general import dual
 from ldp_core.designs.configuration import Configuration
 from ldp_core.limits import (
     AT_ONCE_TYPES,
-    MOST_EXACT_TYPES,
     MOST_QUESTION_BYTES,
     MOST_QUESTION_SECONDS,
 )
-from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
 from ldp_core.priors import dirichlet
 
 PROVED_UNASKED = 128
@@ -33,56 +28,15 @@ NEAR_ENOUGH = 5e-3
 """A fit that was not asked for ends when it is proved to be this close to the best possible."""
 
 
-def parameters_for(configuration: Configuration, name: str) -> dict[str, Any]:
-    """Parameters of a mechanism in a design, as `library.create` takes them: the chosen ones if it is the chosen one, else the
-    defaults. Those of a variant are in its name. ``types`` is among them where the design keeps all types."""
-    kept = {"types": "all"} if configuration.types == "all" else {}
-    return kept | (configuration.mechanism.parameters if configuration.mechanism.name == name else {})
-
-
-def named(configuration: Configuration, name: str) -> str:
-    """The name of a mechanism or variant in a design: the name of a mechanism alone means the
-    chosen one as it was chosen.
-    Two that are the same have the same name."""
-    spec, own = library.spec(name), ""
-    if spec.mechanism == configuration.mechanism.name:
-        with suppress(ValueError):  # a value from a file that it cannot have: building it says so
-            plain = library.spec(spec.mechanism)
-            if fixed := plain.told(parameters_for(configuration, plain.name)):
-                own = library.variants.variant(plain, fixed).name
-    if spec.fixed or (own and spec.variant_of):
-        return spec.name
-    return own or spec.mechanism
-
-
 def offered(configuration: Configuration) -> list[str]:
     """The mechanisms to compare with others: all that need no file, and the chosen one."""
     return list(dict.fromkeys([*library.names(), configuration.mechanism.name]))
-
-
-def expected_delta(configuration: Configuration) -> float:
-    """Delta that the chosen mechanism will be built for. 0 if pure."""
-    spec = library.spec(named(configuration, configuration.mechanism.name))
-    return spec.fixed.get("delta", DEFAULT_DELTA) if spec.delta else 0.0
 
 
 def first_seconds(types: int) -> float:
     """The seconds, about, that the first strategy takes, by the number of ``types`` of its reports. No time limit cuts it short:
     it takes n^3 operations, 7 s for 2,048 types."""
     return 7.0 * (types / 2048) ** 3
-
-
-def too_expensive(name: str, workload: workloads.Workload, epsilon: float) -> str | None:
-    """Why the exact errors of a mechanism are not computed, in a sentence; None where they are, or it cannot be built at all."""
-    if workload.working_types <= MOST_EXACT_TYPES:
-        return None
-    spec, n = library.spec(name), workload.n
-    if spec.closed_form or spec.unsuitable(n, epsilon, workload):
-        return None
-    return (
-        f"The exact errors of {spec.title} take too long past {MOST_EXACT_TYPES:,} types; there are {wording.magnitude(n)} here. "
-        "Simulate shows them, or use coarser bins."
-    )
 
 
 def questions_too_expensive(price: workloads.Price) -> str | None:
@@ -114,9 +68,8 @@ def proved_unasked(workload: workloads.Workload, case: analysis.Case) -> bool:
     if workload.survey is not None:
         return workload.survey.symmetric
     classes = workloads.classes_of(workload)
-    if classes is not None and even and classes.workload.n <= PROVED_UNASKED:
-        return True
-    return workload.n <= AT_ONCE_TYPES and dual.suffice(workload, case.prior)
+    merged = classes is not None and even and classes.workload.n <= PROVED_UNASKED
+    return merged or (workload.n <= AT_ONCE_TYPES and dual.suffice(workload, case.prior))
 
 
 def optimized_unasked(name: str, workload: workloads.Workload, fitted_types: int) -> bool:

@@ -51,7 +51,7 @@ def parse_epsilon(text: str) -> float:
         raise ValueError(f"Epsilon is empty. {_ALLOWED}")
     if len(text) > _MAX_EPSILON_LENGTH:
         raise ValueError(f"Epsilon has {len(text):,} characters, too many for a number. {_ALLOWED}")
-    if any(letter.isdigit() and not letter.isascii() for letter in text):
+    if not text.isascii() and any(letter.isdigit() and not letter.isascii() for letter in text):
         raise ValueError(f"Epsilon {text!r} is written with digits other than 0 to 9. {_ALLOWED}")
     if re.fullmatch(r"[+-]?\d+,\d+", text):
         raise ValueError(f"Epsilon {text!r} has a comma: write {text.replace(',', '.')} with a point. {_ALLOWED}")

@@ -20,7 +20,6 @@ from ldp_core.data import tables
 from ldp_core.data.domain import Domain
 from ldp_core.designs.bundle import Bundle
 from ldp_core.designs.configuration import Configuration, DataChoice, Population, UploadedData
-from ldp_core.designs.design import people_in, questions
 from ldp_core.designs.results import Results
 from ldp_core.designs.setting import NotFitted, Setting
 from ldp_core.mechanisms.base import Mechanism
@@ -85,12 +84,9 @@ def ready(configuration: Configuration, table: Table | None = None, cancel: Canc
         raise ValueError(
             "The configuration asks no questions: choose them on the Workload page of the app, and save it again."
         )
-    results = Results()
-    people, notes = people_in(configuration, domain, tally), (NO_ROWS,) if unknown else ()
-    workload, misfit, price = questions(configuration, domain, people, tally is not None, results, cancel=cancel)
-    if workload is None:
-        raise ValueError(misfit)
-    setting = Setting(configuration, domain, people, tally is not None, workload, "", price, results, notes)
+    setting = Setting.of(configuration, tally, Results(), cancel=cancel, notes=(NO_ROWS,) if unknown else ())
+    if not setting.has_questions:
+        raise ValueError(setting.misfit)
     return replace(setting, configuration=setting.settled)
 
 

@@ -103,7 +103,7 @@ def _designs(state: Session) -> None:
 
 def _cases(designs: Sequence[Session]) -> list[str]:
     """The cases that all designs have, as far as they have any people."""
-    return [name for name in CASES if all(own.design() is None or name in own.setting.cases for own in designs)]
+    return [name for name in CASES if all(name in own.setting.cases for own in designs if own.setting.has_domain)]
 
 
 def _cost(own: Session, kept: History, case: str) -> Cost:
@@ -111,36 +111,34 @@ def _cost(own: Session, kept: History, case: str) -> Cost:
     c = kept.configuration
     mechanism, why, unfitted = None, "", False
     try:
-        design = own.design()
-        if design is None or design.asked is None:
+        if not own.setting.has_questions:
             why = "it has no data and questions yet that its costs could be worked out for."
         else:
-            mechanism = own.setting.priced(own.chosen)
+            mechanism = own.setting.priced(own.setting.chosen)
             unfitted = mechanism is None
             why = "it is not optimised yet." if unfitted else ""
             if mechanism is not None:
                 own.setting.users_needed(mechanism, own.setting.case)
     except ValueError as error:
         mechanism, why = None, str(error)
-    people = design.people_digest if case == "people" and design is not None else ""
-    about = (c.digest(["domain", "workload"]), str(own.settled.targets), people)
+    people = own.setting.people.digest if case == "people" else ""
+    about = (c.digest(["domain", "workload"]), str(own.setting.settled.targets), people)
     return Cost(kept.name, own, mechanism, why, about, unfitted)
 
 
 def _row(cost: Cost, case: str) -> dict[str, object]:
     """A row of the table: choices first, then costs, NaN while there are none."""
-    own, c, nothing = cost.state, cost.state.configuration, math.nan
-    design = own.design()
+    own, c, design, nothing = cost.state, cost.state.configuration, cost.state.setting, math.nan
     row: dict[str, object] = {
         "design": cost.name,
         "questions": c.workload.summary if c.workload is not None else "none yet",
-        "queries": own.asked.answers.told.num_queries if own.asked is not None else nothing,
-        "types": design.domain.size if design is not None else nothing,
-        "people": design.users if design is not None else nothing,
+        "queries": design.answers.told.num_queries if design.has_questions else nothing,
+        "types": design.domain.size if design.has_domain else nothing,
+        "people": design.users if design.has_domain else nothing,
         "epsilon": c.epsilon,
         "reports_per_user": c.reports_per_user,
-        "mechanism": own.chosen,
-        "target": own.asked.error_in_words(1.0) if own.asked is not None else "",
+        "mechanism": design.chosen,
+        "target": design.error_in_words(1.0) if design.has_questions else "",
     }
     costs = ("users_needed", "users_bound", "gap")
     if cost.mechanism is None:
@@ -156,13 +154,13 @@ def _fitting(state: Session, unfitted: list[Cost]) -> None:
     """The mechanisms that are not optimised yet, and one button for all of them."""
     if not unfitted:
         return
-    fits = [work.fit(cost.state, cost.state.chosen) for cost in unfitted]
+    fits = [work.fit(cost.state, cost.state.setting.chosen) for cost in unfitted]
     names = ", ".join(plain(cost.name) for cost in unfitted)
     running = any(fit.running is not None for fit in fits)
 
     def start() -> None:
         for cost in unfitted:
-            work.start_fit(cost.state, cost.state.chosen)
+            work.start_fit(cost.state, cost.state.setting.chosen)
 
     st.info(f"Not optimised yet: {names}. {'This is under way.' if running else ''}")
     label = "Optimising" if running else f"Optimise {wording.plural(len(unfitted), 'design')}"

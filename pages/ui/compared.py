@@ -93,7 +93,7 @@ def offer_fits(state: Session, names: Sequence[str], key: str, first: bool = Fal
 
 def use_control(state: Session, names: Iterable[str]) -> None:
     """Takes one of the mechanisms compared, with its parameters, into the design."""
-    others = [name for name in names if name != state.chosen]
+    others = [name for name in names if name != state.setting.chosen]
     if not others:
         return
     with st.popover("Choose this mechanism", icon=":material/check:"):

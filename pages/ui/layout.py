@@ -89,12 +89,13 @@ def open_page(title: str, purpose: str) -> Session:
     # Shown again on every run: one ends whenever background work does, before anybody has read.
     # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.
     with st.container(key="notices"):
-        name, setting = state.configuration.mechanism.name, state.asked
-        fitted = bool(state.notices) and setting is not None and setting.fitted(name) is not None
+        name, setting = state.configuration.mechanism.name, state.setting
+        known = bool(state.notices) and setting.has_questions
+        fitted = known and setting.fitted(name) is not None
         for kind, text in state.notices:
             if not (fitted and text == LACKS_STRATEGY):
                 getattr(st, kind)(plain(text))
-        if setting is not None and state.notices and not fitted:
+        if known and not fitted:
             _offer_fit(state, setting, name)
     return state
 
@@ -179,19 +180,19 @@ def need(value: T | None, sentence: str, page: str, label: str) -> T:
 
 def need_domain(state: Session, sentence: str) -> Setting:
     """The current design with its domain; otherwise the page says that it needs one."""
-    return need(state.design(), sentence, "pages/data.py", "Choose or declare data")
+    return need(
+        state.setting if state.setting.has_domain else None, sentence, "pages/data.py", "Choose or declare data"
+    )
 
 
 def need_design(state: Session) -> Setting:
     """The current design with data and workload; otherwise the page says what it needs."""
     design = need_domain(state, "This page needs a domain: the values people can have.")
     need_questions(state, design)
-    state.history.configuration = (
-        state.settled
-    )  # the target error as a number, as it is shown: no step that could be undone
+    state.settle()
     design = state.setting
     return need(
-        None if design.asked is None else design,
+        design if design.has_questions else None,
         f"The questions {'are too many for this server' if design.expensive else 'no longer fit the data'}. {plain(design.misfit)} They "
         "are kept as they were; mend them, or undo."
         if design.misfit
@@ -328,8 +329,7 @@ def picture(figure: go.Figure, key: str, name: str, file: str = "") -> None:
 
 def _counted() -> bool:
     """True if there are people who were counted in the design on screen."""
-    design = session().design()
-    return design is not None and design.on_data
+    return session().setting.on_data
 
 
 def file_name(name: str, of_design: bool = True) -> str:

@@ -55,7 +55,7 @@ def risk(state: Session) -> str:
     """The belief that the reports of one person can lead to, whatever the mechanism, in a
     sentence."""
     c = state.configuration
-    return beliefs.belief_in_words(suspicion(state), c.epsilon_value, state.delta, c.reports_per_user)
+    return beliefs.belief_in_words(suspicion(state), c.epsilon_value, state.setting.delta, c.reports_per_user)
 
 
 def show(state: Session, mechanism: Mechanism | None) -> None:
@@ -71,18 +71,18 @@ def show(state: Session, mechanism: Mechanism | None) -> None:
 
 def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> None:
     c, exposure, what = state.configuration, None, "value"
-    about = (c.epsilon_value, state.delta, c.reports_per_user)
+    about = (c.epsilon_value, state.setting.delta, c.reports_per_user)
     if design.people.by_type is None or (mechanism is not None and mechanism.survey is not None):
         st.markdown(plain(f"{risk(state)} {ABOUT_COLUMNS}"))
         return
     people = prior = dense(design.counts) / design.users
     if mechanism is not None:
-        key, quick = ("told", mechanism.digest, design.people_digest), design.domain.size <= QUICK_TYPES
+        key, quick = ("told", mechanism.digest, design.people.digest), design.domain.size <= QUICK_TYPES
         tells = lambda cancel: beliefs.exposure(mechanism, people)  # noqa: E731
         exposure = layout.once_known(state, key, "reading what reports can tell", quick, tells, small=True)
     if (strata := design.workload.strata) is not None:
         prior, what = people[strata.types], "secret value"
-    draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about, what=what)
+    draw_beliefs(suspicion(state), prior, exposure, state.setting.chosen, *about, what=what)
 
 
 def draw_beliefs(
@@ -117,7 +117,7 @@ def draw_beliefs(
 def _mixed(state: Session, mechanism: Mechanism) -> None:
     """What mixing the reports of these people gives, and whether the report for a privacy review says so."""
     people, reports = state.setting.counts, state.configuration.reports_per_user
-    key, title = ("mixed", mechanism.digest, state.setting.people_digest, reports), "working out what mixing gives"
+    key, title = ("mixed", mechanism.digest, state.setting.people.digest, reports), "working out what mixing gives"
     promise = lambda cancel: shuffled.promised(mechanism, people, reports)  # noqa: E731
     waiting = "What mixing gives is being worked out."
     said = layout.once_known(state, key, title, False, promise, waiting, small=True)

@@ -32,7 +32,7 @@ LINE = 34
 def draw(state: Session) -> Callable[[], None]:
     """The whole sidebar, which begins no work. The caller runs the returned function after the page is drawn: see `draw_jobs`."""
     with st.sidebar:
-        known, design = begin_jobs(state), state.design()
+        known, design = begin_jobs(state), state.setting
         st.markdown(f"**{plain(state.saved.name or 'Current design')}**")
         with st.container(gap="xsmall", key="current-design"):
             _data(state, design)
@@ -47,8 +47,8 @@ def _line(page: str, mark: str, text: str, detail: str) -> None:
     st.page_link(page, label=plain(wording.shortened(text, LINE)), icon=mark, help=plain(f"{text}. {detail}"))
 
 
-def _data(state: Session, design: Setting | None) -> None:
-    if design is None:
+def _data(state: Session, design: Setting) -> None:
+    if not design.has_domain:
         _line("pages/data.py", UNSET, "Data: not chosen", "Upload, pick a sample, or declare")
         return
     missing = state.configuration.population.shape == "data" and not design.on_data
@@ -62,32 +62,32 @@ def _data(state: Session, design: Setting | None) -> None:
     )
 
 
-def _workload(state: Session, design: Setting | None) -> None:
+def _workload(state: Session, design: Setting) -> None:
     mark, words, detail = UNSET, "not chosen", "Which questions matter"
-    if design is None and (recipe := state.configuration.workload) is not None:
+    if not design.has_domain and (recipe := state.configuration.workload) is not None:
         mark, words, detail = STALE, "waits for the data", recipe.summary
-    if design is not None and design.misfit:
+    if design.misfit:
         mark, detail = STALE, design.misfit
         words = "too many questions" if design.expensive else "does not fit the data"
-    elif design is not None and design.waiting:
+    elif design.waiting:
         mark, words, detail = STALE, "to be worked out", design.questions
-    elif design is not None and design.asked is not None:
+    elif design.has_questions:
         mark, words, detail = SET, wording.plural(design.answers.told.num_queries, "query", "queries"), design.questions
     _line("pages/workload.py", mark, f"Workload: {words}", detail)
 
 
 def _privacy(state: Session) -> None:
     c = state.configuration
-    risk = designs.risk_in_words(c.epsilon_value, state.delta)
+    risk = designs.risk_in_words(c.epsilon_value, state.setting.delta)
     _line("pages/design.py", SET, f"Epsilon: {c.epsilon}", wording.capital(risk))
 
 
-def _mechanism(state: Session, design: Setting | None) -> None:
+def _mechanism(state: Session, design: Setting) -> None:
     """The mechanism, and how far it is from the best."""
-    name, gap, gap_mark = state.chosen, "Minimum: unknown", UNSET
+    name, gap, gap_mark = state.setting.chosen, "Minimum: unknown", UNSET
     title = library.spec(name).title
     try:
-        if design is None or design.asked is None:
+        if not design.has_questions:
             mark, detail, why = UNSET, "needs data and a workload", "Needs a mechanism"
         elif (mechanism := state.setting.priced(name)) is None:
             running = work.fit(state, name).running is not None

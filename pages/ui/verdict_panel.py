@@ -28,7 +28,7 @@ def judged(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
     design = state.setting
     if analysis.too_many_types(design.workload):
         return None
-    key = ("judged", mechanism.digest, design.certificate_key(design.case), design.naming, design.people_digest)
+    key = ("judged", mechanism.digest, design.certificate_key(design.case), design.naming, design.people.digest)
     quick = mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES
     return layout.once_known(state, key, "judging the answers", quick, lambda cancel: design.answered(mechanism))
 
@@ -83,7 +83,7 @@ def _alone(state: Session) -> list[str]:
     def find(cancel: Cancel) -> list[float]:
         return [analysis.alone(asked, line, design.epsilon, design.counts, case, cancel) for line in asked.lines]
 
-    key = ("alone", design.certificate_key(design.case), design.people_digest)
+    key = ("alone", design.certificate_key(design.case), design.people.digest)
     found = ask(state, key, "working out what each question costs alone", False, find)
     return nothing if found is None else [f"± {wording.significant(x)}" if x == x else "" for x in found]
 
@@ -139,7 +139,7 @@ def _what_helps(state: Session, mechanism: Mechanism) -> None:
 def _epsilon_needed(state: Session) -> str | None:
     """The epsilon that “Solve for” finds for the mechanism of the design; None while that is not known. What has to be fitted for it
     is left to “Solve for”."""
-    design, name = state.setting, state.chosen
+    design, name = state.setting, state.setting.chosen
     task = work.plan(state, None, float(design.users), design.alpha, design.case, name)
     found = task.result
     if found is None and not library.spec(name).fitted:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ldp_core.data.tables import build_domain
 from ldp_core.designs import load_configuration
-from ldp_core.designs.design import chosen_targets
+from ldp_core.designs.inputs import chosen_targets
 from ldp_core.workloads import over_attributes
 
 SMALL = 300

@@ -188,7 +188,9 @@ def test_columns_that_no_question_uses_cost_nothing(region):
     loaded = load(export(setting.configuration, {}, made)).mechanism
     assert loaded.drawn.strategy == pytest.approx(made.drawn.strategy, abs=0)
     assert np.array_equal(loaded.classes, made.classes)
-    assert setting.prove("worst_case").certificate.variance <= setting.profile(made).max() * (1 + 1e-9)
+    assert setting.prove("worst_case").certificate.variance <= setting.profiled(made, setting.workload).max() * (
+        1 + 1e-9
+    )
 
 
 def test_designs_of_earlier_files_keep_all_types():

@@ -111,7 +111,7 @@ def test_markup_is_shown_literally(app):
     app.enter("text_input", "declare-name", "<i>it</i> :smile: $y$").enter(
         "text_area", "declare-categories", "\n".join(MARKUP)
     )
-    assert app.session.design().labels == tuple(MARKUP)
+    assert app.session.setting.labels == tuple(MARKUP)
     app.go("design").enter("selectbox", "mechanism", "randomized_response")
     app.go("simulate").press("run").finish()
     seen = 0

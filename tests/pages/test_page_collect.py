@@ -33,7 +33,7 @@ def collect(ages):
 def reports(app, seed=0, **columns):
     """A CSV file of reports of everybody, drawn by the mechanism itself, and what `aggregate` makes of them."""
     mechanism = app.session.setting.mechanism(app.configuration.mechanism.name)
-    counts = app.session.design().counts
+    counts = app.session.setting.counts
     values = np.repeat(np.arange(len(counts)), counts)
     raw = mechanism.privatize(values, np.random.default_rng(seed))
     texts = [" ".join(map(str, row)) for row in raw.reshape(len(values), -1).tolist()]
@@ -70,7 +70,7 @@ def subject(app):
 def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(another, collect):
     app = another().go("collect")
     assert "needs a domain" in app.words
-    design, session = collect.session.design(), collect.session
+    design, session = collect.session.setting, collect.session
     content = work.kit(session, session.setting.mechanism("subset_selection")).get(True)
     app.enter("segmented_control", "collect-whose", "The design of a kit")
     (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]
@@ -81,7 +81,7 @@ def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(anothe
     count(app, ("monday.csv", csv))
     assert f"Reports counted {USERS:,}" in app.words
     assert np.array_equal(held(app).reports.data, raw.data)
-    assert app.session.design() is None
+    assert not app.session.setting.has_domain
     assert design.users == USERS
     assert app.session.touched
     assert not app.has("button", "simulated")  # of people that are not here

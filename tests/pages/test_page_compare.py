@@ -55,7 +55,7 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
         "Over domain size",
     ]
     assert len(compared.charts) == 1
-    design = compared.session.design()
+    design = compared.session.setting
     mechanism = mechanisms.create(TITLES[compared.costs.index[0]], epsilon=1.0, workload=design.workload)
     assert compared.open("compare-tabs", "Over epsilon").has("button", "sweep-epsilon")
     worst = mechanism.query_contributions(design.workload, np.arange(25)).variances.max(axis=1)  # of the worst type
@@ -78,7 +78,7 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
         for title, row in app.costs.iterrows():
             mechanism = mechanisms.create(TITLES[title], epsilon=1.0, workload=workload)
             profile = mechanism.variance_profile(workload)
-            shares = session.design().counts / 500
+            shares = session.setting.counts / 500
             variance = {"worst_case": profile.max(), "average": profile.mean(), "people": shares @ profile}[case]
             assert np.ceil(row["users_needed"] - 1e-9) == np.ceil(variance / (8 * alpha) - 1e-9)
             assert row["gap"] == frames.gap(variance / (8 * alpha), max(limits.values()))

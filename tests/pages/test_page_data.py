@@ -26,34 +26,34 @@ def test_csv_upload_offers_its_first_column(app):
     assert "Left out 1" in app.words
     assert "First of 6 rows, 2 columns." in app.words
     app.enter("multiselect", "data-columns", ["colour"])
-    assert app.session.design().labels == ("blue", "green", "red")
-    assert app.session.design().counts.tolist() == [1, 1, 3]
+    assert app.session.setting.labels == ("blue", "green", "red")
+    assert app.session.setting.counts.tolist() == [1, 1, 3]
 
 
 def test_own_edges_and_values_beyond_them(app):
     numbers(app).enter("number_input", "data-bins", 3).enter("selectbox", "data-method", "own_edges")
     assert not app.errors
-    assert app.session.design().domain.size == 3  # it starts with the bins there are
+    assert app.session.setting.domain.size == 3  # it starts with the bins there are
     app.enter("text_input", "data-edges", "25")
     assert "at least two" in app.errors[0]
     app.enter("text_input", "data-edges", "25; 45; 55")
     assert "outside" in app.errors[0]
-    assert app.session.design().domain.size == 3  # the design keeps its bins while the edges do not work
+    assert app.session.setting.domain.size == 3  # the design keeps its bins while the edges do not work
     app.enter("selectbox", "data-outside", "clamp")
     assert not app.errors
-    assert app.session.design().counts.tolist() == [3, 2]
+    assert app.session.setting.counts.tolist() == [3, 2]
     assert "2 of 6 users have a value of age outside the domain and were moved to the nearest end." in app.words
 
 
 def test_declared_range_has_the_expected_users_and_shape(app):
     app.go("data").declare("0", "100", 10, users="2,000")
-    design = app.session.design()
+    design = app.session.setting
     assert (design.users, design.domain.size, design.on_data) == (2000, 10, False)
     assert set(design.counts) == {200}
     assert "No data is loaded: this is the population you expect." in app.words
     app.enter("selectbox", "declare-shape", "zipf")
-    assert app.session.design().counts[0] > 2 * app.session.design().counts[3]
-    assert app.session.design().users == 2000
+    assert app.session.setting.counts[0] > 2 * app.session.setting.counts[3]
+    assert app.session.setting.users == 2000
 
 
 def test_declared_people_around_a_centre_and_drawn_at_random(app):
@@ -61,18 +61,18 @@ def test_declared_people_around_a_centre_and_drawn_at_random(app):
     app.enter("selectbox", "declare-shape", "cauchy")
     assert app.at.text_input(key="declare-centre").value == "0.4"
     app.enter("text_input", "declare-centre", "0.75")
-    design = app.session.design()
+    design = app.session.setting
     assert (design.users, design.counts.argmax()) == (2000, 7)
     app.enter("text_input", "declare-centre", "1.5")
     assert "1.5 should be less than 1" in app.words
     assert app.configuration.population.centre == 0.75
 
     app.enter("selectbox", "declare-shape", "dirichlet")
-    first = app.session.design().counts
+    first = app.session.setting.counts
     app.enter("text_input", "declare-draw", "1")
-    assert list(app.session.design().counts) != list(first)
+    assert list(app.session.setting.counts) != list(first)
     app.enter("text_input", "declare-concentration", "1000")
-    assert app.session.design().counts.min() > 150
+    assert app.session.setting.counts.min() > 150
     assert app.configuration.population.parameters == {"concentration": 1000.0, "draw": 1}
     app.enter("selectbox", "declare-shape", "bell")
     assert app.configuration.population.parameters == {}
@@ -84,7 +84,7 @@ def test_expected_users_do_not_touch_the_data_at_hand(ages):
     ages.go("data").enter("segmented_control", "data-source", "declared").enter("text_input", "declare-users", "77")
     assert ages.configuration == before
     ages.enter("text_input", "declare-name", "answer").enter("text_area", "declare-categories", "yes\nno")
-    assert ages.session.design().users == 77
+    assert ages.session.setting.users == 77
 
 
 def test_refused_numbers_of_users_keep_entry_and_design(app):
@@ -93,7 +93,7 @@ def test_refused_numbers_of_users_keep_entry_and_design(app):
         app.enter("text_input", "declare-users", entry)
         assert len(app.errors) == 1
         assert app.at.text_input(key="declare-users").value == entry
-        assert app.session.design().users == 500
+        assert app.session.setting.users == 500
 
 
 def test_ranges_that_make_no_sense_are_drafts(ages):
@@ -108,7 +108,7 @@ def test_spellings_of_one_value_are_pointed_out_and_merged_by_one_button(app):
     before = app.configuration
     assert 'smokes: "No", "no" and "Yes", "yes" look alike.' in app.words
     app.press("data-merge-0")
-    assert app.session.design().domain.attributes[0].values == ("No", "yes")
+    assert app.session.setting.domain.attributes[0].values == ("No", "yes")
     assert app.session.tally.users == 5
     assert not app.has("button", "data-merge-0")
     assert app.press("undo").configuration == before
@@ -149,7 +149,7 @@ def test_amounts_that_are_too_many_for_categories_are_numbers_at_one_press(app):
     assert "3,000 distinct values in price" in app.errors[0]
     assert '"$1,000.50" in price counts as a text; it could be the number 1000.5 with the unit $.' in app.words
     app.press("data-reading-0-0-0")
-    assert (app.errors, app.session.design().domain.attributes[0].unit) == ([], "$")
+    assert (app.errors, app.session.setting.domain.attributes[0].unit) == ([], "$")
 
 
 def test_an_order_that_is_not_known_is_said_beside_yes_and_opens_the_table_that_puts_it_right(app):
@@ -178,7 +178,7 @@ def test_codes_for_no_answer_are_named_and_missing_at_one_press(app):
     assert "999 in age (8 users): a number so far from all others may be a code for no answer." in app.words
     assert "lie far from all others" not in app.words
     app.press("data-reading-0-0-0")
-    attribute = app.session.design().domain.attributes[0]
+    attribute = app.session.setting.domain.attributes[0]
     assert (app.session.tally.dropped, attribute.no_answer) == (8, (999,))
     assert attribute.edges[-1] < 85
     assert "999 in age (8 users), counted as missing." in app.words

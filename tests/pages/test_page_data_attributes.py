@@ -35,11 +35,11 @@ def columns(app, *names):
 
 def test_several_columns_make_a_joint_domain(people):
     columns(people, "age", "sex", "country")
-    design = people.session.design()
+    design = people.session.setting
     assert design.domain.shape == (30, 2, 3)
     assert design.counts.sum() == ROWS
     assert "180 types = 30 age × 2 sex × 3 country." in people.words
-    assert people.session.design().workload.num_queries == 30 * 2 + 30 * 3 + 2 * 3
+    assert people.session.setting.workload.num_queries == 30 * 2 + 30 * 3 + 2 * 3
     assert len(people.charts) == 2
     table = design.counts.reshape(design.domain.shape)
     assert table.sum(axis=(0, 2)).tolist() == PEOPLE["sex"].value_counts().sort_index().tolist()
@@ -48,20 +48,20 @@ def test_several_columns_make_a_joint_domain(people):
 def test_dates_by_month_and_week(people):
     columns(people, "joined")
     assert people.configuration.data.recipes[0].kind == "date"
-    assert people.session.design().domain.shape == (3,)
+    assert people.session.setting.domain.shape == (3,)
     people.enter("selectbox", "data-unit", "week")
-    assert people.session.design().domain.size > 8
+    assert people.session.setting.domain.size > 8
     people.enter("text_input", "data-last", "2026-W30")
-    assert people.session.design().domain.attributes[0].labels[-1] == "2026-W30"
+    assert people.session.setting.domain.attributes[0].labels[-1] == "2026-W30"
     people.enter("text_input", "data-last", "last year")
     assert people.errors
-    assert people.session.design().domain.attributes[0].labels[-1] == "2026-W30"
+    assert people.session.setting.domain.attributes[0].labels[-1] == "2026-W30"
 
 
 def test_a_table_of_counts(app):
     app.upload("counts.csv", b"colour,people\nred,400\nblue,250\ngreen,0\n")
     assert "Each row stands for as many people as people says" in app.words
-    design = app.session.design()
+    design = app.session.setting
     assert dict(zip(design.labels, design.counts.tolist(), strict=True)) == {"blue": 250, "green": 0, "red": 400}
     assert app.configuration.population.users == 650
     offered = [label for label in app.at.selectbox(key="data-counts").options if label != "one person"]
@@ -94,13 +94,13 @@ def database(request, tmp_path):
 def test_an_uploaded_database_is_read_by_one_select(app, another, database):
     app.upload(*database)
     assert "Tables: people." in app.words
-    assert app.session.design() is None
+    assert not app.session.setting.has_domain
     asked = "SELECT sex, count(*) AS many FROM people GROUP BY sex ORDER BY sex"
     app.enter("text_area", "given-query", asked).press("given-run").finish()
     assert not app.has("button", "given-run")
-    assert app.session.design().users == 2
+    assert app.session.setting.users == 2
     app.enter("selectbox", "data-counts", "many")
-    assert app.session.design().counts.tolist() == [200, 400]
+    assert app.session.setting.counts.tolist() == [200, 400]
     before = app.configuration
     assert before.data.query == asked
     app.enter("text_area", "read-query", "DROP TABLE people").press("read-run").finish()
@@ -112,7 +112,7 @@ def test_an_uploaded_database_is_read_by_one_select(app, another, database):
     saved = app.configuration.to_json()
     other = another().load(saved, "configuration.json").upload(*database)
     assert other.configuration.data == before.data
-    assert other.session.design().counts.tolist() == [200, 400]
+    assert other.session.setting.counts.tolist() == [200, 400]
 
 
 def test_a_query_can_be_cancelled_and_blocks_nobody(app, another, database, busy, monkeypatch):
@@ -121,7 +121,7 @@ def test_a_query_can_be_cancelled_and_blocks_nobody(app, another, database, busy
     app.upload(*database).enter("text_area", "given-query", "SELECT * FROM people").press("given-run")
     assert app.has("button", "look-cancel")
     assert app.configuration == before
-    assert another().sample().session.design().users == 3000
+    assert another().sample().session.setting.users == 3000
     app.go("workload").go("data").press("look-cancel")
     assert app.errors == ["Reading was cancelled. What you had set up is unchanged."]
     assert app.configuration == before
@@ -142,5 +142,5 @@ def test_a_design_that_waits_for_its_table_takes_it_while_another_is_being_decla
     other.enter("segmented_control", "data-source", "declared").enter("text_input", "declare-name", "answer")
     assert "not described yet" in other.words
     other.upload("people.csv", csv())
-    assert other.session.design().on_data
-    assert other.session.design().users == ROWS
+    assert other.session.setting.on_data
+    assert other.session.setting.users == ROWS

@@ -70,14 +70,14 @@ def test_categories_are_merged_and_renamed(countries):
     table = Table(countries)
     first = {table.row("France"): {"category": "other countries"}}
     table.edit(edited_rows=first)
-    assert set(countries.session.design().labels) == {"other countries", "Malta", "Spain"}
+    assert set(countries.session.setting.labels) == {"other countries", "Malta", "Spain"}
     assert table.stays
     table.edit(edited_rows={**first, table.row("Malta"): {"category": "other countries"}})
-    assert set(countries.session.design().labels) == {"other countries", "Spain"}
+    assert set(countries.session.setting.labels) == {"other countries", "Spain"}
     assert "edited by hand" in countries.words
-    assert countries.session.design().domain.attributes[0].origin == "data"
+    assert countries.session.setting.domain.attributes[0].origin == "data"
     countries.press("data-reread")
-    assert set(countries.session.design().labels) == {"France", "Malta", "Spain"}
+    assert set(countries.session.setting.labels) == {"France", "Malta", "Spain"}
 
 
 def test_a_table_of_edges_stays_while_it_is_edited(ages):
@@ -90,7 +90,7 @@ def test_a_table_of_edges_stays_while_it_is_edited(ages):
     assert edges(ages) == (18, 21, 30, 60, 77)
     table.edit(edited_rows={2: {"edge": 60}}, added_rows=[{"edge": 21}], deleted_rows=[1])
     assert edges(ages) == (18, 21, 60, 77)
-    assert ages.session.design().counts.tolist() == [
+    assert ages.session.setting.counts.tolist() == [
         int(PEOPLE["age"].between(low, high).sum()) for low, high in ((18, 20), (21, 59), (60, 77))
     ]
     assert table.stays
@@ -134,7 +134,7 @@ def test_a_table_stays_while_a_large_file_is_counted_again(app, monkeypatch, req
     while jobs().active(app.session.id):
         time.sleep(0.02)
     table.edit(edited_rows=both)  # with every run the browser sends them all again
-    assert set(app.session.design().labels) == {"islands", "Spain"}
+    assert set(app.session.setting.labels) == {"islands", "Spain"}
     assert table.stays
 
 
@@ -142,5 +142,5 @@ def test_types_are_declared_public_as_they_were_edited(countries):
     table = Table(countries)
     table.edit(edited_rows={table.row("France"): {"category": "islands"}, table.row("Malta"): {"category": "islands"}})
     countries.press("data-declare")
-    assert set(countries.session.design().labels) == {"islands", "Spain"}
-    assert countries.session.design().domain.attributes[0].origin == "declared"
+    assert set(countries.session.setting.labels) == {"islands", "Spain"}
+    assert countries.session.setting.domain.attributes[0].origin == "declared"

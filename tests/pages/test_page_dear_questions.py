@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain
-from ldp_core.designs import Configuration, Population, WorkloadRecipe, design
+from ldp_core.designs import Configuration, Population, WorkloadRecipe, inputs
 from ldp_core.workloads import (
     ON_TYPES,
     KWayMarginalsPart,
@@ -15,7 +15,6 @@ from ldp_core.workloads import (
     PredicatesPart,
     TypesPart,
 )
-from pages.ui.session import state as session_state
 
 PAGES = ["workload", "design", "compare", "bounds", "simulate", "export"]
 
@@ -68,10 +67,9 @@ def test_what_no_server_should_work_out_is_refused_unbuilt(app, never_built):
 
 
 def test_once_asked_for_they_are_worked_out_beside_the_page(app, monkeypatch):
-    monkeypatch.setattr(design, "QUICK_SECONDS", 0.0)
-    monkeypatch.setattr(session_state, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(inputs, "QUICK_SECONDS", 0.0)
     app.load(design_of(3, KWayMarginalsPart(k=2)))
-    assert app.session.design().asked is None
+    assert not app.session.setting.has_questions
     app.go("workload").press("questions").finish()
     assert app.workload.num_queries == 12
     assert not app.has("button", "questions")

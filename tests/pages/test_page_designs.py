@@ -41,7 +41,7 @@ def test_save_works_where_nothing_can_be_worked_out(app, another):
         exchange.export(app.session)
     saved = exchange.to_save(app.session)
     assert "power of two" in json.loads(zipfile.ZipFile(io.BytesIO(saved)).read("outcome.json"))["not_worked_out"]
-    assert another().load(saved).configuration == app.session.settled
+    assert another().load(saved).configuration == app.session.setting.settled
 
 
 def test_start_continues_with_a_design_and_says_what_replaces_it(ages):
@@ -73,7 +73,7 @@ def test_a_file_that_is_loaded_leaves_a_named_design_in_the_list(ages, another):
     other = another().sample("commutes.csv")
     ages.load(exchange.to_save(other.session))
     assert ages.at.title[0].value == "Design"
-    assert (ages.session.saved.name, ages.configuration) == ("", other.session.settled)
+    assert (ages.session.saved.name, ages.configuration) == ("", other.session.setting.settled)
     assert [(one.name, one.configuration) for one in ages.session.saved.designs] == [("mine", before)]
 
 
@@ -131,7 +131,7 @@ def test_each_design_has_its_own_table_and_what_was_worked_out(app):
     assert found is not None
     app.session.switch("rows")
     app.go("data")
-    assert app.session.design().counts.tolist() == [3, 1] or app.session.design().counts.tolist() == [1, 3]
+    assert app.session.setting.counts.tolist() == [3, 1] or app.session.setting.counts.tolist() == [1, 3]
     app.press("design-show-1")
     assert app.session.setting.fitted("optimized") is found
     assert app.session.tally.users == 3000
@@ -149,7 +149,7 @@ def test_deleting_can_be_taken_back(ages):
     ages.press("design-delete")
     assert ages.session.saved.empty
     ages.press("design-back")
-    assert (ages.session.saved.name, ages.session.design().users) == (first, 3000)
+    assert (ages.session.saved.name, ages.session.setting.users) == (first, 3000)
 
 
 def test_the_list_has_an_end(ages):

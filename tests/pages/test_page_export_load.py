@@ -175,13 +175,13 @@ def test_uploaded_rows_are_asked_for_and_fit_back_in(app, another):
     assert "The data itself is not in the file" in other.words
     assert "file not loaded" in other.words
     assert "for people spread evenly" in other.words
-    assert set(other.session.design().counts) == {1, 2}
-    assert not other.session.design().on_data
+    assert set(other.session.setting.counts) == {1, 2}
+    assert not other.session.setting.on_data
     before = other.configuration
     other.upload("rows.csv", rows)
     assert other.configuration == before  # not the first column of the file: the one the design is about
-    assert other.session.design().counts.tolist() == app.session.design().counts.tolist()
-    assert other.session.design().on_data
+    assert other.session.setting.counts.tolist() == app.session.setting.counts.tolist()
+    assert other.session.setting.on_data
 
 
 EDITED = [

@@ -97,7 +97,7 @@ def told(request, another):
 def made(name, app):
     app.go("guide").load(DESIGNS[name].model_dump(mode="json"))
     app.go("design").finish()
-    if app.session.setting.unfitted([app.session.chosen]):
+    if app.session.setting.unfitted([app.session.setting.chosen]):
         app.press("optimise").finish()
     app.finish()
     app.session.setting.prove(app.session.setting.case)
@@ -150,7 +150,7 @@ def walk(app, found):
     for page in ("design", "compare", "bounds", "simulate", "export", "collect"):
         app.go(page).finish()
         assert found.gap in side(app), page
-        title = library.spec(app.session.chosen).title  # there is no room for more
+        title = library.spec(app.session.setting.chosen).title  # there is no room for more
         help = next(link.proto.help for link in app.at.get("page_link") if link.proto.label.startswith(title))
         assert f"{found.needed} user" in flat(help.replace("\\", "")), page
         assert found.target in flat(help.replace("\\", "")), page
@@ -237,7 +237,7 @@ def test_who_opens_it_sees_the_same(told, another):
     app, found = told
     other = another()
     other.go("guide").load(exchange.export(app.session)).finish()
-    if other.session.setting.unfitted([other.session.chosen]):  # a closed form has no file
+    if other.session.setting.unfitted([other.session.setting.chosen]):  # a closed form has no file
         other.go("design").press("optimise").finish()
     other.session.setting.prove(other.session.setting.case)
     assert other.configuration.targets == found.setting.settled.targets

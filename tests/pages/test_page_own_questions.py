@@ -20,11 +20,11 @@ def test_conditions_with_and_without_names(health):
     assert "At risk" in health.words
     assert health.at.text_area(key="group-0-conditions").value == text.replace("\n\n", "\n")
     truth = [sum(c for c, t in counted(health) if holds(t)) for holds in (first, second, third)]
-    assert health.workload.answers(health.session.design().counts).tolist() == pytest.approx(truth)
+    assert health.workload.answers(health.session.setting.counts).tolist() == pytest.approx(truth)
 
 
 def counted(app):
-    domain, counts = app.configuration.domain, app.session.design().counts
+    domain, counts = app.configuration.domain, app.session.setting.counts
     return list(zip(counts, domain.decode(np.arange(domain.size)).to_dict("records"), strict=True))
 
 

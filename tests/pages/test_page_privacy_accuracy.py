@@ -25,7 +25,7 @@ def test_beliefs_follow_epsilon_and_the_suspicion(subset):
         subset.enter("slider", "epsilon-slider", epsilon)
         subset.enter("slider", "suspicion", suspicion)
         mechanism = library.create("subset_selection", n=25, epsilon=epsilon)
-        counts = subset.session.design().counts
+        counts = subset.session.setting.counts
         told = beliefs.exposure(mechanism, counts / counts.sum())
         risk = titled(subset, "chance (%)")
         assert trace(risk, "strongest belief %{y:.3g} of 100<extra>any")["y"] == pytest.approx(

@@ -36,7 +36,7 @@ def test_what_was_said_stays_until_it_is_enough(app):
     assert app.at.selectbox(key="given-encoding").value == "utf-8"
     app.enter("selectbox", "given-encoding", "latin-1").finish()
     assert not app.errors
-    assert app.session.design().labels == ("München", "x")
+    assert app.session.setting.labels == ("München", "x")
 
 
 def test_notes_on_reading_stay_while_the_table_is_used(app):
@@ -118,6 +118,6 @@ def test_counting_a_large_upload_can_be_cancelled_whatever_its_size(app, monkeyp
     assert app.configuration == before
     busy.set()
     app.enter("multiselect", "data-columns", ["sex", "age"]).finish()
-    assert app.session.design().domain.shape == (2, 3)
+    assert app.session.setting.domain.shape == (2, 3)
     app.press("undo")
     assert app.configuration == before

@@ -68,7 +68,7 @@ def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everythin
     data_actions.upload(state, b"age\n1\n2\n", "fewer.csv")
     later = state.source
     touched(state)  # and a step to undo
-    state.results.put("counts", state.design().counts)
+    state.results.put("counts", state.setting.counts)
     job = jobs.submit("me", "key", "", lambda job: go.wait())
     other = jobs.submit("you", "key", "", lambda job: go.wait())
 
@@ -91,7 +91,7 @@ def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everythin
     for source in (first, later):
         assert not len(source.table)
         assert not source.file.content
-    assert state.design() is None
+    assert not state.setting.has_domain
     results.put("late", 1)  # by work that ends after that
     assert results.get("counts") is results.get("late") is None
     assert not look(GONE + KEPT + 10)

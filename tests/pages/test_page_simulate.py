@@ -134,7 +134,7 @@ def test_new_people_each_trial_bring_the_chance_of_who_takes_part(ready):
         "Every trial has new people: errors and intervals are for the population that they were drawn from."
         in ready.words
     )
-    design = ready.session.design()
+    design = ready.session.setting
     below = np.cumsum(design.counts) / design.users
     who = design.users * (below * (1 - below)).sum()
     exact = variance_on_data(ready.session.setting.mechanism("subset_selection"), design.workload, design.counts) + who
@@ -153,7 +153,7 @@ def test_the_prior_of_the_posterior_mean_is_chosen_and_said(ready):
     known = published(ready)
     ready.enter("toggle", "prior", True)
     assert "This prior needs earlier counts: a number of 0 or more for each of the 25 types" in ready.words
-    counts = ready.session.design().counts
+    counts = ready.session.setting.counts
     ready.enter("text_area", "prior-histogram", " ".join(map(str, 300 * counts))).press("run").finish()
     assert "Prior of the posterior mean: Jeffreys (½ for every type), and your earlier counts." in ready.words
     # Nearly a million earlier people say more than 3,000 reports: the answers are nearly those of the histogram.

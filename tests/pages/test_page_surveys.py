@@ -51,7 +51,7 @@ def test_every_page_opens_for_a_survey(app):
     for page in PAGES:
         app.go(page)
         said = app.words
-        assert str(app.session.design().domain.size) not in said.replace(",", ""), page
+        assert str(app.session.setting.domain.size) not in said.replace(",", ""), page
         assert "e+3" not in said, page
 
 

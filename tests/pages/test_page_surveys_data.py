@@ -47,7 +47,7 @@ def odd_table(rows=2_500):
 
 
 def test_the_joint_domain_is_a_fact_and_pictures_come_from_tables(lives):
-    assert isinstance(lives.session.design().people, Records)
+    assert isinstance(lives.session.setting.people, Records)
     said = lives.words
     assert "More types than people: ask about a few columns at a time" in said
     assert lives.metric("Types (n)") == "1.45 × 10⁹"
@@ -60,7 +60,7 @@ def test_the_joint_domain_is_a_fact_and_pictures_come_from_tables(lives):
     lives.enter("selectbox", "data-attribute", 2).enter("selectbox", "data-across", "health")
     frame = sample_table(LIVES)
     bars, cells = lives.charts
-    labels = lives.session.design().domain.attributes[2].labels
+    labels = lives.session.setting.domain.attributes[2].labels
     assert bars["data"][0]["y"] == frame["education"].value_counts().reindex(labels).tolist()
     counted = pd.crosstab(frame["health"], frame["education"])
     counted = counted.reindex(index=cells["data"][0]["y"], columns=cells["data"][0]["x"])
@@ -139,7 +139,7 @@ def test_all_columns_at_one_press_keep_everybody(app):
     app.press("data-all")
     names = [recipe.column for recipe in app.configuration.data.recipes]
     assert names == [*(f"answer {i}" for i in range(9)), "gaps"]
-    design = app.session.design()
+    design = app.session.setting
     assert design.users == len(frame)
     assert isinstance(design.people, Records)
     said = app.words
@@ -166,7 +166,7 @@ def test_numbers_far_from_all_others_do_not_take_most_bins(app):
     upload(app, frame)
     assert "at least 98 % of users are in only 3 of its 32 bins" in app.words
     app.press("data-reading-0-0-0")
-    attribute = app.session.design().domain.attributes[0]
+    attribute = app.session.setting.domain.attributes[0]
     assert (attribute.low, attribute.high, attribute.origin) == (18, 90, "data")
     assert not app.has("button", "data-reading-0-0-0")
     for sentence in (
@@ -176,5 +176,5 @@ def test_numbers_far_from_all_others_do_not_take_most_bins(app):
         assert sentence in app.words
     app.press("undo").press("data-all")
     assert "Bins of age go from 18 to 90; 1 user with a value beyond counts in the end bins." in app.words
-    assert app.session.design().domain.attributes[0] == attribute
+    assert app.session.setting.domain.attributes[0] == attribute
     assert not app.has("button", "data-reading-0-0-0")

@@ -12,7 +12,7 @@ from typing import Any
 from ldp_core import analysis, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.deploy.kit import package
-from ldp_core.designs import Setting, choices, ready
+from ldp_core.designs import Setting, ready
 from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.mechanisms import ExplicitMechanism, strategy_files
 from ldp_core.mechanisms.base import Audit, Mechanism
@@ -39,7 +39,7 @@ def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, An
     result = _audited(mechanism, mechanism.audit(), setting.labels, setting.chosen) | {
         "claimed_epsilon": setting.epsilon
     }
-    if reason := choices.too_expensive(mechanism.name, setting.workload, setting.epsilon):
+    if reason := setting.too_expensive(mechanism.name):
         return result | {"missing": reason}
     return result | _judged(setting, mechanism, setting.case, stop)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from ldp_core import library
 from ldp_core.deploy.commands import files, terminal
-from ldp_core.designs import Bundle, Setting, ready
+from ldp_core.designs import Bundle, Setting, proof_files, ready
 from ldp_core.designs.standalone import adopt
 from ldp_core.mechanisms.base import Mechanism
 
@@ -44,7 +44,7 @@ def opened(
         terminal.say(note)
     if bundle.certificate is not None:
         try:
-            setting.adopt(bundle.certificate)
+            proof_files.adopt(setting, bundle.certificate)
         except ValueError as error:
             terminal.say(str(error))
     return bundle, setting

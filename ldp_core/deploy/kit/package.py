@@ -18,7 +18,7 @@ from ldp_core import analysis, library
 from ldp_core.deploy.kit import devices, readme, review, signing, vectors
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.report import report
-from ldp_core.designs import Configuration, bundle, choices, disclosure, guarantee, strict_json
+from ldp_core.designs import Configuration, bundle, choices, disclosure, guarantee, proof_files, strict_json
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms import Mechanism
@@ -177,7 +177,7 @@ def certificate_of(setting: Setting, before: bool = False) -> Written | None:
     -------
     The proof as files; None where there is none.
     """
-    return None if setting.chosen_mechanism.delta > 0 else setting.written(setting.case, before)
+    return None if setting.chosen_mechanism.delta > 0 else proof_files.written(setting, setting.case, before)
 
 
 def device_size(kit: bytes) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ldp_core.designs import proof_files
 from ldp_core.limits import UNASKED_TYPES
 from pages.ui import layout, proving
 from pages.ui.session.state import Session
@@ -15,7 +16,7 @@ def controls(state: Session) -> None:
     proving.controls(state, case)
     if state.setting.proof(case) is None or state.setting.working_types > UNASKED_TYPES // 2:
         return
-    if (files := state.setting.written(case)) is not None:
+    if (files := proof_files.written(state.setting, case)) is not None:
         layout.download(
             "Download the proof (zip)",
             files.zipped,

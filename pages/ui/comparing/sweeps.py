@@ -96,8 +96,8 @@ def _sentence(state: Session, frame: pd.DataFrame, over: str) -> str:
     ]
     if not parts:
         return "Bounds come first, mechanisms follow."
-    without = sorted(set(frame[over]) - set(frame.loc[frame["name"] == state.chosen, over]))
-    title = plain(library.spec(state.chosen).title)
+    without = sorted(set(frame[over]) - set(frame.loc[frame["name"] == state.setting.chosen, over]))
+    title = plain(library.spec(state.setting.chosen).title)
     missing = (
         f" **{title}, the mechanism of this design, is missing at {_in_words(over, without)}.**" if without else ""
     )
@@ -114,7 +114,7 @@ def _chart(state: Session, frame: pd.DataFrame, over: str, look: charts.Theme) -
 
 def _theorems(state: Session, frame: pd.DataFrame) -> pd.DataFrame:
     """The papers' theorems over the same range of epsilon; Theorem 5.1 follows from the averages of the design's own mechanism."""
-    own = frame[frame["name"] == state.setting.named(state.chosen)]
+    own = frame[frame["name"] == state.setting.named(state.setting.chosen)]
     averages = dict(zip(own["epsilon"], own["average_variance"], strict=True))
     at = frame["epsilon"].unique() if len(frame) else np.zeros(0)
     between = np.geomspace(at.min(), at.max(), trade_off.CURVE_POINTS) if len(at) > 1 else at

@@ -271,8 +271,8 @@ def _in_a_survey(state: Session, source: Source, name: str, counts: str | None) 
 
 def unused_columns(state: Session) -> None:
     """The sentence and the button; nothing where every column is used, or the data on screen is not the design's."""
-    design = state.design()
-    if design is None or state.draft is not None or not (names := design.unused_columns):
+    design = state.setting
+    if state.draft is not None or not (names := design.unused_columns):
         return
     times = math.prod(a.size for a in design.domain.attributes if a.name in names)
     with st.container(horizontal=True, vertical_alignment="center", key="unused-columns"):
@@ -289,8 +289,8 @@ def unused_columns(state: Session) -> None:
 
 def coarse_bins(state: Session) -> None:
     """For each column that is averaged or added up what its bins may add, where that is more than a tenth of the target, and a button with finer ones."""
-    design = state.design()
-    if design is None or design.asked is None or state.draft is not None:
+    design = state.setting
+    if not design.has_questions or state.draft is not None:
         return
     axes = {axis.name: axis for axis in design.answers.axes}
     wanted = {

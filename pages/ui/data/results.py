@@ -74,7 +74,7 @@ FEW = 0.001
 def _per_cell(row: DeltaGenerator, design: Setting) -> None:
     """Users per cell of the largest table that the questions are about: of all types, or of a few attributes."""
     shape, noise = design.domain.shape, "With few people per {}, every count is mostly noise."
-    asked = None if design.asked is None else tables_asked(design.asked, shape)
+    asked = tables_asked(design.workload, shape) if design.has_questions else None
     if asked is None or len(asked.largest) == len(shape):
         average = design.users / design.domain.size
         shown = wording.significant(average) if average >= FEW else f"under {FEW:g}"
@@ -90,9 +90,9 @@ def _per_cell(row: DeltaGenerator, design: Setting) -> None:
 
 def _warnings(design: Setting) -> list[str]:
     """Warnings about choices that are impossible or work badly."""
-    if design.asked is None and design.misfit:
+    if design.misfit:
         return [f"The questions cannot be asked: {design.misfit}"]
-    if design.asked is not None and (survey := design.asked.survey) is not None:
+    if design.has_questions and (survey := design.workload.survey) is not None:
         largest = tables_asked(survey, design.domain.shape).largest
         return tables.table_warnings(design.domain, design.users, largest)
     if design.people.by_type is None:
@@ -103,7 +103,8 @@ def _warnings(design: Setting) -> list[str]:
 def _within_reach(design: Setting) -> tuple[int, str]:
     """Most types that the chosen mechanisms can be fitted to, and which these are."""
     chosen = [library.spec(name) for name in design.side_by_side]
-    out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.asked)]
+    workload = design.workload if design.has_questions else None
+    out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, workload)]
     if not out:
         return design.domain.size, ""
     most = min(most_types(s.continuous) for s in out)

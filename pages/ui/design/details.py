@@ -54,7 +54,10 @@ def unfitted(state: Session, case: str) -> None:
         )
     if fit.error:
         st.error(plain(fit.error))
-    for warning in (state.setting.outgrows_a_kit(name), None if fit.running is not None else state.crowded([name])):
+    for warning in (
+        state.setting.outgrows_a_kit(name),
+        None if fit.running is not None else state.crowded([name]),
+    ):
         if warning:
             st.caption(plain(warning))
 

@@ -22,7 +22,7 @@ def draw(state: Session, mechanism: Mechanism) -> None:
         mechanism.digest,
         setting.workload.digest,
         setting.answers.norm,
-        setting.people_digest,
+        setting.people.digest,
         setting.naming,
     )
     quick = setting.workload.working_types <= AT_ONCE_TYPES

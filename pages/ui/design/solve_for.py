@@ -30,12 +30,12 @@ def draw(state: Session, case: str) -> None:
         st.caption(f"Solved for another case than the design's: {case_title(case)}.")
     # Only epsilon takes fits of its own; otherwise that of the design is used, as on every page.
     if solved == "epsilon":
-        waits = library.spec(state.chosen).fitted and not state.view.get("plan_fits", False)
+        waits = library.spec(state.setting.chosen).fitted and not state.view.get("plan_fits", False)
     else:
-        waits = bool(state.setting.unfitted([state.chosen]))
+        waits = bool(state.setting.unfitted([state.setting.chosen]))
     if waits:
         when = "at several epsilons" if solved == "epsilon" else "first"
-        st.markdown(f"**{plain(library.spec(state.chosen).title)} has to be fitted {when}.**")
+        st.markdown(f"**{plain(library.spec(state.setting.chosen).title)} has to be fitted {when}.**")
     if waits and solved == "epsilon":
         button("Fit and solve", "plan-fits", "play_arrow", lambda: state.view.update(plan_fits=True), help=LIMIT)
     work.prove_unasked(state, [case])
@@ -45,7 +45,7 @@ def draw(state: Session, case: str) -> None:
         users=None if solved == "users" else float(users),
         alpha=None if solved == "standard_error" else state.setting.alpha,
         case=case,
-        name=None if waits else state.chosen,
+        name=None if waits else state.setting.chosen,
     )
     if task.result is None and task.job is None:
         task.start()
@@ -58,7 +58,7 @@ def draw(state: Session, case: str) -> None:
         found = found.assign(standard_error=found["standard_error"].map(state.setting.in_targets))
         for row in found.to_dict("records"):
             said = plain(wording.capital(planning.in_words(row, state.setting.error_in_words)))
-            st.markdown(f"**{said}**" if row["name"] == state.chosen else said)
+            st.markdown(f"**{said}**" if row["name"] == state.setting.chosen else said)
         if found["reason"].str.startswith(planning.TIME_OVER).any():
             button("Go on", "go-on", "play_arrow", task.start, help=LIMIT)
         if solved != "epsilon":

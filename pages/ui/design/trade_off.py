@@ -31,23 +31,23 @@ def draw(state: Session, mechanism: Mechanism | None) -> None:
     """The picture of a design, and what it says. ``mechanism`` is the design's own, None while it has yet to be fitted."""
     case = state.setting.case
     classical = _best_classical(state, case)
-    lines = _lines(state, case, filter(None, dict.fromkeys((classical, state.chosen))))
+    lines = _lines(state, case, filter(None, dict.fromkeys((classical, state.setting.chosen))))
     if not lines:
         st.info("The trade-off is being computed.")
         return
     sentence = _sentence(state, case, mechanism, classical)
-    if (job := work.points_over_epsilon(state, state.chosen)) is not None:
+    if (job := work.points_over_epsilon(state, state.setting.chosen)) is not None:
         layout.live(job, lambda done, job: _filling(state, case, lines, sentence, done))
         button("Stop at these points", "cancel-points", "stop_circle", job.stop)
     else:
-        _picture(state, case, lines, [state.chosen], sentence)
+        _picture(state, case, lines, [state.setting.chosen], sentence)
 
 
 def compared(state: Session, case: str) -> None:
     """All mechanisms compared, over epsilon: closed forms as lines, and fitted mechanisms where they have been fitted."""
     names = state.setting.side_by_side
     lines = _lines(state, case, names)
-    even = _line(state, state.chosen, state.setting.even_case)
+    even = _line(state, state.setting.chosen, state.setting.even_case)
     if not lines:
         st.info("Users needed over epsilon are being computed.")
         return
@@ -64,7 +64,7 @@ def theorem_lines(state: Session, at: Sequence[float], averages: Mapping[float, 
     """The papers' theorems over epsilon: those without a mechanism, and Theorem 5.1 from the ``averages`` of the design's own, its
     average variance per user by epsilon."""
     setting = state.setting
-    pure = {} if library.spec(state.chosen).delta else averages
+    pure = {} if library.spec(state.setting.chosen).delta else averages
     return theorems.over_epsilon(setting.answers.told, setting.alpha, at, averages=pure)
 
 
@@ -76,8 +76,8 @@ def _lines(state: Session, case: str, names: Iterable[str]) -> list[pd.DataFrame
 
 def _filling(state: Session, case: str, lines: list[pd.DataFrame], sentence: str, done: float) -> None:
     """The picture while points at other epsilons are being computed."""
-    _picture(state, case, lines, [state.chosen], sentence)
-    st.progress(done, text=f"Fitting {plain(library.spec(state.chosen).title)} at other epsilons")
+    _picture(state, case, lines, [state.setting.chosen], sentence)
+    st.progress(done, text=f"Fitting {plain(library.spec(state.setting.chosen).title)} at other epsilons")
 
 
 def _bound(state: Session, case: str) -> pd.DataFrame | None:
@@ -172,7 +172,7 @@ def _picture(
     fitted = [name for name in names if library.spec(name).fitted]
     points = [part for name in fitted for part in work.known_over_epsilon(state, name, case)]
     frame = pd.concat([*lines, *points], ignore_index=True)
-    proof, own = setting.proof(case), setting.costed(state.chosen)
+    proof, own = setting.proof(case), setting.costed(state.setting.chosen)
     proved = max(setting.bounds(case).values()) if proof is not None and not (own and own.delta) else None
     about = (setting.epsilon, setting.users, fitted, proved)
     key = ("trade-off", *about, frame.to_json(), "" if broken is None else broken.to_json())
@@ -197,10 +197,10 @@ def _sentence(state: Session, case: str, mechanism: Mechanism | None, classical:
     target = plain(setting.error_in_words(1.0))
     if mechanism is not None:
         words.append(
-            f"For {target}, {case_meaning(case)}, {setting.titled(state.chosen)} needs "
+            f"For {target}, {case_meaning(case)}, {setting.titled(state.setting.chosen)} needs "
             f"**{wording.users(setting.users_needed(mechanism, case))}**"
         )
-    if classical is not None and classical != state.chosen:
+    if classical is not None and classical != state.setting.chosen:
         other = setting.costed(classical)
         if other is not None:
             needed = wording.users(setting.users_needed(other, case))

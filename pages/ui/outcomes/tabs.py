@@ -132,7 +132,7 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         return
     options = {"prior": design.posterior_prior()} if ESTIMATORS[pair[1]].credible else {}
     seed, new = simulation.seed + drawn, simulation.new_people
-    about = (mechanism.digest, design.naming, design.people_digest, np.asarray(options.get("prior", 0.0)).tolist())
+    about = (mechanism.digest, design.naming, design.people.digest, np.asarray(options.get("prior", 0.0)).tolist())
     found = layout.once_known(
         state,
         ("release", pair, seed, new, *about),

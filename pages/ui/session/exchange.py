@@ -6,7 +6,7 @@ from typing import Any
 
 from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.deploy.kit import package
-from ldp_core.designs import Configuration, certificate_file
+from ldp_core.designs import Configuration, certificate_file, proof_files
 from ldp_core.designs.bundle import LACKS_STRATEGY
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.disclosure import PEOPLE
@@ -56,8 +56,8 @@ def load(state: Session, content: bytes) -> None:
     if misfit := _check_usable(state, configuration, source):
         warnings.append(misfit)
     begin(state, configuration, source)
-    design = state.design()
-    if design is not None and design.waiting:
+    design = state.setting
+    if design.waiting:
         warnings.append(
             f"Its questions take about {wording.duration(design.price.seconds)} to work out. Ask for that on the Workload page."
         )
@@ -65,7 +65,7 @@ def load(state: Session, content: bytes) -> None:
     if (mechanism := mechanism_of(bundle)) is not None:
         warnings += _adopt(state, mechanism, bundle.outcome or {})
     elif (
-        (design := state.asked) is not None
+        design.has_questions
         and library.spec(name).fitted
         and not (design.unsearched(name, bundle.recorded_parameters) or design.fitted(name))
     ):
@@ -73,7 +73,7 @@ def load(state: Session, content: bytes) -> None:
             warnings.append(LACKS_STRATEGY)
         state.view["offer_optimise"] = design.fitted_key(name)
     state.notices = [("success", "The design was loaded.")]
-    if bundle.certificate is not None and state.asked is not None:
+    if bundle.certificate is not None and design.has_questions:
         state.notices.append(_proof(state, bundle.certificate))
     state.notices += [("warning", warning) for warning in warnings]
     state.page = ""  # what this has to say is for the page that shows the design, wherever that is opened
@@ -87,7 +87,7 @@ def _proof(state: Session, files: Written) -> tuple[str, str]:
             "The proof in the file is too large to be checked while it is loaded: run the verify.py beside it, or prove it again.",
         )
     try:
-        state.setting.adopt(files)
+        proof_files.adopt(state.setting, files)
         held = "The file holds a proof of what no mechanism can beat. It was checked here, and it holds."
         return "success", f"{held} {certificate_file.left_out(files)}".strip()
     except ValueError as error:
@@ -115,7 +115,7 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
         "it need not be what an optimiser found. Optimise again on the Design page to replace it by a result of your own."
     ]
     recorded = outcome.get("users_needed")
-    told = recorded if isinstance(recorded, dict) and state.asked is not None else {}
+    told = recorded if isinstance(recorded, dict) and state.setting.has_questions else {}
     try:
         adopted = state.setting.priced(mechanism.name) if told else None
         cases = [] if adopted is None else [case for case in told if case in state.setting.cases and case != PEOPLE]
@@ -157,10 +157,10 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
     for name in configuration.simulation.estimators:
         estimators.spec(name)
     try:
-        design = state.standing_for(History(configuration, source)).design()
+        design = state.standing_for(History(configuration, source)).setting
     except ValueError as error:
         raise ValueError(f"This design cannot be used. {error}") from None
-    if design is None or not design.misfit:
+    if not design.misfit:
         return ""
     return f"The questions {'are too many for this server' if design.expensive else 'do not fit the data'}. {design.misfit}"
 
@@ -168,9 +168,9 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
 def export(state: Session, figures: bool = False) -> bytes:
     """The current design as a zip, packed once as long as all that goes into it stays; ``figures`` as for `package.outcome_of`. ValueError with
     a sentence when something it needs is missing."""
-    design = state.asked
-    c = state.configuration if design is None else design.recorded
-    mechanism = None if design is None else design.mechanism(c.mechanism.name)
+    design = state.setting
+    c = design.recorded if design.has_questions else state.configuration
+    mechanism = design.mechanism(c.mechanism.name) if design.has_questions else None
     outcome = {} if mechanism is None else package.outcome_of(state.setting, figures)
     proof = None if mechanism is None else certificate(state)
     key = ("file", c.to_json(), mechanism and mechanism.digest, outcome, proof and proof.document)

@@ -27,12 +27,8 @@ from ldp_core.designs import (
     Results,
     Setting,
     WorkloadRecipe,
-    choices,
-    people_in,
-    questions,
-    questions_key,
+    inputs,
 )
-from ldp_core.designs.design import QUICK_SECONDS
 from ldp_core.designs.standalone import counts_column as counts_column
 from pages.ui.session import browser
 from pages.ui.session.browser import session_store
@@ -48,6 +44,9 @@ NO_ROOM = (
     "Results of this size do not all fit beside each other. When the new result is there, what was fitted or proved on this server and "
     "used longest ago is dropped."
 )
+
+SETTING_BYTES = 2**16
+"""About what a setting holds of its own."""
 
 
 @dataclass
@@ -75,8 +74,8 @@ class Session:
     worked_for: dict[str, str] = field(default_factory=dict)
     _tables: weakref.WeakSet[Source] = field(default_factory=weakref.WeakSet)
     """All tables this session has had, as long as anything holds them."""
-    _design: tuple[Configuration, Source | None, Setting | None] | None = None
-    """The design that follows from a configuration and a table, kept as long as these two stay."""
+    _shown: tuple[Configuration, Source | None, Setting] | None = None
+    """The configuration and the table on screen, and their setting."""
 
     # --- the design on screen -------------------------------------------------------------------
 
@@ -99,11 +98,6 @@ class Session:
     @draft.setter
     def draft(self, draft: Draft | None) -> None:
         self.history.draft = draft
-
-    @property
-    def settled(self) -> Configuration:
-        """The configuration with its target error as a number, where that can be worked out."""
-        return self.configuration if self.asked is None else self.asked.settled
 
     def change(self, **fields: Any) -> None:
         """Replace fields of the configuration (undoable). Raises ValueError with a sentence; then nothing has changed."""
@@ -173,51 +167,31 @@ class Session:
 
     # --- what follows from it -------------------------------------------------------------------
 
-    def design(self) -> Setting | None:
-        """The current design, None while no domain is set."""
-        if self._design is not None and self._design[0] is self.configuration and self._design[1] is self.source:
-            design = self._design[2]
-            if (
-                design is None
-                or not design.waiting
-                or self.results.get(questions_key(self.configuration, design.people)) is None
-            ):
-                return design
-        design = self._derived()
-        self._design = (self.configuration, self.source, design)
-        return design
-
-    def _derived(self) -> Setting | None:
-        c, tally, results = self.configuration, self.tally, self.results
-        if c.domain is None:
-            return None
-        people = people_in(c, c.domain, tally)
-        workload = questions(c, c.domain, people, tally is not None, results, QUICK_SECONDS)
-        return Setting(c, c.domain, people, tally is not None, *workload, results=results)
-
     @property
     def setting(self) -> Setting:
-        """The current design, which refuses what needs its questions while they are not known. ValueError while no domain is set."""
-        design = self.design()
-        if design is None:
-            raise ValueError("There is no domain yet: choose or declare data on the Data page.")
-        return design
+        """All that follows from the design on screen, the same object as long as that stays. What needs a domain or questions refuses in
+        a sentence while there are none."""
+        design = self.saved.shown
+        if self._shown is None or self._shown[0] is not design.configuration or self._shown[1] is not design.source:
+            self._shown = design.configuration, design.source, self._derived()
+        elif self._shown[2].waiting and self.results.get(self._shown[2].questions_key) is not None:
+            self._shown = *design.now, self._derived()  # the questions have been worked out
+        return self._shown[2]
 
-    @property
-    def asked(self) -> Setting | None:
-        """The current design where its questions are known."""
-        design = self.design()
-        return None if design is None or design.asked is None else design
+    def _derived(self) -> Setting:
+        """The setting of an equal design that was shown before, with all that it knows, or a new one."""
+        c, source = self.history.now
+        key = ("setting", c.digest(), source and source.id)
+        kept: Setting | None = self.results.get(key)
+        if kept is not None and kept.configuration == c and not kept.waiting:
+            return kept
+        setting = Setting.of(c, self.tally, self.results, inputs.QUICK_SECONDS)
+        self.results.put(key, setting, setting.price.bytes + SETTING_BYTES)
+        return setting
 
-    @property
-    def chosen(self) -> str:
-        """The name of the chosen mechanism with its parameters."""
-        return choices.named(self.configuration, self.configuration.mechanism.name)
-
-    @property
-    def delta(self) -> float:
-        """Delta of one report of the chosen mechanism; 0 if pure."""
-        return choices.expected_delta(self.configuration) if self.asked is None else self.asked.delta
+    def settle(self) -> None:
+        """Targets stay what they are once they have been shown: they are written down as numbers, which is no step to undo."""
+        self.history.configuration = self.setting.settled
 
     def crowded(self, names: list[str]) -> str:
         """A warning if the fits of these mechanisms cannot all be kept; else nothing."""
@@ -326,7 +300,7 @@ class Session:
             source.forget()
         self.results.close()
         self.saved.clear()
-        self._design = None
+        self._shown = None
         for held in (self.view, self.invalid, self.notices):
             held.clear()
 

@@ -30,7 +30,7 @@ _NOTHING = 0
 def own(state: Session, mechanism: Mechanism) -> Task[Kit]:
     """The current design, as devices know it. ValueError, one sentence, where no device can draw its reports."""
     made = state.setting
-    key = f"device:{mechanism.digest}:{made.configuration.digest()}:{made.people_digest}"
+    key = f"device:{mechanism.digest}:{made.configuration.digest()}:{made.people.digest}"
     return Task(state, key, "describing what devices send", lambda job: kit_of(made))
 
 

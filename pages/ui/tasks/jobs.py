@@ -184,12 +184,12 @@ def poll(draw: Callable[[], bool]) -> None:
 def features(state: Session) -> dict[str, str]:
     """The features that distinguish designs: epsilon, and digests of the questions, the domain
     ("data") and the people."""
-    c, design = state.configuration, state.design()
+    c = state.configuration
     return {
-        "epsilon": f"{c.epsilon_value:.15g}",
+        "epsilon": f"{state.setting.epsilon:.15g}",
         "questions": c.digest(["workload"]),
         "data": c.digest(["domain"]),
-        "people": "" if design is None else design.people_digest,
+        "people": state.setting.people.digest,
     }
 
 

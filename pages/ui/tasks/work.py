@@ -14,8 +14,7 @@ import pandas as pd
 
 from ldp_core import bounds, library, mechanisms, studies, workloads
 from ldp_core.deploy.kit import package
-from ldp_core.designs import choices, questions_key
-from ldp_core.designs.design import worked_out
+from ldp_core.designs import choices
 from ldp_core.designs.results import digest
 from ldp_core.designs.setting import Curve, Fit, Proof
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
@@ -34,15 +33,15 @@ PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
 def questions(state: Session) -> Task[workloads.Workload]:
     """The structure of the questions of the design, where working it out takes long."""
-    c, design = state.configuration, state.setting
+    design = state.setting
 
     def work(job: Job) -> workloads.Workload | None:
-        return worked_out(c, design.domain, design.people, design.on_data, job.cancelled)
+        return design.work_out(job.cancelled)
 
     about = (DESIGN[1:], "Workload", None, design.price.seconds)
     return Task(
         state,
-        questions_key(c, design.people),
+        design.questions_key,
         "working out the questions",
         work,
         lambda _: design.price.bytes,
@@ -84,7 +83,7 @@ def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[
 
         by_rounds = state.configuration.optimizer.max_rounds is not None
         cancel = job.cancelled if by_rounds or enough <= choices.GOOD_ENOUGH else _soon(job)
-        return setting.fit(name, follow, cancel, lambda: proved(proof, trace)[-1][1], ended, enough)
+        return setting.fit(name, follow, cancel, bound=lambda: proved(proof, trace)[-1][1], ended=ended, enough=enough)
 
     title = f"fitting {spec.title} to {setting.questions}"
     seconds = setting.fit_options(name).get("time_limit")
@@ -333,7 +332,7 @@ class _Simulated:
         design, asked = state.setting, state.configuration.simulation.estimators
         chosen = {name: mechanism for name in names if (mechanism := state.setting.mechanism(name)) is not None}
         digests = [[name, mechanism.digest] for name, mechanism in chosen.items()]
-        inputs = [digests, design.naming, design.people_digest]
+        inputs = [digests, design.naming, design.people.digest]
         if (prior := design.posterior_prior()) is not None:
             inputs.append(np.asarray(prior).tolist())
         return cls(chosen, asked, inputs)
@@ -378,7 +377,7 @@ def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False, 
     promised; the work itself says why a kit is not available."""
     c, design = state.configuration, state.setting
     outcome = package.outcome_of(design, figures)
-    key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome, mixed))
+    key = "kit:" + digest((c.digest(), mechanism.digest, design.people.digest, outcome, mixed))
 
     def work(job: Job) -> bytes:
         proof = exchange.certificate(state, at_once=False)

@@ -56,8 +56,10 @@ class Group:
 
 def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     """All groups, each in its box, and the box for another one."""
-    parts, asked = parts_of(state), design.asked
-    queries = [None] * len(parts) if asked is None else [line.told.num_queries for line in design.answers.lines]
+    parts = parts_of(state)
+    queries: list[int | None] = [None] * len(parts)
+    if design.has_questions:
+        queries = [line.told.num_queries for line in design.answers.lines]
     for i, (part, many) in enumerate(zip(parts, queries, strict=True)):
         group = Group(state, i, axes)
         with layout.controls(f"group-{i}", border=True):

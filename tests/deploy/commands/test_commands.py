@@ -124,7 +124,7 @@ def test_a_design_is_audited_as_in_the_app(shell):
     assert found["audited_epsilon"] == mechanism.audit().epsilon
     assert found["answers_the_questions"]
     assert found["gap"] == state.setting.gap(mechanism)
-    labels = [state.design().labels[one] for one in mechanism.audit().worst_pair]
+    labels = [state.setting.labels[one] for one in mechanism.audit().worst_pair]
     assert found["worst_pair_named"] == labels
     assert shell.run("audit", shell.file(HIERARCHICAL)) == 0
     assert f"Told apart best {labels[0]} and {labels[1]}" in " ".join(shell.out.split())
