@@ -115,6 +115,10 @@ class Blanket:
 @singledispatch
 def blanket(mechanism: Any) -> Blanket:
     """The blanket of ``mechanism``'s reports. ValueError, one sentence, where there is none or it is not known."""
+    if not mechanism.promised.all():
+        raise ValueError(
+            "What mixing would give is not worked out where some values are not secret: a report that says its value hides nobody among others."
+        )
     Q = mechanism.strategy
     if Q is None and (channel := mechanism.channel) is not None and math.prod(channel.shape) <= MOST_STRATEGY_ENTRIES:
         Q = np.asarray(channel @ np.eye(mechanism.n))

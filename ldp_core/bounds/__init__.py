@@ -14,6 +14,7 @@ from ldp_core.bounds.closed_form import (
 )
 from ldp_core.bounds.general.hardest_prior import worst_case
 from ldp_core.bounds.general.merged import MergedCertificate
+from ldp_core.bounds.promise import every_value_is_secret
 from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.theorems import few_users, frequency, ranges, statements
@@ -34,6 +35,7 @@ __all__ = [
     "certificate",
     "efficient_of",
     "equivalent_objective",
+    "every_value_is_secret",
     "few_users",
     "frequency",
     "large_sample",

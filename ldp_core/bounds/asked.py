@@ -11,6 +11,7 @@ import numpy as np
 from ldp_core.bounds import verify
 from ldp_core.bounds.survey_blocks import parts_of
 from ldp_core.workloads import Histogram, Survey, Workload
+from ldp_core.workloads.secret import PartlySecret
 from ldp_core.workloads.surveys import eigenvalues
 
 Document = dict[str, Any]
@@ -23,7 +24,10 @@ _MOST_ENTRIES = 2**23
 
 def about(kind: str, workload: Workload, prior: np.ndarray | None) -> About:
     """The questions, and the ``prior`` (n,) for kinds by types, as a proof of a ``kind`` is about them; ValueError where no such proof is."""
-    return WRITERS[kind](workload, prior)
+    fields, arrays = WRITERS[kind](workload, prior)
+    if not isinstance(workload, PartlySecret):
+        return fields, arrays
+    return {**fields, "promise": "secret"}, {**arrays, "secret": workload.secret.astype(float)}
 
 
 def _types(workload: Workload, prior: np.ndarray | None) -> About:

@@ -15,6 +15,7 @@ from ldp_core.bounds.general.merged import MERGED_TYPES as MOST_MERGED
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.question.search import question_certificate
+from ldp_core.bounds.secret import secret_certificate
 from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.bounds.surveys import singles
 from ldp_core.bounds.surveys.certificate import closed_form
@@ -22,7 +23,7 @@ from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
-from ldp_core.workloads import Workload
+from ldp_core.workloads import PartlySecret, Workload
 from ldp_core.workloads.problem import Kind, Problem
 from ldp_core.workloads.quotient import Quotient, distinguished, quotient
 
@@ -56,7 +57,7 @@ def certificate(
 
 def _proved(problem: Problem, epsilon: float, budget: Budget) -> Proof:
     """By the proof that suits the kind of questions; from `_of_types` for a prior, and for merged types where these are few."""
-    if problem.prior is not None and problem.kind not in ("strata", "question"):
+    if problem.prior is not None and problem.kind not in ("strata", "secret", "question"):
         return _of_types(problem, epsilon, budget)
     few = _of_merged(problem, epsilon, budget) if problem.kind in ("survey", "hamming", "types") else None
     return few or PROOFS[problem.kind](problem, epsilon, budget)
@@ -67,6 +68,11 @@ def _of_strata(problem: Problem, epsilon: float, budget: Budget) -> Proof:
         return _proved(Problem(few, prior), epsilon, own)
 
     return stratified_certificate(problem.workload, epsilon, budget, problem.prior, prove)
+
+
+def _of_secret(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
+    assert isinstance(problem.workload, PartlySecret)
+    return secret_certificate(problem.workload, epsilon, problem.shares, budget)
 
 
 def _of_question(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
@@ -147,6 +153,7 @@ def _of_survey(problem: Problem, epsilon: float, budget: Budget) -> Proof:
 
 PROOFS: dict[Kind, Callable[[Problem, float, Budget], Proof]] = {
     "strata": _of_strata,
+    "secret": _of_secret,
     "alike": _of_columns,
     "question": _of_question,
     "survey": _of_survey,

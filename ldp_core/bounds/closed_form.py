@@ -10,13 +10,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import linalg, optimize
 
+from ldp_core.bounds.promise import check_every_value_is_secret
 from ldp_core.bounds.survey_blocks import nuclear_at_least
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, Check, asked, unchecked
 from ldp_core.workloads import Survey, Workload
-from ldp_core.workloads.base import check_workload
 
 # The search for a prior leaves every type this share of the uniform one: none is lost for good.
 LEAST_SHARE = 1e-6
@@ -47,6 +47,7 @@ def worst_from_average(variance: float, workload: Workload, epsilon: float) -> f
 
     Optimising the average thus loses a factor of about e^epsilon at most; 48 fitted strategies lost 2 % in the median.
     """
+    check_every_value_is_secret(workload)
     groups = 1 if workload.strata is None else len(workload.strata.which)
     return groups * math.exp(check_epsilon(epsilon)) * (variance + workload.trace / workload.n)
 
@@ -83,7 +84,7 @@ def high_share(ratio: float, n: int) -> float:
 
 def svd(workload: Workload, epsilon: float) -> float:
     """L >= (sum of singular values of W)^2 / e^epsilon (McKenna et al. 2020, Theorem 5.6)."""
-    check_workload(workload)
+    check_every_value_is_secret(workload)
     epsilon = check_epsilon(epsilon)
     if workload.strata is not None:
         return workload.strata.objective([svd(few, epsilon) for few in workload.strata.designs])
@@ -103,7 +104,7 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
 
     ``prior`` : (n,) non-negative, summing to one; None is uniform.
     """
-    check_workload(workload)
+    check_every_value_is_secret(workload)
     epsilon, n = check_epsilon(epsilon), workload.n
     if workload.survey is not None and prior is None:
         return _of_survey(workload.survey, epsilon)
@@ -182,6 +183,7 @@ def worst_case_variance(
     types only the uniform p is tried. At most ``max_rounds`` eigenvalue decompositions; ``cancel``
     as in `ldp_core.run`.
     """
+    check_every_value_is_secret(workload)
     if (strata := workload.strata) is not None:
         own = [worst_case_variance(few, epsilon, max_rounds, cancel) for few in strata.designs]
         return float((strata.scale**2 * np.array(own)[strata.which]).max())
@@ -207,6 +209,7 @@ def least_favourable_prior(
     The uniform one where it is best by symmetry, or where the search, ended early by ``cancel``, finds no larger bound that
     says anything. ``check`` (see `ldp_core.run`) is called before every decomposition.
     """
+    check_every_value_is_secret(workload)
     epsilon, n = check_epsilon(epsilon), workload.n
     uniform = np.full(n, 1 / n)
     even = (centred_svd(workload, epsilon) - workload.trace) / n

@@ -183,7 +183,11 @@ class Certificate(Proof):
         if kind not in NUMBERS or (by_types and n > MOST_MATRIX_TYPES):
             raise ValueError(OTHER_QUESTIONS)
         prior = verify.people({**document, "types": n}, data) if by_types else None
-        numbers = {name: array for name, array in data.items() if name != "prior" and not name.startswith("gram")}
+        numbers = {
+            name: array
+            for name, array in data.items()
+            if name not in ("prior", "secret") and not name.startswith("gram")
+        }
         made = cls(workload, epsilon, 0.0, kind, numbers, prior)
         return cls(workload, epsilon, max(value, made.trivial), kind, numbers, prior)
 

@@ -28,6 +28,9 @@ rounding, C must be 0 there, and g is that eigenvalue; G* - G is of norm n e G_1
 - sum_k kappa_k (1'y - k D)(1'y - (k+1) D) - the same with weights nu and c'y for 1'y, c whole and of
 few types, + sum_i gamma_i (y_i^2 - D y_i) being positive semidefinite: N, kappa and nu are not negative, k is
 whole, and y_i is 0 or D. Whatever that lacks, by rounding or otherwise, is made up for by adding the same delta to all mu_i.
+*Open types.* Where only some types are secret, a mechanism keeps epsilon if every report that one of these can send comes from every other type
+at least e^-epsilon times as often; others may say the value. Rows are then mixtures of rows v in {1, 1 + D}^n that are 1 at all open types, and of rows of one open type
+x alone. The condition is asked of the first, y being 0 at open types, and C G C_xx <= r_x mu_x of the second; what that lacks is added to mu_x.
 *Question.* K = (sum_y q_y q_y' / p'q_y)^-1 - p p' is semidefinite, and its trace with G is tr(M^-1 G) / n - p'Gp. G is no less than Gzz'G / z'Gz for
 any z, and w'Kw, w = Gz - (z'Gp) 1, is the second moment of the best answer v_y to one question w. Rows are mixtures of m (1 + D h), h in {0, 1}^n; so
 
@@ -87,6 +90,8 @@ from typing import Any
 import numpy as np
 
 FORMAT = "ldp-certificate/1"
+FORMAT_SECRET = "ldp-certificate/2"
+"""That of proofs about people of whom only some types are secret."""
 ARRAYS = "certificate.npz"
 NAMED = ("histogram", "prefix", "all_range")
 MOST_TYPES = 4096
@@ -140,7 +145,7 @@ DAMAGED = (
 BY_TYPES = ("general", "question")
 UNCHECKED = ("stronger", "proof", "merged")
 """Parts of a document for other programs. They are not checked here, and the answer says so."""
-PART = {"kind", "epsilon", "types", "workload", "prior", "proof"}
+PART = {"kind", "epsilon", "types", "workload", "prior", "proof", "promise"}
 FIELDS = {
     "document": {*PART, "format", "value", "sha256", "meaning", "stronger", "merged", "parts"},
     "stratum": {*PART, "arrays", "merged"},
@@ -167,8 +172,10 @@ def verified(text: str | bytes, packed: bytes) -> str:
 def checked(text: str | bytes, packed: bytes) -> str:
     """The same, for files that are not damaged."""
     document = known(parsed(text), "document")
-    if document["format"] != FORMAT or hashlib.sha256(packed).hexdigest() != document["sha256"]:
-        raise ValueError(f"The format is not {FORMAT}, or {ARRAYS} is not the one that the certificate names.")
+    if document["format"] != format_of(document) or hashlib.sha256(packed).hexdigest() != document["sha256"]:
+        raise ValueError(
+            f"The format is not {format_of(document)}, or {ARRAYS} is not the one that the certificate names."
+        )
     data, value = arrays(packed), document["value"]
     if ("parts" in document) != (document["kind"] == "strata"):
         raise ValueError("Only a certificate of parts names parts.")
@@ -182,6 +189,12 @@ def checked(text: str | bytes, packed: bytes) -> str:
     return str(document["meaning"])
 
 
+def format_of(document: Mapping[str, Any]) -> str:
+    """The format that a document must have."""
+    parts = (document, *document.get("parts", ()))
+    return FORMAT_SECRET if any("promise" in part for part in parts) else FORMAT
+
+
 def meaning(document: Mapping[str, Any], data: Arrays) -> str:
     """The claim of a certificate in words, its number rounded down."""
     n = document["types"]
@@ -189,10 +202,34 @@ def meaning(document: Mapping[str, Any], data: Arrays) -> str:
     digits = 10.0 ** (5 - math.floor(math.log10(variance))) if variance > 0 else 1.0
     people = "evenly over" if document.get("prior", "even") == "even" else "as the certificate says over"
     within = f" within each of {data['which'].size} groups that are no secret" if document["kind"] == "strata" else ""
+    secret = promised(document, data)
+    kept = "" if secret is None else told(secret)
     return (
-        f"With epsilon = {document['epsilon']}{within}, no mechanism with unbiased answers has a total variance below "
+        f"With epsilon = {document['epsilon']}{within}{kept}, no mechanism with unbiased answers has a total variance below "
         f"{max(0.0, math.floor(variance * digits) / digits):.6g} per person, on average over people spread {people} the {n} types, nor for "
         "the type where it is largest."
+    )
+
+
+def promised(document: Mapping[str, Any], data: Arrays) -> np.ndarray | None:
+    """(n,) which types are secret, of each group where there are groups, which must be the same for all; None where all are."""
+    if document["kind"] != "strata":
+        return secrets(document, data)
+    every = [secrets(part, its) for part, its in own_parts(document, data)]
+    if any(not np.array_equal(np.asarray(one), np.asarray(every[0])) for one in every):
+        raise ValueError("All parts are about the same secret types.")
+    return every[0]
+
+
+def told(secret: np.ndarray) -> str:
+    """The promise in words, with the places of the secret types, from 1, as far as they are few."""
+    places = np.flatnonzero(secret) + 1
+    runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    listed = ", ".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    which = listed if len(listed) <= 200 else f"those marked in {ARRAYS}"
+    return (
+        f" for people with a secret type alone ({len(places)} of {secret.size}: {which}), whose reports come from any other type at least e^-epsilon times "
+        "as often"
     )
 
 
@@ -200,6 +237,7 @@ def proven(document: Mapping[str, Any], data: Arrays) -> float:
     """A lower bound on tr(M^-1 G) that the numbers prove; ValueError where they are none of a proof, or too many to be checked."""
     if any(not np.all(np.abs(array) < MOST) for array in data.values()):  # nor nan
         raise ValueError("The numbers must be finite.")
+    promised(document, data)  # which is the same in all parts
     if not price(document, data) <= (most := allowed(data)):
         raise ValueError(f"The certificate would take longer to check than the {most / 1e6:.3g} seconds allowed.")
     value = by_kind(document, data, exp_epsilon_minus_one(document["epsilon"]))
@@ -281,6 +319,8 @@ def by_numbers(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     if kind not in BY_TYPES and not (asked == kind and evenly):
         raise ValueError("The numbers are about other questions, or other people, than the certificate says.")
     known(document["workload"], asked)
+    if "promise" in document and kind != "general":
+        raise ValueError("Only proofs by types know of open types.")
     return KINDS[kind](document, data, D)
 
 
@@ -316,6 +356,8 @@ def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fr
         raise ValueError("The arrays do not belong together.")
     if N.min() < 0 or kappa.min(initial=0) < 0 or np.any(k != np.rint(k)):
         raise ValueError("Multipliers of inequalities must not be negative, and sizes must be whole.")
+    secret = secrets(document, data)
+    held = np.append(0, 1 + np.flatnonzero(np.ones(n) if secret is None else secret))
     r, s = n * p, np.sqrt(G.diagonal()) * UP
     w, half = np.abs(C) @ s * UP, G @ C
     trace = (
@@ -342,6 +384,8 @@ def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fr
     form[1:, 0], size[1:, 0] = form[0, 1:], size[0, 1:]
     cuts, of_cuts, t = few_types(data, n, D)
     form, size = form - cuts, size + of_cuts
+    if secret is not None:  # covered rows have y = 0 at open types
+        form, size = (matrix[np.ix_(held, held)] for matrix in (form, size))
     if not norm(size) < MOST:  # nor nan, which max below would pass over
         raise ValueError("The numbers prove nothing.")
     off_z = UP * (2 * n + len(k) + t + 16) * U * norm(size) + TINY
@@ -353,10 +397,27 @@ def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fr
     gain = (r.sum() + D * np.append(0.0, np.cumsum(np.sort(r)))) * (n + D * j)
     delta = UP * float(((off_v * (n + D * (D + 2) * j) + lacking * (1 + D**2 * j)) / gain).max())
     total = float(mu.sum()) + UP * n * (delta + U * float(np.abs(mu).sum()))
+    if secret is not None:
+        own, x = (C @ half).diagonal() + off_v, ~secret
+        if (r[x] <= 0).any():
+            raise ValueError("People have every open type.")
+        total += UP * float(np.maximum(0.0, (own - r * mu)[x] / r[x] + 4 * U * np.abs(mu[x])).sum())
     if not (1 / MOST < trace < MOST and 1 / MOST < total < MOST):
         raise ValueError("The numbers prove nothing.")
     bound = trace / (total * math.fsum(p)) * trace * (1 - 16 * U)
     return bound - UP * n * (lift + given * U * largest)
+
+
+def secrets(document: Mapping[str, Any], data: Arrays) -> np.ndarray | None:
+    """(n,) which types are secret; None where all are."""
+    if "promise" not in document:
+        return None
+    secret = data["secret"]
+    if document["promise"] != "secret" or secret.shape != (document["types"],) or not np.isin(secret, (0, 1)).all():
+        raise ValueError("Types are secret or open.")
+    if not 0 < secret.sum() < secret.size:
+        raise ValueError("Some types are secret and some open, or nothing is said of them.")
+    return np.asarray(secret == 1)
 
 
 def few_types(data: Arrays, n: int, D: float) -> tuple[np.ndarray, np.ndarray, int]:

@@ -257,10 +257,21 @@ def _of_table(
     assert strategy is not None
     try:
         name, epsilon = configuration.mechanism.name, configuration.epsilon_value
-        made = from_strategy(name, strategy, epsilon, told, prior, loaded=True)
+        secret = secret_types(configuration) if name == "optimized" else None
+        made = from_strategy(name, strategy, epsilon, told, prior, loaded=True, secret=secret)
         return made if classes is None else OnClasses(made, classes)
     except ValueError as error:
         raise ValueError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
+
+
+def secret_types(configuration: Configuration) -> np.ndarray | None:
+    """(m,) which types that reports are about are secret, in each of the groups that the collector knows; None where all are."""
+    domain, recipe = configuration.domain, configuration.workload
+    if domain is None or recipe is None or not any(attribute.secret_types for attribute in domain.attributes):
+        return None
+    asked = recipe.build(domain)
+    few = asked if asked.strata is None else asked.strata.designs[0]
+    return None if few.all_secret is few else few.secret
 
 
 def _recorded(outcome: object, *path: str) -> Any:

@@ -177,7 +177,7 @@ def _decimal(epsilon: str, number: float) -> str:
 
 def _told(document: Document, arrays: Mapping[str, np.ndarray], value: float, stronger: float) -> Document:
     """The document with what it claims."""
-    stated: Document = {"format": verify.FORMAT, **document, "value": value}
+    stated: Document = {"format": verify.format_of(document), **document, "value": value}
     if any("proof" in part for part in (document, *document.get("parts", ()))):
         stated["stronger"] = {"value": stronger, "meaning": STRONGER}
     return {**stated, "meaning": verify.meaning(stated, arrays)}

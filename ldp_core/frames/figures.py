@@ -44,7 +44,9 @@ def users_bounds(
 ) -> dict[str, float]:
     """The people that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form: a bound on the total variance a
     person, divided by ``norm`` (see `ldp_core.workloads.Answers`). The worst case takes a search, which ``cancel`` (see `ldp_core.run`) ends
-    early. A survey has one number for the worst case and for even people."""
+    early. None where only some values are secret: certificates alone are about that promise. A survey has one number for the worst case and for even people."""
+    if not bounds.every_value_is_secret(workload):
+        return {}
     if workload.survey is not None and (case.prior is None or case.uniform):
         return {"centred_svd": _even_people(bounds.centred_svd(workload, epsilon), workload, norm)}
     if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average

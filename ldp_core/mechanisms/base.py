@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -36,13 +36,15 @@ class Audit:
     The guarantee of discrete reports is computed in exact arithmetic from the probabilities used to
     draw them, rounded up. The guarantee of continuous noise holds in real numbers (see
     `FLOATING_POINT`), and ``method`` says so. ``worst_pair`` names the two types (from 0) that a
-    single report can distinguish best.
+    single report can distinguish best. Where the ``promise`` is "secret", it is about people with a secret value
+    (see `ldp_core.workloads.secret`).
     """
 
     epsilon: float
     delta: float
     method: str
     worst_pair: tuple[int, int]
+    promise: Literal["all", "secret"] = "all"
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,11 @@ class Mechanism(Errors):
         """The mechanism as one for surveys, an `ldp_core.mechanisms.surveys.face.SurveyMechanism`, where it is one: its
         answers are tables of a few attributes. None for others."""
         return None
+
+    @property
+    def promised(self) -> np.ndarray:
+        """(n,) the types that its guarantee is about: all, but where it was made for some secret ones."""
+        return np.broadcast_to(np.True_, (self.n,))
 
     @property
     def drawn(self) -> Mechanism:

@@ -32,7 +32,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.files import STRATEGY, MechanismFile
 from ldp_core.mechanisms.moments import TYPES, Ends, Moments, QuadraticForm, Rows, two_values
-from ldp_core.mechanisms.quantised import largest_ratio, quantised, rounded
+from ldp_core.mechanisms.quantised import covered, largest_ratio, quantised, rounded
 from ldp_core.people import Counts
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, log_ratio
@@ -58,6 +58,7 @@ class ExplicitMechanism(CountedOutputs):
         `audit` computes the guarantee of the actual probabilities.
     prior : (n,) the shares of the types in the average variance that estimates minimise; None for
         equal shares. Estimates are unbiased for all users.
+    secret : (n,) which types are secret (see `ldp_core.workloads.secret`); None where all are.
 
     Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` is no probability distribution.
     """
@@ -70,9 +71,11 @@ class ExplicitMechanism(CountedOutputs):
         parameters: Mapping[str, Any] | None = None,
         explanation: str = "",
         prior: np.ndarray | None = None,
+        secret: np.ndarray | None = None,
     ):
         self.name = name
-        self._strategy = _table(check_strategy(strategy), check_epsilon(epsilon))
+        self._promised = None if secret is None else np.array(secret, dtype=bool)
+        self._strategy = _table(check_strategy(strategy), check_epsilon(epsilon), self._promised)
         self._strategy.flags.writeable = False
         super().__init__(self._strategy.shape[1], epsilon, parameters or {}, explanation)
         self.prior = None if prior is None else np.array(check_prior(prior, self.n))
@@ -98,8 +101,13 @@ class ExplicitMechanism(CountedOutputs):
         """The strategy, the reconstruction, the distribution functions and their guide."""
         return 4 * self.strategy.nbytes
 
+    @property
+    def promised(self) -> np.ndarray:
+        return super().promised if self._promised is None else self._promised
+
     def _content(self) -> bytes:
-        return self.strategy.tobytes() + (b"" if self.prior is None else b"prior" + self.prior.tobytes())
+        secret = b"" if self._promised is None else b"secret" + self._promised.tobytes()
+        return self.strategy.tobytes() + (b"" if self.prior is None else b"prior" + self.prior.tobytes()) + secret
 
     def files(self) -> tuple[MechanismFile, ...]:
         """The strategy, with the prior that estimates are made for."""
@@ -272,6 +280,8 @@ class ExplicitMechanism(CountedOutputs):
 
     @cached_property
     def _audit(self) -> Audit:
+        if self._promised is not None:
+            return audited_secret(self.strategy, self._promised)
         epsilon, pair = audited(self.strategy)
         outputs = self.strategy.shape[0]
         method = f"exact: largest ratio of probabilities over all {outputs:,} outputs and all pairs of types"
@@ -284,10 +294,23 @@ def audited(table: np.ndarray) -> tuple[float, tuple[int, int]]:
     return math.inf if largest is None else log_ratio(largest, Fraction(1)), pair
 
 
-def _table(strategy: np.ndarray, epsilon: float) -> np.ndarray:
+def audited_secret(table: np.ndarray, secret: np.ndarray) -> Audit:
+    """The guarantee of the probabilities in ``table`` (m, n) to the types that are ``secret`` (n,): over the reports that one of these can send,
+    and infinite where another report is not one open type's alone."""
+    bound = covered(table, secret)
+    epsilon, pair = audited(table[bound])
+    alone = (table[~bound] > 0).sum(axis=1) == 1
+    method = (
+        f"exact: largest ratio of probabilities over the {int(bound.sum()):,} outputs that a secret type can send and all pairs of types; the other "
+        f"{int((~bound).sum()):,} outputs are each sent by one open type alone"
+    )
+    return Audit(epsilon if alone.all() else math.inf, 0.0, method, pair, promise="secret")
+
+
+def _table(strategy: np.ndarray, epsilon: float, secret: np.ndarray | None = None) -> np.ndarray:
     """``strategy`` as an exact table: one that keeps ``epsilon`` where the strategy does, else one with its own ratios, to be audited."""
     try:
-        return quantised(strategy, epsilon)
+        return quantised(strategy, epsilon, secret)
     except ValueError:
         return rounded(strategy)
 

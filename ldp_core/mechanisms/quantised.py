@@ -29,9 +29,13 @@ that made it explains this much."""
 _ENTRIES = 2**20  # worked on at once, to stay in the cache of a processor
 
 
-def quantised(strategy: np.ndarray, epsilon: str | float | Decimal | Fraction) -> np.ndarray:
+def quantised(
+    strategy: np.ndarray, epsilon: str | float | Decimal | Fraction, secret: np.ndarray | None = None
+) -> np.ndarray:
     """The table of ``strategy`` (m, n): (m, n) multiples of 2^-53, close to its entries, whose columns sum to exactly 1 and whose rows have
     ratios of at most e^``epsilon`` exactly (a text means what it says, a float every text that is read as it). A table stays as it is.
+
+    Where only some types are ``secret`` (n,), reports that none of these sends have any ratio, and zeros stay.
 
     ``strategy`` holds probabilities whose columns sum to about 1. ValueError where a ratio is larger than e^epsilon by more than `EXCESS`,
     or the entries are so small that no such table is near.
@@ -39,24 +43,31 @@ def quantised(strategy: np.ndarray, epsilon: str | float | Decimal | Fraction) -
     exact = least_meant(epsilon)
     odds = exponential_below(exact)
     units = np.ascontiguousarray(strategy) / STEP
-    if _is_table(units) and _keeps(units, odds):
+    bound = covered(units, secret)
+    if _is_table(units) and _keeps(units[bound], odds):
         return np.array(strategy, dtype=float)
     units = _scaled(units)
-    low, high = units.min(axis=1), units.max(axis=1)
+    low, high = units.min(axis=1)[bound], units.max(axis=1)[bound]
     if (high > low * (float(odds) * (1 + EXCESS))).any():
         raise ValueError(
             f"Some report is more than e^{float(exact):g} times as likely for one type as for another: give a strategy that keeps "
             "this epsilon, or a larger epsilon."
         )
-    least, most = (np.array(ends, dtype=float)[:, None] for ends in _limits(low, high, odds))
+    least, most = np.zeros((len(units), 1)), np.full((len(units), 1), float(TOTAL))
+    least[bound, 0], most[bound, 0] = _limits(low, high, odds)
     np.clip(np.rint(units, out=units), least, most, out=units)
-    if not (_balanced(units, least, most) and _keeps(units, odds)):
+    if not (_balanced(units, least, most) and _keeps(units[bound], odds)):
         raise ValueError(
             f"The probabilities of this strategy are too small to be written in steps of 2^-53 within epsilon {float(exact):g}: merge "
             "reports that are hardly ever sent, or choose a smaller epsilon."
         )
     units *= STEP
     return units
+
+
+def covered(table: np.ndarray, secret: np.ndarray | None) -> np.ndarray:
+    """(m,) which rows of ``table`` (m, n) a type that is ``secret`` (n,) can send; all where every type is."""
+    return np.ones(len(table), dtype=bool) if secret is None else np.asarray((table[:, secret] > 0).any(axis=1))
 
 
 def rounded(strategy: np.ndarray) -> np.ndarray:

@@ -65,6 +65,13 @@ class StratifiedMechanism(InParts):
         for z, types in enumerate(self.types):
             self.stratum[types], self.secret[types] = z, np.arange(len(types))
 
+    @property
+    def promised(self) -> np.ndarray:
+        whole = np.empty(self.n, dtype=bool)
+        for made, types in zip(self.strata, self.types, strict=True):
+            whole[types] = made.promised
+        return whole
+
     def __repr__(self) -> str:
         own = [made.epsilon for made in self.strata]
         if len({*own}) == 1:

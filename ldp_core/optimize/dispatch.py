@@ -18,12 +18,13 @@ from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, be
 from ldp_core.optimize.columns.search import check_types, design_strategy
 from ldp_core.optimize.parts import Fitted, StratifiedDesign, design_strata, over_classes
 from ldp_core.optimize.question import design_question
+from ldp_core.optimize.secret import design_secret
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.rows import design_bits, first_rows, treats_bits_alike
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import Callback, Cancel
-from ldp_core.workloads import Workload, distinguished
+from ldp_core.workloads import PartlySecret, Workload, distinguished
 from ldp_core.workloads.problem import Kind, Problem
 
 AnyDesign = Fitted | StratifiedDesign
@@ -62,6 +63,8 @@ def design(
     * Where the collector knows attributes, each of the `strata` gets a design (`ldp_core.optimize.parts`): one for all where
        they are asked alike.
 
+    * Where only some types are secret, covered rows alone are looked for (`ldp_core.optimize.secret`), up to 2,048 types.
+
     `ldp_core.optimize.columns.search.design_strategy` explains strategies and ``prior``, and
     `SearchLimits` the other parameters.
 
@@ -71,7 +74,7 @@ def design(
     True
     """
     problem, limits = Problem.of(workload, prior), SearchLimits(time_limit, max_rounds, seed, callback, cancel)
-    fitted = workload.n <= MOST_FITTED_TYPES and problem.kind not in ("strata", "alike")
+    fitted = workload.n <= MOST_FITTED_TYPES and problem.kind not in ("strata", "secret", "alike")
     classes = distinguished(workload) if fitted and problem.kind != "question" else None
     if not fitted or (classes is None and problem.kind == "survey"):
         return SEARCHES[problem.kind](problem, epsilon, limits)
@@ -139,8 +142,14 @@ def _types(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized:
     return design_strategy(problem.workload, epsilon, limits.within(budget.left()), problem.prior, first)
 
 
+def _secret(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized:
+    assert isinstance(problem.workload, PartlySecret)
+    return design_secret(problem.workload, epsilon, limits, problem.prior)
+
+
 SEARCHES: dict[Kind, Callable[[Problem, float, SearchLimits], AnyDesign]] = {
     "strata": _strata,
+    "secret": _secret,
     "alike": _alike,
     "question": _question,
     "survey": _survey,

@@ -34,6 +34,10 @@ _LOADED = (
     "Each person sends one of {outputs:,} reports; how likely each is for each type is given by a table that was loaded from "
     "a file, not computed here."
 )
+_SECRET = (
+    "Reports are of two kinds. Covered ones are sent by everybody, and from people with a secret value they come at most e^epsilon times as often as "
+    "from any others; open ones say the value, and nobody with a secret value sends one."
+)
 
 
 def from_strategy(
@@ -44,10 +48,18 @@ def from_strategy(
     prior: np.ndarray | None = None,
     loaded: bool = False,
     workload: Workload | None = None,
+    secret: np.ndarray | None = None,
 ) -> ExplicitMechanism:
     """A fitted mechanism from a strategy and the prior it was optimised for. One that was
     ``loaded`` explains itself as such: what made it is not known. If the ``workload`` it was fitted
-    to is given, it knows the loss from becoming an exact table: one of two values a row where a device could not hold others."""
+    to is given, it knows the loss from becoming an exact table: one of two values a row where a device could not hold others. ``secret`` (n,) says which types are, None where all are."""
+    if secret is not None:
+        explanation = (
+            _SECRET
+            if loaded
+            else _SECRET + " Chances were fitted numerically so that answers have the least total variance."
+        )
+        return ExplicitMechanism(name, strategy, epsilon, parameters, explanation, prior, secret)
     if loaded:
         return ExplicitMechanism(name, strategy, epsilon, parameters, _LOADED.format(outputs=len(strategy)), prior)
     if parameters.get("target") == "worst_case":
@@ -102,7 +114,10 @@ class Optimized(Design):
         parameters = {"workload": self.workload.spec, "seed": self.seed, "rounds": self.rounds}
         if self.target != "average":
             parameters["target"] = self.target
-        return from_strategy("optimized", self.strategy, self.epsilon, parameters, self.prior, workload=self.workload)
+        secret = None if self.workload.all_secret is self.workload else self.workload.secret
+        return from_strategy(
+            "optimized", self.strategy, self.epsilon, parameters, self.prior, workload=self.workload, secret=secret
+        )
 
     def _repr_html_(self) -> str:
         return pictures.strategy_map(self.strategy, repr(self))

@@ -57,11 +57,15 @@ def users_needed(
 def users_bound(workload: Workload, at: Sequence[float] | np.ndarray, case: analysis.Case) -> pd.DataFrame:
     """name, epsilon, users_needed of the centred SVD bound: no unbiased epsilon-LDP mechanism needs fewer in the case, for the mean of the questions.
 
+    Where only some values are secret, it says nothing: 0 people at every epsilon.
+
     The bound is a + b / sinh(epsilon/2)^2 (see `bounds.centred_svd`), so two of its values give
     all. The worst case uses the bound of people spread evenly, who need no more.
     """
     answers, prior = analysis.asked_of(workload), None if case.prior is None or case.uniform else case.prior
     told, one, two = answers.told, 2 * math.asinh(1), 2 * math.asinh(2)
+    if not bounds.every_value_is_secret(told):
+        return pd.DataFrame({"name": "centred_svd", "epsilon": np.asarray(at, dtype=float), "users_needed": 0.0})
     first, second = (bounds.centred_svd(told, epsilon, prior) for epsilon in (one, two))
     b = (first - second) * 4 / 3
     a, rows = first - b, []

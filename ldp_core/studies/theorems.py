@@ -78,7 +78,7 @@ def entries(
     names of statements. Without it, all are for people spread evenly.
     """
     drawn = None if exact is None else exact + sampling(setting.workload)
-    if exact is not None:
+    if exact is not None and bounds.every_value_is_secret(setting.workload):
         limit = bounds.worst_from_average(exact, setting.workload, setting.epsilon)
         known = {WORST_FROM_AVERAGE.name: limit, **known}
     made = []
@@ -176,7 +176,7 @@ def over_epsilon(
                 break
             needed = _users_needed(statement, setting, statement.number(setting), alpha)
             rows.append((statement.title + suffix, epsilon, needed))
-    for epsilon, average in sorted((averages or {}).items()):
+    for epsilon, average in sorted((averages or {}).items()) if bounds.every_value_is_secret(workload) else ():
         limit = bounds.worst_from_average(average, workload, epsilon)
         rows.append((WORST_FROM_AVERAGE.title, epsilon, analysis.users_for(limit, workload.squared_weights, alpha)))
     return pd.DataFrame(rows, columns=["title", "epsilon", "users_needed"])

@@ -66,6 +66,7 @@ from ldp_core.workloads.quotient import Quotient as Quotient
 from ldp_core.workloads.quotient import classes_of as classes_of
 from ldp_core.workloads.quotient import distinguished as distinguished
 from ldp_core.workloads.representatives import Representatives as Representatives
+from ldp_core.workloads.secret import PartlySecret as PartlySecret
 from ldp_core.workloads.spanned import spans as spans
 from ldp_core.workloads.spanned import tells_everybody as tells_everybody
 from ldp_core.workloads.strata import Strata as Strata
@@ -96,7 +97,7 @@ FAMILIES: dict[str, type[Workload]] = {
     family.kind: family
     for family in (
         *(Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity),
-        *(Custom, Union, Product, OnAttributes, Predicates, Representatives, Stratified, Survey),
+        *(Custom, Union, Product, OnAttributes, Predicates, Representatives, Stratified, PartlySecret, Survey),
     )
 }
 

@@ -53,6 +53,7 @@ class Axis:
         types; those after them, such as "(other)" and "(missing)", have no place in the order. ordered: whether "up to"
         and "between" mean something. edges: of numeric bins [e_i, e_(i+1)), the last one closed; none where types are
         not bins. integer: the bins hold whole numbers only. known: the collector knows the value of everybody already.
+        secret: which types are secret, None where all are.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Axis:
     edges: Sequence[float] | np.ndarray = ()
     integer: bool = False
     known: bool = False
+    secret: tuple[bool, ...] | None = None
 
     @classmethod
     def of(cls, attribute: Any) -> Axis:
@@ -79,6 +81,7 @@ class Axis:
             getattr(attribute, "edges", ()),
             bool(getattr(attribute, "integer", False)),
             bool(getattr(attribute, "known", False)),
+            getattr(attribute, "secret_types", None),
         )
 
     @property

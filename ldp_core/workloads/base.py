@@ -110,6 +110,16 @@ class Workload(ABC):
         return None
 
     @property
+    def secret(self) -> np.ndarray:
+        """(n,) which types are secret: all of them, but for `ldp_core.workloads.secret.PartlySecret`."""
+        return np.broadcast_to(np.True_, (self.n,))
+
+    @property
+    def all_secret(self) -> Workload:
+        """The same questions where every value is secret: itself, where that is so."""
+        return self
+
+    @property
     def without_strata(self) -> Workload:
         """The same questions, whatever the collector knows."""
         return self

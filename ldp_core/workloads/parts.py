@@ -40,6 +40,7 @@ from ldp_core.workloads.means import MeanPart, TotalPart
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.secret import partly_secret
 from ldp_core.workloads.strata import stratified
 from ldp_core.workloads.subsets import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.surveyed import surveyed
@@ -444,15 +445,17 @@ def assembled(parts: Sequence[tuple[Workload, float]], axes: Sequence[Axis]) -> 
     """One workload of several with weights, in the form that designs take. ValueError where no report tells anything about them."""
     workloads, weights = zip(*parts, strict=True)
     whole = workloads[0] if len(parts) == 1 else Union(workloads, weights)
-    return stratified(whole, axes) if any(axis.known for axis in axes) else surveyed(whole, axes)
+    if any(axis.known for axis in axes):
+        return stratified(partly_secret(whole, axes), axes)
+    return partly_secret(surveyed(whole, axes), axes)
 
 
 def _as_known(told: Workload, axes: Sequence[Axis]) -> Workload:
     """The answers to one question as mechanisms take them. What the collector knows without a report has no strata."""
     if not any(axis.known for axis in axes):
-        return surveyed(told, axes)
+        return partly_secret(surveyed(told, axes), axes)
     try:
-        return stratified(told, axes)
+        return stratified(partly_secret(told, axes), axes)
     except ValueError:
         return told
 

@@ -17,7 +17,7 @@ from ldp_core.workloads.surveys import Survey
 ONE = 1e-9
 """The share of what is asked that may lie outside one direction."""
 
-Kind = Literal["strata", "alike", "question", "survey", "hamming", "types"]
+Kind = Literal["strata", "secret", "alike", "question", "survey", "hamming", "types"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +40,12 @@ class Problem:
 
     @cached_property
     def kind(self) -> Kind:
-        """The first of these: the collector knows attributes ("strata"); all types are "alike"; one real-valued "question"; a "survey", also of
+        """The first of these: the collector knows attributes ("strata"); only some values are "secret"; all types are "alike"; one real-valued "question"; a "survey", also of
         questions that are best seen as one; yes-or-no attributes are alike ("hamming"); all others go by "types"."""
         if self.workload.strata is not None:
             return "strata"
+        if self.workload.all_secret is not self.workload:
+            return "secret"
         if self.prior is None and self.workload.symmetry == "exchangeable":
             return "alike"
         if self.along is not None:

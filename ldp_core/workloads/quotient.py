@@ -119,11 +119,13 @@ def quotient(workload: Workload, most: float = math.inf, check: Callable[[], Non
 def distinguished(workload: Workload) -> Quotient | None:
     """The classes of types that the questions distinguish, worked out once for a workload.
 
-    None if these are all the types, a single one, or if there are too many types to compare.
+    None if these are all the types, a single one, if there are too many types to compare, or where a class could be secret in part.
     """
     kept = vars(workload)
     if "distinguished" not in kept:
-        comparable = workload.n <= (MOST_MATRIX_TYPES if workload.survey else MOST_TABLE_CELLS)
+        comparable = workload.all_secret is workload and workload.n <= (
+            MOST_MATRIX_TYPES if workload.survey else MOST_TABLE_CELLS
+        )
         kept["distinguished"] = quotient(workload) if comparable else None
     classes: Quotient | None = kept["distinguished"]
     return classes

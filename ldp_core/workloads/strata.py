@@ -24,6 +24,7 @@ from ldp_core.workloads.composite import Product, Union
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.representatives import Representatives
+from ldp_core.workloads.secret import PartlySecret
 from ldp_core.workloads.surveyed import groups
 
 ALIKE = 1e-12
@@ -84,10 +85,10 @@ class Stratified(Representatives):
 
     def __init__(self, base: Workload, shape: Sequence[int], known: Sequence[int]):
         self.shape, self.known = tuple(map(int, shape)), tuple(map(int, known))
-        self.secret = tuple(i for i in range(len(self.shape)) if i not in self.known)
+        self.unknown = tuple(i for i in range(len(self.shape)) if i not in self.known)
         if math.prod(self.shape) != base.n or not set(self.known) < set(range(len(self.shape))):
             raise ValueError("The attributes that are known must be some of those that the types are made of, not all.")
-        sizes = [math.prod(self.shape[i] for i in places) for places in (self.known, self.secret)]
+        sizes = [math.prod(self.shape[i] for i in places) for places in (self.known, self.unknown)]
         if sizes[1] < 2:
             raise ValueError("The secret attributes have one value, so there is nothing to protect; add one with more.")
         if sizes[0] > MOST_STRATA or sizes[1] > MOST_FITTED_TYPES:
@@ -102,14 +103,22 @@ class Stratified(Representatives):
         return self.base
 
     @property
+    def secret(self) -> np.ndarray:
+        return self.base.secret
+
+    @property
+    def all_secret(self) -> Workload:
+        return self if self.base.all_secret is self.base else Stratified(self.base.all_secret, self.shape, self.known)
+
+    @property
     def distinguished(self) -> None:
         """Strata have classes of their own."""
         return None
 
     @cached_property
     def strata(self) -> Strata:
-        order = np.arange(self.n).reshape(self.shape).transpose(self.known + self.secret)
-        types = order.reshape(-1, math.prod(self.shape[i] for i in self.secret))
+        order = np.arange(self.n).reshape(self.shape).transpose(self.known + self.unknown)
+        types = order.reshape(-1, math.prod(self.shape[i] for i in self.unknown))
         asked = [self._asked(values) for values in np.ndindex(*(self.shape[i] for i in self.known))]
         leading = [next(iter(weights.values()), 0.0) for weights, _ in asked]
         designs: list[tuple[dict[Asked, float], Workload]] = []
@@ -133,21 +142,25 @@ class Stratified(Representatives):
         fixed = dict(zip(self.known, values, strict=True))
         squares: dict[Asked, float] = {}
         constant = 0.0
-        for group in groups(self.base, self.shape):
+        for group in groups(self.base.all_secret, self.shape):
             sizes = [self.shape[i] for i in group.attributes]
             own = {k: fixed[i] for k, i in enumerate(group.attributes) if i in fixed}
-            left = tuple(self.secret.index(i) for i in group.attributes if i in self.secret)
-            if math.prod(self.shape[self.secret[k]] for k in left) == 1:
+            left = tuple(self.unknown.index(i) for i in group.attributes if i in self.unknown)
+            if math.prod(self.shape[self.unknown[k]] for k in left) == 1:
                 constant += group.weight**2 * float(group.base.gram_diag[_inside(sizes, own)[0]])
             elif (found := restricted(group.base, sizes, own)) is not None:
                 squares[left, found[0]] = squares.get((left, found[0]), 0.0) + (group.weight * found[1]) ** 2
         return {key: math.sqrt(square) for key, square in squares.items()}, constant
 
     def _design(self, weights: dict[Asked, float]) -> Workload:
-        sizes = [self.shape[i] for i in self.secret]
+        sizes = [self.shape[i] for i in self.unknown]
         whole = tuple(range(len(sizes)))
         parts = [base if places == whole else OnAttributes(sizes, places, base) for places, base in weights]
-        return parts[0] if len(parts) == 1 else Union(parts, list(weights.values()))
+        made = parts[0] if len(parts) == 1 else Union(parts, list(weights.values()))
+        if self.base.all_secret is self.base:
+            return made
+        order = np.arange(self.n).reshape(self.shape).transpose(self.known + self.unknown)
+        return PartlySecret(made, self.secret[order.reshape(-1, made.n)[0]])
 
 
 def stratified(base: Workload, axes: Sequence[Axis]) -> Workload:

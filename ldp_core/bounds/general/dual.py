@@ -189,15 +189,19 @@ class Dual:
 
     def __init__(self, columns: np.ndarray, shares: np.ndarray, ratio: float, within: np.ndarray | None = None):
         self.m, self.D, self.within = len(shares), ratio - 1, within
+        self.free = self.m  # numbers of a point that may have any sign: the logarithms of q
         self.columns, self.shares = columns, shares
         self.block = np.arange(self.m)
-        middle = int(self.m / (ratio + 1))
-        sizes = {k for k in (middle - 1, middle, middle + 1) if 1 <= k < self.m} or {1}
-        self.sizes = np.array(sorted(sizes) if within is None else [], dtype=float)
+        self.sizes = np.array(self._sizes(ratio) if within is None else [], dtype=float)
         self._below = np.tril_indices(self.m, -1 if within is None else 0)
         self._twice = np.where(self._below[0] == self._below[1], 1.0, 2.0)
         self._rng = np.random.default_rng(0)
         self.allow(Cuts.none(self.m))
+
+    def _sizes(self, ratio: float) -> list[int]:
+        """The whole sizes k of cuts, near those of the best rows."""
+        middle = int(self.m / (ratio + 1))
+        return [k for k in (middle - 1, middle, middle + 1) if 1 <= k < self.m] or [1]
 
     @classmethod
     def over_blocks(cls, root: np.ndarray, prior: np.ndarray, ratio: float, count: int) -> Dual:
@@ -209,14 +213,14 @@ class Dual:
         columns /= shares
         inside = (root - columns[:, block]) * np.sqrt(p)
         within = np.array([np.linalg.svd(inside[:, block == b], compute_uv=False).sum() for b in range(len(shares))])
-        dual = cls(_fewer_rows(columns), shares, ratio, within)
+        dual = cls(fewer_rows(columns), shares, ratio, within)
         dual.block = block
         return dual
 
     @classmethod
     def over_types(cls, root: np.ndarray, prior: np.ndarray, ratio: float) -> Dual:
         """Single types, from their columns of W, ``root`` (r, n)."""
-        return cls(_fewer_rows(root), held(prior), ratio)
+        return cls(fewer_rows(root), held(prior), ratio)
 
     def allow(self, cuts: Cuts) -> None:
         """Cuts that points have multipliers for from now on."""
@@ -245,7 +249,7 @@ class Dual:
     @property
     def start(self) -> np.ndarray:
         """The closed form."""
-        return np.zeros(self.m + len(self._scales))
+        return np.zeros(self.free + len(self._scales))
 
     @property
     def share_between(self) -> float:
@@ -258,7 +262,7 @@ class Dual:
     def multipliers(self, x: np.ndarray) -> Multipliers:
         """Those of a point, by blocks."""
         pairs, sizes = len(self._twice), len(self.sizes)
-        others = x[self.m :] * self._scales
+        others = x[self.free :] * self._scales
         N = np.zeros((self.m, self.m))
         N[self._below] = others[:pairs]
         N = N + np.tril(N, -1).T
@@ -342,7 +346,7 @@ class Dual:
                 raise StopIteration
 
         signs = optimize.Bounds(
-            np.repeat([-np.inf, 0.0], [self.m, len(x) - self.m]), np.inf
+            np.repeat([-np.inf, 0.0], [self.free, len(x) - self.free]), np.inf
         )  # all but q are not negative
         options = {"maxfun": most, "maxiter": most, "ftol": 1e-9, "gtol": 0.0}
         with blas_threads(self.m):
@@ -367,7 +371,7 @@ class Dual:
         return np.concatenate([others, nu[kept], np.zeros(len(new))])
 
 
-def _fewer_rows(columns: np.ndarray) -> np.ndarray:
+def fewer_rows(columns: np.ndarray) -> np.ndarray:
     """(r, m) with the same products of columns, r at most m."""
     r, m = columns.shape
     return columns if r <= m else linalg.qr(columns, mode="r", check_finite=False)[0][:m]

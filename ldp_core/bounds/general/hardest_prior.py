@@ -7,6 +7,7 @@ p, its gradient is the vector of the types' own variances there, and F <= max_p 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -26,11 +27,12 @@ from ldp_core.bounds.general.certificate import closed_form, general_certificate
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.question.search import question_certificate
+from ldp_core.bounds.secret import proved
 from ldp_core.bounds.strata import stratified_worst_case
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
-from ldp_core.workloads import Workload, check_weights
+from ldp_core.workloads import PartlySecret, Workload, check_weights
 from ldp_core.workloads.problem import direction
 
 
@@ -59,6 +61,9 @@ def worst_case(
             return worst_case(few, epsilon, own.left(), even, None, cancel)
 
         return stratified_worst_case(workload, epsilon, budget, prove)
+
+    if isinstance(workload, PartlySecret):
+        return _of_secret(workload, epsilon, prior, budget)
 
     if workload.symmetry_group.all_alike or (workload.survey is not None and workload.n > MOST_MATRIX_TYPES):
         return certificate(workload, epsilon, time_limit, None, callback, cancel)
@@ -95,6 +100,29 @@ def worst_case(
         known = average_variance(centred_svd(workload, epsilon, closed), workload, closed)
         if best.variance < known:
             best = max(best, closed_form(workload, epsilon, closed), key=lambda candidate: candidate.variance)
+    return _climbed(best, at, workload, budget)
+
+
+def _of_secret(workload: PartlySecret, epsilon: float, prior: np.ndarray | None, budget: Budget) -> Certificate:
+    """The same where only some types are secret."""
+    begun: np.ndarray | None = None
+
+    def at(p: np.ndarray, near: Certificate | None = None) -> Certificate:
+        nonlocal begun
+        found, begun = proved(workload, epsilon, p, Budget(budget.left(), None, budget.cancelled), begun)
+        budget.tell(bound=equivalent_objective(found.variance, workload))
+        return found
+
+    return _climbed(at(check_prior(prior, workload.n)), at, workload, budget)
+
+
+def _climbed(
+    best: Certificate,
+    at: Callable[[np.ndarray, Certificate], Certificate],
+    workload: Workload,
+    budget: Budget,
+) -> Certificate:
+    """A better certificate than ``best``, those for other priors being ``at`` these, from one that is near."""
     step = 5.0  # how much the weight of a type changes, as a multiple of how far its variance is off the average
     while step >= 0.02 and budget.stopped() is None:
         variances = type_variances(best)

@@ -148,7 +148,7 @@ def numbers(
     check()
     A = definite(form.A, prior, float(found.q.sum()))
     check()
-    C, nuclear = _halfway(A, K, check, least)
+    C, nuclear = halfway(A, K, check, least)
     best = form.c / form.top
     scale = n * nuclear * best
     C *= scale
@@ -160,7 +160,7 @@ def numbers(
     return Numbers(C, (2 * sums - prior * sums.sum()) / n, found.times(scale**2), exactly)
 
 
-def _halfway(A: np.ndarray, K: np.ndarray, check: Check, share: float) -> tuple[np.ndarray, float]:
+def halfway(A: np.ndarray, K: np.ndarray, check: Check, share: float) -> tuple[np.ndarray, float]:
     """The positive semidefinite C with ``C K C = A`` on the range of K, or below it as in `numbers`, 0 elsewhere, and ``tr(C K)``; A is
     positive definite."""
     factor = linalg.cholesky(A, lower=True)

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from ldp_core.bounds.arguments import check_positive, check_whole
+from ldp_core.bounds.promise import check_every_value_is_secret
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
@@ -90,6 +91,8 @@ class Statement:
         """ValueError, one sentence, where this says nothing in a setting, as far as is known before it is worked out."""
         if setting.workload.strata is not None and self.kind != "impossible":
             raise ValueError("It is about mechanisms that keep every column secret, and here the collector knows one.")
+        if not (self.costly and self.kind == "impossible"):  # a certificate is of the promise that the design makes
+            check_every_value_is_secret(setting.workload)
         self.check(setting)
 
     def number(self, setting: Setting) -> float:

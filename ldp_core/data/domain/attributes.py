@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ldp_core.data import columns
 from ldp_core.data.scales import is_no_answer
-from ldp_core.limits import MOST_LISTED_TYPES
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_LISTED_TYPES
 from ldp_core.problems import sentences
 from ldp_core.wording import quote_examples, quoted
 
@@ -76,8 +76,30 @@ class BaseAttribute(BaseModel):
     origin: Origin = "declared"
     known: bool = Field(default=False, exclude_if=lambda known: not known)
     """True if the collector knows everybody's value already, so that it is no secret: see `ldp_core.workloads.strata`."""
+    secret: tuple[str, ...] | None = Field(default=None, exclude_if=lambda secret: secret is None)
+    """The values that are secret, by their labels; None where all are. See `ldp_core.workloads.secret`."""
     if TYPE_CHECKING:  # each kind has this field where its files have it
         outside: Literal["other", "clamp", "refuse"]
+
+    @model_validator(mode="after")
+    def _check_secret(self) -> Self:
+        if self.secret is None:
+            return self
+        if self.known:
+            raise ValueError("the collector knows its values already, so that none is secret: choose one of the two.")
+        if self.size > MOST_FITTED_TYPES:
+            raise ValueError(
+                f"values that are not secret are handled for at most {MOST_FITTED_TYPES:,} values; there are {self.size:,}: use coarser bins."
+            )
+        if len(set(self.secret)) < len(self.secret) or not set(self.secret) <= set(self.labels):
+            wrong = [name for name in self.secret if name not in self.labels] or list(self.secret)
+            raise ValueError(f"secret values must be different values of the column; got {quote_examples(wrong)}.")
+        return self
+
+    @property
+    def secret_types(self) -> tuple[bool, ...] | None:
+        """Which types are secret, None where all are."""
+        return None if self.secret is None else tuple(label in self.secret for label in self.labels)
 
     @abstractmethod
     def _ordinary_size(self) -> int:

@@ -64,6 +64,8 @@ class Domain(BaseModel):
             )
         if all(attribute.known for attribute in attributes):
             raise ValueError("the collector knows every attribute already, so there is no secret to protect: add one.")
+        if all(attribute.known or attribute.secret == () for attribute in attributes):
+            raise ValueError("no value is secret, so there is nothing to protect: name a secret value of some column.")
         if math.prod(attribute.size for attribute in attributes) > MOST_COMBINATIONS:
             raise ValueError(
                 f"the attributes together have more than {magnitude(MOST_COMBINATIONS)} types: leave some out or use coarser bins."

@@ -67,6 +67,8 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
         raise ValueError(
             "The domain has other types than the mechanism: describe it with the domain that it was built for."
         )
+    if not mechanism.promised.all():
+        raise NoDevice("Devices for values that are not all secret are not written yet: let every value be secret.")
     entry = library.known(mechanism.name)
     clear = isinstance(mechanism, StratifiedMechanism)  # a column of one value makes no groups
     values = None if domain is None else {"attributes": [_attribute(one, clear) for one in domain.attributes]}

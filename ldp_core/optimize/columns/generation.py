@@ -101,6 +101,8 @@ class RowSearch:
     ``reference`` is r = n p (n,)."""
 
     finished = False
+    _still = 0
+    """How many types, the last ones, are never high."""
 
     def __init__(
         self,
@@ -123,7 +125,11 @@ class RowSearch:
         self._hessian: np.ndarray | None = None
         self._power = MONOTONE  # of the ratio by which weights change: bold where the last update did not raise L
         self._shifts = Shifts.of(workload)
-        self.best = self._first(first_orbits(workload.gram_dense(), self._ratio, self._shifts))
+        self.best = self._at_once()
+
+    def _at_once(self) -> Mixture:
+        """The mixture before any search."""
+        return self._first(first_orbits(self._workload.gram_dense(), self._ratio, self._shifts))
 
     def _first(self, orbits: Orbits) -> Mixture:
         """The mixture before any search, from ``orbits``, whose objective is that for the uniform
@@ -195,7 +201,7 @@ class RowSearch:
             self._objective = max(self._objective, before)  # with the weights of new rows, columns sum to more than 1
             done, least = 1, LEAST_EXCHANGED / self._size
             n = self._workload.n
-            many = n >= TYPES_TO_EXCHANGE and len(self._high) - 2 * self._anchors >= 2 * n
+            many = n >= TYPES_TO_EXCHANGE and len(self._high) - self._spared >= 2 * n
             while many and done < EXCHANGES and self._share >= least and self._exchange():
                 done += 1
             self._share = max(self._share, least)
@@ -217,12 +223,13 @@ class RowSearch:
     def _exchange(self) -> bool:
         """Exchanges of single entries and an update; False, and all as it was, where the objective rose by more than the last round
         gained."""
-        before, first = self._state, 2 * self._anchors
+        before, first = self._state, self._spared
         chosen = self._rng.choice(np.arange(first, len(self._high)), (len(self._high) - first) // 2, replace=False)
         held, pairs = self._high[chosen], self._share * len(chosen)
         X, _, reference = self._priced()
         rows = exchanged(held, X, reference, self._ratio - 1, max(1, round(pairs)), self._check)
         left = self._rng.random(held.shape[1]) >= pairs  # columns left alone where there is less than a pair for each
+        left[held.shape[1] - self._still :] = True
         rows[:, left] = held[:, left]
         # Rows of more than twice the average weight keep half of it as they are.
         heavy = (self._weights[chosen] > 2.0 * self._weights[first:].mean()) & (rows != held).any(axis=1)
@@ -236,6 +243,11 @@ class RowSearch:
             self._return_to(before)
         self._share = self._share * SMALLER if rise > 0 else min(self._share * LARGER, 0.02)
         return kept
+
+    @property
+    def _spared(self) -> int:
+        """How many rows, the first ones, are neither changed nor left out."""
+        return 2 * self._anchors
 
     @property
     def _state(self) -> State:
@@ -276,7 +288,7 @@ class RowSearch:
         """The best strategy without rows that carry nothing, and its objective."""
         best = self.best
         kept = best.weights > 1e-9 * best.weights.mean()
-        kept[: 2 * self._anchors] = True
+        kept[: self._spared] = True
         self._hold(best.high[kept], best.weights[kept])
         self._step()  # balances the columns, which leaving rows out moved a little
         weights = self._weights
@@ -357,7 +369,7 @@ class RowSearch:
             count = min(count, max(free, LEAST_FREE))
         climbed = self._climbed(count)
         rank = self._weights.copy()
-        rank[: 2 * self._anchors] = np.inf
+        rank[: self._spared] = np.inf
         heaviest = np.sort(np.argsort(-rank, kind="stable")[: self._size])
         if self._anchors:
             heaviest = heaviest[rank[heaviest] > 1e-5 * self._weights.mean()]

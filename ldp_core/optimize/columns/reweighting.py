@@ -37,12 +37,13 @@ from ldp_core.optimize.columns.weights import Singular, squared_lengths
 from ldp_core.optimize.dispatch import design
 from ldp_core.optimize.parts import Fitted, StratifiedDesign, over_classes
 from ldp_core.optimize.question import worst_question
+from ldp_core.optimize.secret import design_secret
 from ldp_core.optimize.strategy import Optimized, type_variances
 from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
-from ldp_core.workloads import Workload, distinguished
+from ldp_core.workloads import PartlySecret, Workload, distinguished
 from ldp_core.workloads.problem import Problem
 
 # The weight of a type changes every round by this multiple of how far its variance is off the average.
@@ -83,6 +84,8 @@ def worst_case_design(
         assert not isinstance(found, StratifiedDesign)  # of another kind
         return replace(found, target="worst_case") if isinstance(found, Optimized) else found
     check_types(workload)
+    if isinstance(workload, PartlySecret):
+        return design_secret(workload, epsilon, limits, target="worst_case")
     closed = best_closed_form(workload, epsilon, limits, worst_case=True)
     left = limits.never_above(closed.objective).within(budget.left())
     if problem.along is not None:

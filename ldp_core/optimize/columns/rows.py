@@ -26,9 +26,14 @@ TOGETHER = 2**19
 
 
 def threshold_rows(
-    gram: np.ndarray, ratio: float, rows: int, rng: np.random.Generator, check: Check = unchecked
+    gram: np.ndarray,
+    ratio: float,
+    rows: int,
+    rng: np.random.Generator,
+    check: Check = unchecked,
+    share: float | None = None,
 ) -> np.ndarray:
-    """Boolean rows (rows, n), high where a Gaussian field exceeds its quantile; ``ratio`` is E.
+    """Boolean rows (rows, n), high where a Gaussian field exceeds its quantile; ``ratio`` is E, and ``share`` that of high entries where it is another.
 
     The centred SVD bound (`ldp_core.bounds.centred_svd`) is attained by rows with a share 1/(E + 1) of high entries and a
     covariance proportional to ``(P G P)^(1/2)``, P the projection off the ones: see `field_correlation`. The field's
@@ -40,7 +45,7 @@ def threshold_rows(
     values, vectors = linalg.eigh(correlation)
     field = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     field /= np.sqrt(np.square(field).sum(axis=1))[:, None]
-    threshold = ndtri(1 - high_share(ratio, n))
+    threshold = ndtri(1 - (high_share(ratio, n) if share is None else share))
     rows_made = np.empty((rows, n), dtype=bool)
     basis, narrow = linalg.qr(rng.standard_normal((n, n)), check_finite=False)[0], field.T.astype(np.float32, order="F")
     for start in range(0, rows, n):
@@ -175,8 +180,9 @@ def climb(
     reference: np.ndarray,
     spread: float,
     check: Check = unchecked,
+    still: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that flips of single entries cannot improve, from the starts ``high`` (k, n) of booleans.
+    """Rows that flips of single entries, but for the last ``still`` ones, cannot improve, from the starts ``high`` (k, n) of booleans.
 
     With ``v = 1 + D t`` (``spread`` D = E - 1, t the 0/1 row), ``curvature`` X (n, n),
     ``multipliers`` mu (n,) and ``reference`` r (n,), a row helps the mixture where
@@ -188,7 +194,7 @@ def climb(
     """
     size = max(1, TOGETHER // high.shape[1])
     parts = [
-        _climb(high[start : start + size], curvature, multipliers, reference, spread, check)
+        _climb(high[start : start + size], curvature, multipliers, reference, spread, check, still)
         for start in range(0, max(1, len(high)), size)
     ]
     return np.concatenate([climbed for climbed, _ in parts]), np.concatenate([gains for _, gains in parts])
@@ -201,11 +207,13 @@ def _climb(
     reference: np.ndarray,
     spread: float,
     check: Check,
+    still: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     form = np.asfortranarray(spread**2 * curvature, dtype=np.float32)
     ones = curvature.sum(axis=1)
     # A flip with sign s changes v'Xv by ``s y + X_uu D^2``, r'v by ``s D r_u``, mu'v by ``s D mu_u``.
-    diagonal, linear = np.ascontiguousarray(form.diagonal()), (2 * spread * ones).astype(np.float32)
+    diagonal, linear = form.diagonal().copy(), (2 * spread * ones).astype(np.float32)
+    diagonal[len(diagonal) - still :] = -np.inf  # no flip of these gains
     mass_steps, mass = (spread * reference).astype(np.float32), np.float32(reference.sum())
     price_steps, price = (spread * multipliers).astype(np.float32), np.float32(multipliers.sum())
     t = high.astype(np.float32)

@@ -195,6 +195,6 @@ def _bound(point: SweepPoint, cancelled: Callable[[], bool]) -> Outcome:
         value = bounds.certificate(workload, epsilon, time_limit=None, cancel=cancelled).value
         stopped = "converged" if point.effort else stopped
     average = worst_case = max(0.0, (value - workload.trace) / workload.n)
-    if point.name != "svd":
+    if point.name != "svd" and bounds.every_value_is_secret(workload):
         worst_case = max(average, bounds.worst_case_variance(workload, epsilon, cancel=cancelled))
     return Outcome(worst_case, average, stopped)
