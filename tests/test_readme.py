@@ -42,7 +42,7 @@ def test_examples_run(tmp_path, monkeypatch, clock):
     survey = "age,sex\n" + "\n".join(f"{20 + i % 50},{'Female' if i % 3 else 'Male'}" for i in range(200))
     Path("survey.csv").write_text(survey)
     names = {}
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
     for block in EXAMPLES:
         exec(block.replace("64", "12"), names)  # the same for fewer types
     best, proof = names["best"], names["proof"]
@@ -51,6 +51,9 @@ def test_examples_run(tmp_path, monkeypatch, clock):
     assert names["counts"].sum() == names["found"].users == 200
     secret = ldp_core.bounds.centred_svd(names["groups"].without_strata, epsilon=1.0)
     assert round(names["in_groups"].objective / secret, 2) == 0.35
+    assert names["saved"].mechanism().audit().promise == "secret"
+    everything = ldp_core.optimize.exact(ldp_core.workloads.histogram(2), epsilon=1.0).objective
+    assert round((names["saved"].objective - 2) / (everything - 2), 2) == 0.32
 
 
 def test_a_design_becomes_a_kit_and_its_reports_become_answers(tmp_path, monkeypatch):
