@@ -90,6 +90,13 @@ def test_a_switch_on_data_makes_a_column_known_and_undo_takes_it_back(arms):
     assert [attribute.known for attribute in arms.configuration.domain.attributes] == [True, False]
 
 
+def test_another_histogram_is_about_a_secret_column(arms):
+    arms.go("data").enter("toggle", SWITCH, True)
+    arms.go("workload").enter("selectbox", "adding", "histogram")
+    arms.press("add").press("add")
+    assert [part.attribute for part in arms.parts if part.kind == "histogram"] == ["score", "score"]
+
+
 def test_personal_columns_and_a_domain_of_known_ones_are_spoken_of(arms):
     arms.go("data").enter("text_input", "declare-name", "health status").enter("toggle", SWITCH, True)
     assert [warning.value for warning in arms.at.warning] == [

@@ -160,12 +160,13 @@ def starting(
     where it can, the attribute of the group ``before`` it in its place."""
     known = {axis.name for axis in axes if axis.known}
     names = sorted(usable(kind, axes), key=known.__contains__)  # what the collector knows is asked about last
+    secret = [name for name in names if name not in known] or names
     fields: dict[str, Any] = {"weight": before.weight if before is not None else 1.0}
     if kind in ("histogram", "prefix", "ranges", "mean", "total"):
         own = getattr(before, "attribute", None)
         about = {part.attribute for part in others if isinstance(part, AboutOne) and part.kind == kind}
         by = [name for name in getattr(before, "by", ()) if name in usable("histogram", axes)]
-        fields["attribute"] = own if own in names else next((name for name in names if name not in about), names[0])
+        fields["attribute"] = own if own in names else next((name for name in secret if name not in about), secret[0])
         if fields["attribute"] not in by:
             fields["by"] = by
     elif kind == "rectangles":
