@@ -39,11 +39,17 @@ def percent(chance: float) -> str:
     return out_of(chance).replace(" of 100", "\N{NO-BREAK SPACE}%")
 
 
+def at_most(chance: float) -> str:
+    """A belief rounded up, so that "at most" holds: "73.2 %"."""
+    step = 10 if chance < 0.999 else 100
+    return f"{math.ceil(100 * chance * step * (1 - 1e-12)) / step:g}\N{NO-BREAK SPACE}%"
+
+
 def belief_in_words(suspicion: float, epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
     """The belief that any mechanism with this guarantee allows, as one sentence."""
     seen = "the report" if reports == 1 else f"all {reports:,} reports"
     belief = strongest(suspicion, epsilon, reports)
-    sure = f"at most {percent(belief)} sure" if belief <= CERTAIN else "practically certain"
+    sure = f"at most {at_most(belief)} sure" if belief <= CERTAIN else "practically certain"
     words = f"Someone who thinks a value is {percent(suspicion)} likely can become {sure} after seeing {seen}"
     if reports * epsilon > NO_LIMIT:
         words += ": more than a million times the odds, and so no limit in practice"
@@ -55,7 +61,7 @@ def belief_in_words(suspicion: float, epsilon: float, delta: float = 0.0, report
 def exposure_in_words(exposure: Exposure, title: str, suspicion: float, epsilon: float, reports: int = 1) -> str:
     """The belief that the mechanism with this ``title`` allows, to follow `belief_in_words`."""
     most, of = (
-        percent(strongest(suspicion, exposure.between, reports)),
+        at_most(strongest(suspicion, exposure.between, reports)),
         "" if reports == 1 else f" after {reports:,} reports",
     )
     if math.isinf(exposure.between):
@@ -73,7 +79,7 @@ def exposure_in_words(exposure: Exposure, title: str, suspicion: float, epsilon:
     if exposure.single > exposure.between - 1e-3:
         return f"{words}, and the same for one value against all others."
     alone = strongest(suspicion, exposure.single)
-    return f"{words}; for one value against all others, {percent(alone) if alone <= CERTAIN else 'certainty'} at most."
+    return f"{words}; for one value against all others, {at_most(alone) if alone <= CERTAIN else 'certainty'} at most."
 
 
 def guess_in_words(exposure: Exposure | None, blind: float, limit: float, reports: int = 1, what: str = "value") -> str:

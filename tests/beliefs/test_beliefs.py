@@ -7,6 +7,8 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from ldp_core import beliefs, library, mechanisms, workloads
@@ -197,15 +199,20 @@ def test_probabilities_are_told_as_people_out_of_many(chance, base, words):
 
 def test_sentences_hold_the_numbers():
     assert beliefs.belief_in_words(0.5, 1.0) == (
-        "Someone who thinks a value is 50\N{NO-BREAK SPACE}% likely can become at most 73\N{NO-BREAK SPACE}% sure after seeing "
+        "Someone who thinks a value is 50\N{NO-BREAK SPACE}% likely can become at most 73.2\N{NO-BREAK SPACE}% sure after seeing "
         "the report."
     )
     found = beliefs.exposure(SubsetSelection(6, 1.0, 3))
     words = beliefs.exposure_in_words(found, "Subset selection", 0.5, 1.0)
-    assert beliefs.percent(beliefs.strongest(0.5, found.single)) in words
+    assert beliefs.at_most(beliefs.strongest(0.5, found.single)) in words
     weaker = beliefs.exposure(RandomizedResponse(6, 0.5))
     assert "62\N{NO-BREAK SPACE}% at most" in beliefs.exposure_in_words(weaker, "Randomized response", 0.5, 1.0)
     stronger = beliefs.exposure(RandomizedResponse(6, 2.0))
     assert "further than this epsilon allows: to 88\N{NO-BREAK SPACE}%" in beliefs.exposure_in_words(
         stronger, "It", 0.5, 1.0
     )
+
+
+@given(chance=st.floats(1e-6, 0.9999))
+def test_a_belief_at_most_is_never_rounded_down(chance):
+    assert float(beliefs.at_most(chance).split("\N{NO-BREAK SPACE}")[0]) >= 100 * chance * (1 - 1e-11)

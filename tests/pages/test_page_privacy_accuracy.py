@@ -34,7 +34,7 @@ def test_beliefs_follow_epsilon_and_the_suspicion(subset):
         single = 100 * beliefs.strongest(suspicion / 100, told.single)
         assert trace(risk, "one value against all others")["y"] == pytest.approx([single])
         assert trace(risk, "best guess %{y:.3g} of 100<extra>Subset")["y"] == pytest.approx([100 * told.guess])
-        percent = beliefs.percent(beliefs.strongest(suspicion / 100, epsilon))
+        percent = beliefs.at_most(beliefs.strongest(suspicion / 100, epsilon))
         assert percent in subset.words.replace(" %", "\N{NO-BREAK SPACE}%")
         assert beliefs.out_of(told.guess, 1000) in subset.words
     assert "at epsilon 2.5" in subset.words

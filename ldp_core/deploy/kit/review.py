@@ -126,7 +126,7 @@ def for_people(c: Configuration, audit: Audit) -> tuple[str, ...]:
     sent = "one report" if k == 1 else f"one report on each of up to {k:,} occasions"
     questions = wording.listed([wording.shortened(part.summary, 80) for part in c.parts], 3)
     return (
-        f"Your answers stay on this device. What leaves it is {sent}, which the device draws at random from your answers."
+        f"Your answers stay on this device. It draws {sent} at random from them, and only that leaves the device."
         f"{f' {wording.capital(wording.listed(clear))} is sent as it is, since it is known already.' if clear else ''}",
         "Whoever collects the reports sees yours, and so does anyone they pass it on to. Nobody sees your answers.",
         f"About you: s{belief.removeprefix('S')}",

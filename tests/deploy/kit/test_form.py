@@ -103,4 +103,4 @@ def test_people_are_told_in_five_lines_what_holds_for_the_design(people):
     lines = members(people)["people.txt"].decode().splitlines()
     assert len(lines) == 5
     assert '"arm" is sent as it is' in lines[0].lower()
-    assert "someone who thinks a value is 50 % likely can become at most 73 % sure" in lines[2].replace("\xa0", " ")
+    assert "someone who thinks a value is 50 % likely can become at most 73.2 % sure" in lines[2].replace("\xa0", " ")
