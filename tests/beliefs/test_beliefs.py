@@ -206,9 +206,9 @@ def test_sentences_hold_the_numbers():
     words = beliefs.exposure_in_words(found, "Subset selection", 0.5, 1.0)
     assert beliefs.at_most(beliefs.strongest(0.5, found.single)) in words
     weaker = beliefs.exposure(RandomizedResponse(6, 0.5))
-    assert "62\N{NO-BREAK SPACE}% at most" in beliefs.exposure_in_words(weaker, "Randomized response", 0.5, 1.0)
+    assert "62.3\N{NO-BREAK SPACE}% at most" in beliefs.exposure_in_words(weaker, "Randomized response", 0.5, 1.0)
     stronger = beliefs.exposure(RandomizedResponse(6, 2.0))
-    assert "further than this epsilon allows: to 88\N{NO-BREAK SPACE}%" in beliefs.exposure_in_words(
+    assert "further than this epsilon allows: to 88.1\N{NO-BREAK SPACE}%" in beliefs.exposure_in_words(
         stronger, "It", 0.5, 1.0
     )
 
