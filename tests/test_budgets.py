@@ -30,10 +30,6 @@ def counted():
     return found
 
 
-def test_statements_are_counted():
-    assert statements('"""Words."""\nimport os\nif os:\n    A = 1; B = 2\n    """What it holds."""\n') == 3
-
-
 def test_every_folder_is_within_its_budget():
     budgets = {folder: int(most) for most, folder in map(str.split, (ROOT / ".budgets").read_text().splitlines())}
     now = counted()
