@@ -161,18 +161,23 @@ def untimed(request):
 
 @pytest.fixture(scope="session", autouse=True)
 def _levels_searched_once():
-    """Most designs of tests have a tree, whose level shares are searched for at 25 epsilons where a page draws the trade-off: the same
-    questions are answered once a process, as the search has no luck in it."""
-    search, answers = level_shares._searched, {}
+    """Most designs of tests have a tree, whose level shares are searched for at several epsilons where a page draws the trade-off: the
+    same questions are answered once a process, as these searches have no luck in them. What the first step costs tells them apart."""
 
-    def searched(tree, workload, start, average):
-        key = (tree.n, tree.branching, workload.digest, start.tobytes(), average(tree, workload))
-        if key not in answers:
-            answers[key] = search(tree, workload, start, average)
-        return answers[key]
+    def once(name, first):
+        search, answers = getattr(level_shares, name), {}
+
+        def searched(tree, workload, *others):
+            key = (tree.n, tree.branching, workload.digest, *first(tree, workload, *others))
+            if key not in answers:
+                answers[key] = search(tree, workload, *others)
+            return answers[key]
+
+        patch.setattr(level_shares, name, searched)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(level_shares, "_searched", searched)
+        once("_fitted", lambda tree, workload, costs: (costs(tree, workload).tobytes(),))
+        once("_searched", lambda tree, workload, start, average: (start.tobytes(), average(tree, workload)))
         yield
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 import designs
 import hostile
 import numpy as np
+import pytest
 from fuzzing import attack, tried
 from hypothesis import strategies as st
 
@@ -129,6 +130,7 @@ def bundles(draw):
     return draw(hostile.at_times(lambda content: hostile.damaged_bytes(content, 3), packed(listed)))
 
 
+@pytest.mark.promise
 @attack(bundles())
 def test_bundles(content):
     bundle = tried(load, content)

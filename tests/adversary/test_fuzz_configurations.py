@@ -2,6 +2,7 @@
 
 import designs
 import hostile
+import pytest
 from fuzzing import attack, tried
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ encodings = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"])
 encoded = st.builds(lambda text, encoding: text.encode(encoding, "replace"), texts, encodings)
 
 
+@pytest.mark.promise
 @attack(texts | hostile.written(designs.document()) | hostile.at_times(hostile.damaged_bytes, encoded, 3))
 def test_configurations(content):
     configuration = tried(load_configuration, content)

@@ -85,6 +85,7 @@ def patience(steps):
     return stop
 
 
+@pytest.mark.promise
 @given(cases(), hostile.chance(4), hostile.chance(4))
 def test_designs_and_proofs_keep_their_promises(case, compared, solved):
     workload, epsilon, prior = case

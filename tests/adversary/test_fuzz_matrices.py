@@ -6,6 +6,7 @@ import zipfile
 
 import hostile
 import numpy as np
+import pytest
 from fuzzing import attack, tried
 from hypothesis import strategies as st
 
@@ -94,6 +95,7 @@ def as_text(draw):
     return content, values if whole and values.shape[1] == 3 else None
 
 
+@pytest.mark.promise
 @attack(as_text(), labels)
 def test_matrices_as_csv(file, named):
     return check(*file, named)

@@ -4,6 +4,7 @@ import math
 
 import hostile
 import numpy as np
+import pytest
 from exact import exact_delta, exceeds
 from fuzzing import attack, tried
 from hypothesis import strategies as st
@@ -63,6 +64,7 @@ def made(draw):
     return name, n, draw(epsilons), workload, draw(parameters(name, n))
 
 
+@pytest.mark.promise
 @attack(made(), seen=[True])
 def test_mechanisms(made):
     name, n, asked, workload, chosen = made
@@ -93,6 +95,7 @@ def large(draw):
     return name, n, draw(epsilons), sized
 
 
+@pytest.mark.promise
 @attack(large(), seen=[True])
 def test_large_mechanisms(asked):
     """Closed forms at the sizes where probabilities round worst: only two numbers each, so any number of types."""

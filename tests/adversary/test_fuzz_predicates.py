@@ -4,6 +4,7 @@ from itertools import product
 
 import hostile
 import numpy as np
+import pytest
 from fuzzing import attack, tried
 from hypothesis import strategies as st
 
@@ -106,6 +107,7 @@ damaged = st.one_of(
 ).map(lambda text: text.replace(hostile.LONE, ""))  # neither files nor browsers bring half a character here
 
 
+@pytest.mark.promise
 @attack(condition, seen=[True])
 def test_conditions_mean_what_they_say(made):
     text, held = made
@@ -115,6 +117,7 @@ def test_conditions_mean_what_they_say(made):
     return True
 
 
+@pytest.mark.promise
 @attack(damaged, st.sampled_from([PEOPLE, OTHERS]))
 def test_damaged_conditions(text, domain):
     tried(PredicatesPart(predicates=[Predicate(expression=text[: limits.MOST_CONDITION_CHARACTERS])]).build, domain)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from fuzzing import attack, tried
 from hypothesis import strategies as st
 
@@ -120,6 +121,7 @@ def texts(draw):
     return draw(hostile.damaged_bytes(content)) if draw(hostile.chance(5)) else content
 
 
+@pytest.mark.promise
 @attack(texts(), of(["a.csv", "a.csv", "a.TXT", "a.tsv"]), options, makers)
 def test_text_tables(content, name, options, makers):
     loaded = tried(load, content, name, options)
@@ -177,6 +179,7 @@ def parquets(draw):
     return packed.getvalue()
 
 
+@pytest.mark.promise
 @attack(hostile.at_times(functools.partial(hostile.damaged_bytes, most=3), parquets(), 3), options, makers)
 def test_parquet_tables(content, options, makers):
     table = read_here(parquet, content, options)
@@ -207,6 +210,7 @@ def workbooks(draw):
     return packed.getvalue()
 
 
+@pytest.mark.promise
 @attack(hostile.at_times(functools.partial(hostile.damaged_bytes, most=3), workbooks()), options, makers)
 def test_excel_tables(content, options, makers):
     table = read_here(excel, content, options)
@@ -314,6 +318,7 @@ def frames(draw):
     return table, pd.Series(drawn, index=table.index)
 
 
+@pytest.mark.promise
 @attack(frames(), makers, seen=[True])
 def test_frames(frame, makers):
     table, weights = frame

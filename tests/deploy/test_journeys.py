@@ -310,6 +310,7 @@ def errors_of(made, asked, people):
     return np.maximum(made.query_variances(rows, people), 0.0)
 
 
+@pytest.mark.promise
 @needs_node
 @pytest.mark.parametrize(("question", "name", "node"), list(marked()))
 def test_reports_of_a_kit_come_back_as_answers(question, name, node, tmp_path):
@@ -339,6 +340,7 @@ def test_a_search_that_came_to_a_closed_form_is_built_again_from_what_the_file_r
         collected(setting, folder)
 
 
+@pytest.mark.promise
 @needs_node
 @pytest.mark.parametrize("node", [False, True])
 def test_a_kit_whose_table_is_sent_in_bits_comes_back_as_answers(node, tmp_path, monkeypatch):

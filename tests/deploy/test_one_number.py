@@ -82,6 +82,7 @@ def designed(asked, aim):
     ), table(attributes)
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("aim", ["worst_case", "average", "people"])
 @pytest.mark.parametrize("asked", ASKED)
 def test_people_needed_and_errors_are_one_wherever_the_design_goes(asked, aim, tmp_path, capsys):

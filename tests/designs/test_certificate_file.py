@@ -136,6 +136,7 @@ def sealed(files, arrays=None, **changes):
     return Written(json.dumps(document).encode(), packed)
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_readme_of_a_proof_tells_its_questions_from_others(kind, tmp_path, monkeypatch, capsys):
     """The program that it gives to paste, with the questions of the proof and with one of them a little larger."""
@@ -260,6 +261,7 @@ def test_epsilon_is_the_decimal_number_that_was_meant():
         assert json.loads(certificate_file.write(found, text).document)["epsilon"] == "0.1"
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("factor", [1 + 1e-7, 1e6])
 def test_claims_of_more_are_refused(kind, factor):

@@ -88,6 +88,7 @@ def outcome(content):
 # --- two tables, one file -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise
 @pytest.mark.crossed
 @pytest.mark.parametrize("targets", [None, {"points": 4.0}])
 @pytest.mark.parametrize("name", MECHANISMS)

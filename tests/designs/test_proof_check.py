@@ -20,6 +20,7 @@ KINDS = {
 }
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_process_of_its_own_says_the_same_and_refuses_a_forgery_in_the_same_words(kind, lower):
     lower(QUICK=-1)

@@ -45,6 +45,7 @@ def test_those_who_come_with_data_have_what_is_pressed_and_typed_on_pages(app, a
     assert there.go("data").words == pressed.go("data").words
 
 
+@pytest.mark.promise
 def test_every_page_opens_without_data_leads_on_and_says_what_it_needs(app):
     for page in (*PAGES, "papers"):
         assert app.go(page).at.title[0].value
@@ -90,6 +91,7 @@ def test_guide_never_rounds_a_guess_up_to_certainty(app):
     assert list(mechanism_table["Mechanism"]) == [spec.title for spec in library.REGISTRY.values()]
 
 
+@pytest.mark.promise
 def test_undo_goes_back_step_by_step_with_the_data(ages):
     before = ages.go("design").configuration
     ages.enter("text_input", "epsilon-text", "2")

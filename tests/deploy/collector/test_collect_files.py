@@ -389,6 +389,7 @@ def test_lines_may_end_in_any_way(ends, quoted, tmp_path):
         assert found.refused == {reasons.ANOTHER_REPORT: 13, reasons.OUTSIDE: 1, reasons.NO_ID: 1}
 
 
+@pytest.mark.promise
 @pytest.mark.crossed
 @pytest.mark.parametrize("length", [1, 2, 5, 33, 64])
 @pytest.mark.parametrize("rows", [2, 3000])

@@ -20,6 +20,7 @@ def collected(mechanism, raw):
     return Collection(DESIGN, mechanism.aggregate(raw))
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_reports_of_devices_are_never_named(name):
     """One person, a few, many; all alike and spread out."""

@@ -39,6 +39,7 @@ def test_the_audit_finds_the_largest_ratio_of_the_exact_law(example):
     assert log_ratio(found.largest, Fraction(1)) == pytest.approx(mechanism.audit().epsilon, rel=1e-13)
 
 
+@pytest.mark.promise
 def test_every_report_is_one_that_the_collector_takes(example):
     mechanism, _, _, laws = example
     if mechanism.name == "olh":
@@ -108,6 +109,7 @@ def test_scrambled_patterns_are_uniform_over_images():
         assert told == Fraction(float(mechanism.shares[k]))
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_reports_of_devices_are_estimated_without_bias(name):
     mechanism = MECHANISMS[name]()

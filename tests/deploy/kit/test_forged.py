@@ -130,6 +130,7 @@ ALTERED = {
 }  # fmt: skip
 
 
+@pytest.mark.promise
 @needs_node
 @pytest.mark.parametrize("name", ALTERED)
 def test_clients_and_audit_say_the_same_of_every_alteration(name):
