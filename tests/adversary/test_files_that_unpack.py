@@ -21,28 +21,29 @@ LONG = "a" * (20 * limits.MB)
 MEDIUM = "b" * 100_000
 MANY = limits.MOST_TEXT_BYTES // len(MEDIUM) + 1
 PARQUET = {
-    "text": pa.array([LONG, "b"]),
-    "large text": pa.array(["b", LONG], pa.large_string()),
-    "text view": pa.array(["b", LONG], pa.string_view()),
-    "bytes": pa.array([LONG.encode(), b"b"]),
-    "large bytes": pa.array([LONG.encode(), b"\xff"], pa.large_binary()),
-    "fixed bytes": pa.array([LONG.encode(), LONG.encode()], pa.binary(len(LONG))),
-    "dictionary": pa.array(["b", LONG]).dictionary_encode(),
-    "ordered": pa.DictionaryArray.from_arrays(pa.array([0, 0], pa.int8()), pa.array(["b", LONG]), ordered=True),
-    "list": pa.array([["b"], [LONG]]),
-    "list of many": pa.array([["b"], [MEDIUM] * 200]),
-    "list of numbers": pa.array([[1], [1] * 10**6], pa.list_(pa.int8())),
-    "structure": pa.array([{"a": {"b": LONG}}, None]),
-    "map": pa.array([[("k", LONG)], []], pa.map_(pa.string(), pa.string())),
-    "many texts": pa.DictionaryArray.from_arrays(pa.array([0] * MANY, pa.int16()), [MEDIUM]),
+    "text": lambda: pa.array([LONG, "b"]),
+    "large text": lambda: pa.array(["b", LONG], pa.large_string()),
+    "text view": lambda: pa.array(["b", LONG], pa.string_view()),
+    "bytes": lambda: pa.array([LONG.encode(), b"b"]),
+    "large bytes": lambda: pa.array([LONG.encode(), b"\xff"], pa.large_binary()),
+    "fixed bytes": lambda: pa.array([LONG.encode(), LONG.encode()], pa.binary(len(LONG))),
+    "dictionary": lambda: pa.array(["b", LONG]).dictionary_encode(),
+    "ordered": lambda: pa.DictionaryArray.from_arrays(pa.array([0, 0], pa.int8()), pa.array(["b", LONG]), ordered=True),
+    "list": lambda: pa.array([["b"], [LONG]]),
+    "list of many": lambda: pa.array([["b"], [MEDIUM] * 200]),
+    "list of numbers": lambda: pa.array([[1], [1] * 10**6], pa.list_(pa.int8())),
+    "structure": lambda: pa.array([{"a": {"b": LONG}}, None]),
+    "map": lambda: pa.array([[("k", LONG)], []], pa.map_(pa.string(), pa.string())),
+    "many texts": lambda: pa.DictionaryArray.from_arrays(pa.array([0] * MANY, pa.int16()), [MEDIUM]),
 }  # fmt: skip
+"""Columns of much text, made where they are tested: together they take hundreds of megabytes."""
 XMLNS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 REFUSED = "is longer than the 131,072 bytes that are read: |unpack to more than the 400 MB that are read: |more memory than is allowed"
 
 
 def parquet(name):
     file = io.BytesIO()
-    pa.parquet.write_table(pa.table({"x": PARQUET[name]}), file, compression="zstd", row_group_size=10**6)
+    pa.parquet.write_table(pa.table({"x": PARQUET[name]()}), file, compression="zstd", row_group_size=10**6)
     assert file.tell() < limits.MB
     return file.getvalue()
 
@@ -72,7 +73,7 @@ def test_by_its_path_neither(name, tmp_path):
     with pytest.raises(UnreadableTable, match=said) if "many " not in name else suppress(UnreadableTable):
         table = LocalTable(str(tmp_path / "x.parquet"))
         frame, users = table.counts(["x"])  # where a text is held by many, it is held once
-        assert (len(frame), users.sum()) == (1, len(PARQUET[name]))
+        assert (len(frame), users.sum()) == (1, len(PARQUET[name]()))
 
 
 @pytest.fixture(scope="module")
