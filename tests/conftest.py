@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
 from ldp_core import run
-from ldp_core.mechanisms.trees import level_shares
 
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
 
@@ -156,28 +155,6 @@ def untimed(request):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run.Budget, "__init__", begin_untimed)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _levels_searched_once():
-    """Most designs of tests have a tree, whose level shares are searched for at several epsilons where a page draws the trade-off: the
-    same questions are answered once a process, as these searches have no luck in them. What the first step costs tells them apart."""
-
-    def once(name, first):
-        search, answers = getattr(level_shares, name), {}
-
-        def searched(tree, workload, *others):
-            key = (tree.n, tree.branching, workload.digest, *first(tree, workload, *others))
-            if key not in answers:
-                answers[key] = search(tree, workload, *others)
-            return answers[key]
-
-        patch.setattr(level_shares, name, searched)
-
-    with pytest.MonkeyPatch.context() as patch:
-        once("_fitted", lambda tree, workload, costs: (costs(tree, workload).tobytes(),))
-        once("_searched", lambda tree, workload, start, average: (start.tobytes(), average(tree, workload)))
         yield
 
 

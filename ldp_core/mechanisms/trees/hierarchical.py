@@ -203,7 +203,8 @@ def build(
         def average(tree: Tree, workload: Workload) -> float:
             return float(made(tree).profile_of(workload).mean())
 
-        return made(picked(tree, shares, workload, costs, average if kind is ConsistentTree else None))
+        about = (epsilon, oracle, reconstruction)
+        return made(picked(tree, shares, workload, costs, average if kind is ConsistentTree else None, about))
     if oracle not in ORACLES:
         raise ValueError(
             f"The optimal reconstruction writes out the strategy of its oracle, which must be one of {', '.join(ORACLES)}: "
@@ -229,7 +230,7 @@ def optimal(
     def costs(tree: Tree, workload: Workload) -> np.ndarray:
         return optimal_costs(tree, levels, workload)
 
-    tree = picked(tree, shares, workload, costs)
+    tree = picked(tree, shares, workload, costs, about=(epsilon, oracle, "optimal"))
     parameters = {**tree.parameters, "oracle": oracle, "reconstruction": "optimal"}
     return ExplicitMechanism(
         "hierarchical",

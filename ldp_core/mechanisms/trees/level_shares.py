@@ -30,6 +30,9 @@ PLACES = 4
 """Decimal places of fitted probabilities: equal on every machine, and within a hundredth of a per cent of the least variance."""
 _LEAST = 10.0**-PLACES
 """The least share of a level: the smallest that these places can write."""
+_FOUND: dict[tuple[float | str, ...], np.ndarray] = {}
+"""Fitted probabilities (h,) of this process: a curve over epsilon fits two dozen, and every session that opens a sample draws it."""
+_KEPT = 2**14
 
 
 def weights_of(shares: Shares) -> np.ndarray | str:
@@ -59,11 +62,13 @@ def picked(
     workload: Workload | None,
     costs: Callable[[Tree, Workload], np.ndarray],
     average: Callable[[Tree, Workload], float] | None = None,
+    about: tuple[float | str, ...] = (),
 ) -> Tree:
     """``tree`` with its levels picked by ``shares``.
 
     For "fitted", ``costs`` gives the (h,) costs of the levels of a tree; ``average`` gives its average variance where the fixed
-    point is only near the best shares. ValueError for shares that are none.
+    point is only near the best shares; both depend on the tree, the workload and what they are ``about``, by which what was found is
+    found again. ValueError for shares that are none.
     """
     weights = weights_of(shares)
     if isinstance(weights, str):
@@ -76,10 +81,15 @@ def picked(
                 f"Shares of levels are fitted for at most {MOST_FITTED_TREE_TYPES:,} types, and there are {tree.n:,}: give them as "
                 "numbers, or choose even shares."
             )
-        shares_found = _fitted(tree, workload, costs)
-        if average is not None and tree.n <= 256 and tree.height > 1:  # the search takes a second up to here
-            shares_found = _searched(tree, workload, shares_found, average)
-        return _with(tree, np.maximum(np.round(shares_found, PLACES), _LEAST))
+        key = (tree.n, tree.branching, workload.digest, *about)
+        if key not in _FOUND:
+            found = _fitted(tree, workload, costs)
+            if average is not None and tree.n <= 256 and tree.height > 1:  # the search takes a second up to here
+                found = _searched(tree, workload, found, average)
+            if len(_FOUND) >= _KEPT:
+                _FOUND.clear()
+            _FOUND[key] = np.maximum(np.round(found, PLACES), _LEAST)
+        return _with(tree, _FOUND[key])
     if weights.size != tree.height:
         raise ValueError(
             f"The tree has {tree.height} level{'s' if tree.height > 1 else ''} below its root, so {tree.height} "
