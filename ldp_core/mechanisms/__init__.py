@@ -1,5 +1,6 @@
 """Mechanisms: the reports that people send, and the answers that the collector makes of them; one
-file per family. `ldp_core.library` lists them and builds one by its name."""
+file per family. What a report adds to questions gives all their errors (`ldp_core.mechanisms.moments`).
+`ldp_core.library` lists them and builds one by its name."""
 
 from __future__ import annotations
 

@@ -184,6 +184,10 @@ class OnClasses(Mechanism):
             return Rows.of(few, questions.asked[1])
         return Rows(self._sums(questions.rows) / self.class_sizes)
 
+    @property
+    def root(self) -> np.ndarray | None:
+        return None if self.drawn.root is None else self._spread(self.drawn.root)
+
     def second_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
         moments = self.drawn.second_moments(self._of_classes(questions), TYPES)
         return [(TYPES, self.drawn.by_type(moments)[..., self.classes])]

@@ -151,7 +151,6 @@ def test_counts_of_hrr_have_one_more():
         (lambda: ranges.range_error_averaged(4, 1.0, 2), "many types"),
         (lambda: ranges.raw_bound(8, 1.0, 2, 9), "length of a range"),
         (lambda: ranges.consistent_error(8, 1.0, 2, 0), "length of a range"),
-        (lambda: ranges.siblings_error(1.0, 4, 5), "length of a range"),
         (lambda: ranges.flat_error(1.0, 1.5), "length of a range"),
         (lambda: ranges.haar_bound(1, 1.0), "number of types"),
     ],

@@ -85,14 +85,6 @@ def consistent_error(n: int, epsilon: float, branching: int, length: int | np.nd
     return np.log(_lengths(length, n)) * ((B + 1) * count_variance(epsilon) * math.log(n) / math.log(B) ** 2 / 2)
 
 
-def siblings_error(epsilon: float, branching: int, length: int | np.ndarray) -> np.ndarray:
-    """Neighbouring leaves of one parent, by least squares over the B leaves and the parent, each known with variance V_F:
-    r (B + 1 - r)/(B + 1) V_F (Lemma 4.6, exact)."""
-    B = check_whole("branching factor", branching, 2)
-    r = _lengths(length, B)
-    return r * (B + 1 - r) * (count_variance(epsilon) / (B + 1))
-
-
 def haar_bound(n: int, epsilon: float) -> float:
     """Every range by HaarHRR (equation (3)): at most log2(n)^2 V_F/2.
 
