@@ -275,6 +275,8 @@ MOST_SERVER_BYTES = 3 * 2**29
 MOST_HISTORY_BYTES = MOST_SERVER_BYTES // 3
 # Steps that can be undone.
 MOST_UNDO_STEPS = 50
+# Values of a column from which the two groups of a comparison are chosen.
+MOST_COMPARED_GROUPS = 50
 # Designs in the list of a session.
 MOST_DESIGNS = 12
 # Jobs of all sessions that run at once: a fit and its proof come in pairs.

@@ -13,7 +13,7 @@ from ldp_core.data.domain import Attribute
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import DataChoice, DeclaredData, WorkloadRecipe
 from ldp_core.designs.configuration import DifferenceToDetect
-from ldp_core.limits import MOST_ATTRIBUTES
+from ldp_core.limits import MOST_ATTRIBUTES, MOST_COMPARED_GROUPS
 from ldp_core.workloads import Axis, WorkloadPart
 from pages.ui import layout
 from pages.ui.controls import guarded, number, take_file
@@ -22,8 +22,6 @@ from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 from pages.ui.words import plain
 
-MOST_GROUPS = 50
-"""Values of a column that its groups can be chosen from."""
 ENOUGH = "2"
 """Percentage points: the error of a share that a survey begins with."""
 _OPENED = "door-opened"
@@ -37,7 +35,9 @@ def compare_groups(state: Session, epsilon: str) -> None:
         return
     choice, source = found
     able = _attributes(state, choice, source)
-    grouping = [name for name, one in able.items() if one.kind == "categorical" and 2 <= one.size <= MOST_GROUPS]
+    grouping = [
+        name for name, one in able.items() if one.kind == "categorical" and 2 <= one.size <= MOST_COMPARED_GROUPS
+    ]
     if not grouping or len(able) < 2:
         st.info(
             "Two groups are compared by a column of categories and another one that is measured; this table lacks them."
