@@ -1,5 +1,7 @@
 """Every bound and prediction of the papers for the design available: one picture, and one list of what each says and whether it applies."""
 
+from contextlib import suppress
+
 import streamlit as st
 
 from ldp_core import charts, frames, library, wording
@@ -25,6 +27,8 @@ try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.setting.priced(name) if spec.needs_workload else state.setting.mechanism(name)
     if mechanism is not None and work.priced(state, mechanism):
         exact, own, _ = subject.variances(state, mechanism)
+        with suppress(ValueError):
+            state.costs_known(mechanism)
 except ValueError as error:
     problem = error
 

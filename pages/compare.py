@@ -54,6 +54,8 @@ with controls:
                 elif mechanism is not None:
                     state.setting.users_needed(mechanism, case)
                     ready[name] = mechanism
+                    if name == state.setting.chosen:
+                        state.costs_known(mechanism)
         except ValueError as error:
             failed[name] = error
     missing = state.setting.unfitted(names)

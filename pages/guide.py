@@ -1,15 +1,11 @@
 """Local differential privacy and epsilon in plain words."""
 
-import math
-
-import pandas as pd
 import streamlit as st
 
 from ldp_core import designs
-from ldp_core.library import REGISTRY
 from ldp_core.mechanisms import FLOATING_POINT
 from ldp_core.verdicts import RULE
-from pages.ui import layout, listing, promises
+from pages.ui import guide_tables, layout, listing, promises
 
 state = layout.open_page(
     "Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here."
@@ -36,22 +32,7 @@ value been another, the chance of any conclusion from your report would be at mo
 )
 
 
-def even_guess(epsilon: float) -> str:
-    """The most that 50 % can become, rounded up: even at epsilon 8 it is not quite certainty."""
-    return f"{math.ceil(1e4 / (1 + math.exp(-epsilon))) / 100:g} %"
-
-
-levels = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
-listing.show_words(
-    pd.DataFrame(
-        {
-            "Epsilon": [f"{e:g}" for e in levels],
-            "What it means": [designs.risk_in_words(e).capitalize() for e in levels],
-            "An even guess (50 %) between two values becomes at most": [even_guess(e) for e in levels],
-        }
-    ),
-    "What epsilon means for one person.",
-)
+listing.show_safe(guide_tables.meanings(), "What epsilon means for one person.")
 st.markdown(
     """
 Smaller is more private, and needs more users for the same accuracy. Several reports of one person **add up**: two reports at epsilon 1
@@ -151,21 +132,7 @@ with st.expander("Words used here"):
 with st.expander("From here to a decision"):
     st.markdown(STEPS)
 with st.expander("The mechanisms"):
-    listing.show_words(
-        pd.DataFrame(
-            [
-                {
-                    "Mechanism": s.title,
-                    "In the papers": s.paper_name,
-                    "Made for": s.made_for,
-                    "Privacy": s.privacy,
-                    "Source": s.paper,
-                }
-                for s in REGISTRY.values()
-            ]
-        ),
-        "Each mechanism with its purpose, its promise and its source.",
-    )
+    listing.show_safe(guide_tables.mechanisms(), "Each mechanism with its purpose, its promise and its source.")
     st.caption(f"In real numbers only: {FLOATING_POINT}")
     st.caption(
         "The Design page takes any other mechanism as a file with its probabilities, called a strategy matrix. It is audited, and compared "

@@ -36,5 +36,10 @@ def show_table(frame: pd.DataFrame | Styler, caption: str, **options: Any) -> No
 
 def show_words(frame: pd.DataFrame, caption: str) -> None:
     """A few rows of sentences, which are shown whole; none of them is read as Markdown."""
+    show_safe(frame.map(plain), caption)
+
+
+def show_safe(frame: pd.DataFrame, caption: str) -> None:
+    """The same for cells that `plain` has made."""
     st.caption(caption)
-    st.table(frame.map(plain), hide_index=True, alt=spoken(caption))
+    st.table(frame, hide_index=True, alt=spoken(caption))

@@ -33,12 +33,14 @@ def draw() -> None:
     background_read.settle(session())
     streamlit_fixes.begin_page(browser.remembered())
     session().results.show()
+    lines = sidebar.draw_design(session())
     follow = sidebar.draw(session())  # before the page: a page that lacks something ends early
     ended_early = False
     try:
         page.run()
     except layout.PageEnd:
         ended_early = True
+    lines()
     follow()
     streamlit_fixes.end_page()
     if ended_early:

@@ -16,45 +16,73 @@ from ldp_core.run import Progress
 from pages.ui import file_menu
 from pages.ui.controls import button
 from pages.ui.session.state import Session
-from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, give_up_earlier, give_up_unasked, jobs, poll
 from pages.ui.words import case_title, gap_in_words, people, plain
 
 SET = ":material/check_circle:"
 UNSET = ":material/radio_button_unchecked:"
 STALE = ":material/history:"
-RUNNING = ":material/progress_activity:"
 
+Line = tuple[str, str, str, str]
+"""A page, a mark, what the link says, and more about it."""
 LINE = 34
 """Letters that a line of the sidebar holds."""
 
 
-def draw(state: Session) -> Callable[[], None]:
-    """The whole sidebar, which begins no work. The caller runs the returned function after the page is drawn: see `draw_jobs`."""
+def draw_design(state: Session) -> Callable[[], None]:
+    """The lines about the design, as the last page found it. The caller runs the returned function after the page is drawn, which draws
+    them again where the page has found something else."""
     with st.sidebar:
-        known, design = begin_jobs(state), state.setting
         st.markdown(f"**{plain(state.saved.name or 'Current design')}**")
-        with st.container(gap="xsmall", key="current-design"):
-            _data(state, design)
-            _workload(state, design)
-            _privacy(state)
-            _mechanism(state, design)
+        with st.container(key="current-design"):
+            place = st.empty()
+    shown: list[Line] = []
+
+    def lines() -> None:
+        nonlocal shown
+        design = state.setting
+        if state.lines is None or state.lines[0] is not design:
+            state.lines = design, _lines_about(state, design)
+        if state.lines[1] is shown:
+            return
+        shown = state.lines[1]
+        with place.container(gap="xsmall"):
+            for page, mark, label, detail in shown:
+                st.page_link(page, label=label, icon=mark, help=detail)
+
+    lines()
+    return lines
+
+
+def _lines_about(state: Session, design: Setting) -> list[Line]:
+    return [
+        _data(state, design),
+        _workload(state, design),
+        _privacy(design),
+        *_mechanism(design, state.costed is design),
+    ]
+
+
+def draw(state: Session) -> Callable[[], None]:
+    """What stands below the lines about the design; it begins no work. The caller runs the returned function after the page is drawn: see
+    `draw_jobs`."""
+    with st.sidebar:
+        known = begin_jobs(state)
         _actions(state)
         return draw_jobs(state, known)
 
 
-def _line(page: str, mark: str, text: str, detail: str) -> None:
-    st.page_link(page, label=plain(wording.shortened(text, LINE)), icon=mark, help=plain(f"{text}. {detail}"))
+def _line(page: str, mark: str, text: str, detail: str) -> Line:
+    return page, mark, plain(wording.shortened(text, LINE)), plain(f"{text}. {detail}")
 
 
-def _data(state: Session, design: Setting) -> None:
+def _data(state: Session, design: Setting) -> Line:
     if not design.has_domain:
-        _line("pages/data.py", UNSET, "Data: not chosen", "Upload, pick a sample, or declare")
-        return
+        return _line("pages/data.py", UNSET, "Data: not chosen", "Upload, pick a sample, or declare")
     missing = state.configuration.population.shape == "data" and not design.on_data
     names = ", ".join(attribute.name for attribute in design.domain.attributes)
     detail = f"{people(design.users)}, {wording.magnitude(design.domain.size)} types"
-    _line(
+    return _line(
         "pages/data.py",
         STALE if missing else SET,
         f"Data: {names}" + (", file not loaded" if missing else ""),
@@ -62,7 +90,7 @@ def _data(state: Session, design: Setting) -> None:
     )
 
 
-def _workload(state: Session, design: Setting) -> None:
+def _workload(state: Session, design: Setting) -> Line:
     mark, words, detail = UNSET, "not chosen", "Which questions matter"
     if not design.has_domain and (recipe := state.configuration.workload) is not None:
         mark, words, detail = STALE, "waits for the data", recipe.summary
@@ -73,45 +101,36 @@ def _workload(state: Session, design: Setting) -> None:
         mark, words, detail = STALE, "to be worked out", design.questions
     elif design.has_questions:
         mark, words, detail = SET, wording.plural(design.answers.told.num_queries, "query", "queries"), design.questions
-    _line("pages/workload.py", mark, f"Workload: {words}", detail)
+    return _line("pages/workload.py", mark, f"Workload: {words}", detail)
 
 
-def _privacy(state: Session) -> None:
-    c = state.configuration
-    risk = designs.risk_in_words(c.epsilon_value, state.setting.delta)
-    _line("pages/design.py", SET, f"Epsilon: {c.epsilon}", wording.capital(risk))
+def _privacy(design: Setting) -> Line:
+    risk = designs.risk_in_words(design.epsilon, design.delta)
+    return _line("pages/design.py", SET, f"Epsilon: {design.configuration.epsilon}", wording.capital(risk))
 
 
-def _mechanism(state: Session, design: Setting) -> None:
-    """The mechanism, and how far it is from the best."""
-    name, gap, gap_mark = state.setting.chosen, "Minimum: unknown", UNSET
-    title = library.spec(name).title
-    try:
-        if not design.has_questions:
-            mark, detail, why = UNSET, "needs data and a workload", "Needs a mechanism"
-        elif (mechanism := state.setting.priced(name)) is None:
-            running = work.fit(state, name).running is not None
-            mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
-            gap_mark, why = mark, "Follows once it is optimised"
-        elif work.unpriced(state, mechanism):
-            running = work.price(state, mechanism).running is not None
-            mark, detail = RUNNING if running else STALE, "its costs are not known yet"
-            gap_mark, why = mark, "Follows once they are known"
-        else:
-            case, share = case_title(design.case), design.gap(mechanism)
-            needed = wording.users(design.users_needed(mechanism, design.case))
-            mark, gap_mark, why = SET, SET, "At this epsilon the lower bounds say nothing"
-            detail = f"{needed} needed for {design.error_in_words(1.0)}, {case}"
-            if state.setting.from_file(name):
-                title += ", loaded from a file and not computed here"
-            if not math.isinf(share):
-                gap = f"At most {gap_in_words(share)} the minimum"
-                strongest = charts.title(frames.strongest(design.bounds(design.case)))
-                why = f"People against what the {strongest} allows, {case}"
-    except ValueError as error:
-        mark, detail, why = STALE, str(error), "Choose another mechanism"
-    _line("pages/design.py", mark, title, wording.capital(detail))
-    _line("pages/compare.py", gap_mark, gap, why)
+def _mechanism(design: Setting, costed: bool) -> list[Line]:
+    """The mechanism, and how far it is from the best, where a page has worked out what it costs."""
+    title, mechanism = library.spec(design.chosen).title, design.mechanism(design.chosen) if costed else None
+    if mechanism is None:
+        mark = STALE if design.has_questions else UNSET
+        return [
+            _line("pages/design.py", mark, title, "Open Design to see what it costs"),
+            _line(
+                "pages/design.py", UNSET, "Minimum: not worked out", "Open Design to see how far it is from the best"
+            ),
+        ]
+    case, share = case_title(design.case), design.gap(mechanism)
+    needed = wording.users(design.users_needed(mechanism, design.case))
+    if design.from_file(design.chosen):
+        title += ", loaded from a file and not computed here"
+    mark, gap, why = UNSET, "Minimum: unknown", "At this epsilon the lower bounds say nothing"
+    if not math.isinf(share):
+        strongest = charts.title(frames.strongest(design.bounds(design.case)))
+        mark, gap = SET, f"At most {gap_in_words(share)} the minimum"
+        why = f"People against what the {strongest} allows, {case}"
+    costs = _line("pages/design.py", SET, title, f"{needed} needed for {design.error_in_words(1.0)}, {case}")
+    return [costs, _line("pages/compare.py", mark, gap, why)]
 
 
 def _actions(state: Session) -> None:

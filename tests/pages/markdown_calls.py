@@ -78,6 +78,7 @@ KNOWN = [
     (r"state\.setting\.titled\(.+\)", "the catalogue of mechanisms"),
     (r"(entry\.|best\.)?statement\.(title|words|latex|source|assumptions)", "the catalogue of theorems"),
     (r"questions\.so_far\(session\)", "made safe where it is written"),
+    (r"state\.lines(\[1\])?", "made safe by `sidebar._line`"),
     (r"needed\.(label|name)", "settings of the workloads of the papers"),
 ]
 """What else may be shown, and what it is."""

@@ -65,7 +65,7 @@ def unfitted(state: Session, case: str) -> None:
 def simulated_only(state: Session, mechanism: Mechanism) -> None:
     """End the page where a mechanism can be used and simulated, but its costs would take matrices too large."""
     try:
-        state.setting.gap(mechanism)
+        state.costs_known(mechanism)
     except ValueError as error:
         st.info(plain(str(error)))
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")

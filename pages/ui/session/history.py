@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from ldp_core import wording
@@ -242,7 +243,7 @@ class SavedDesigns:
         """The name, shortened, or with the first number that no other design has."""
         taken = {design.name for design in self.designs}
         numbered: Callable[[int], str] = lambda i: f"{wording.shortened(name, MOST_DESIGN_NAME - 5)} ({i})"  # noqa: E731
-        tries = (wording.shortened(name, MOST_DESIGN_NAME), *map(numbered, range(2, MOST_DESIGNS + 2)))
+        tries = chain([wording.shortened(name, MOST_DESIGN_NAME)], map(numbered, range(2, MOST_DESIGNS + 2)))
         return next(design for design in tries if design not in taken)
 
 

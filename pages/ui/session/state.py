@@ -30,6 +30,7 @@ from ldp_core.designs import (
     inputs,
 )
 from ldp_core.designs.standalone import counts_column as counts_column
+from ldp_core.mechanisms import Mechanism
 from pages.ui.session import browser
 from pages.ui.session.browser import session_store
 from pages.ui.session.history import Draft, History, SavedDesigns, beginning
@@ -59,6 +60,8 @@ class Session:
         invalid: refused entries: control -> the text typed and the sentence about it.
         notices: messages of the last action, on screen until the next action or another page.
         page: title of the page on screen.
+        costed: the setting of which a page has worked out what the chosen mechanism costs.
+        lines: what the sidebar says of a setting.
         awaited: keys of the jobs that it waits for.
         worked_for: features of the design that was on screen when it was drawn last, see `pages.ui.tasks.jobs`.
     """
@@ -70,6 +73,8 @@ class Session:
     invalid: dict[str, tuple[Any, str]] = field(default_factory=dict)
     notices: list[tuple[str, str]] = field(default_factory=list)
     page: str = ""
+    costed: Setting | None = None
+    lines: tuple[Setting, list[tuple[str, str, str, str]]] | None = None
     awaited: set[str] = field(default_factory=set)
     worked_for: dict[str, str] = field(default_factory=dict)
     _tables: weakref.WeakSet[Source] = field(default_factory=weakref.WeakSet)
@@ -188,6 +193,12 @@ class Session:
         setting = Setting.of(c, self.tally, self.results, inputs.QUICK_SECONDS)
         self.results.put(key, setting, setting.price.bytes + SETTING_BYTES)
         return setting
+
+    def costs_known(self, mechanism: Mechanism) -> None:
+        """A page shows what the chosen mechanism costs: the sidebar then shows it, too. ValueError where that cannot be had."""
+        self.setting.gap(mechanism)
+        self.setting.users_needed(mechanism, self.setting.case)
+        self.costed, self.lines = self.setting, None
 
     def settle(self) -> None:
         """Targets stay what they are once they have been shown: they are written down as numbers, which is no step to undo."""

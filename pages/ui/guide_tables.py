@@ -1,0 +1,37 @@
+"""The tables of the Guide, which are the same for everybody: each is made once."""
+
+import math
+from functools import cache
+
+import pandas as pd
+
+from ldp_core import designs
+from ldp_core.library import REGISTRY
+from pages.ui.words import plain
+
+LEVELS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+@cache
+def meanings() -> pd.DataFrame:
+    """What epsilon means for one person. An even guess is rounded up: even at epsilon 8 it is not quite certainty."""
+    guesses = [math.ceil(1e4 / (1 + math.exp(-e))) / 100 for e in LEVELS]
+    table = {
+        "Epsilon": [f"{e:g}" for e in LEVELS],
+        "What it means": [designs.risk_in_words(e).capitalize() for e in LEVELS],
+        "An even guess (50 %) between two values becomes at most": [f"{guess:g} %" for guess in guesses],
+    }
+    return pd.DataFrame(table).map(plain)
+
+
+@cache
+def mechanisms() -> pd.DataFrame:
+    """Each mechanism with its purpose, its promise and its source."""
+    table = {
+        "Mechanism": [s.title for s in REGISTRY.values()],
+        "In the papers": [s.paper_name for s in REGISTRY.values()],
+        "Made for": [s.made_for for s in REGISTRY.values()],
+        "Privacy": [s.privacy for s in REGISTRY.values()],
+        "Source": [s.paper for s in REGISTRY.values()],
+    }
+    return pd.DataFrame(table).map(plain)
