@@ -149,6 +149,7 @@ def test_the_variance_after_a_move_is_that_of_the_people_who_moved(name):
     assert np.isfinite(nobody.users(0.01)).all()
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("share", [0.02, 0.3])
 def test_a_difference_between_secret_groups_is_found_as_often_as_said(share):
     """1,500 collections: people drawn, reports drawn, the answer worked out from them, and a difference found where it is more than z standard errors."""

@@ -53,6 +53,7 @@ WORKLOADS = {
 kinds = st.sampled_from(list(WORKLOADS))
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("kind", WORKLOADS)
 @pytest.mark.parametrize("n", [2, 5, 7, pytest.param(9, marks=pytest.mark.slow)])

@@ -38,6 +38,7 @@ def objective(workload, epsilon):
     return analysis.objective(mechanisms.create("randomized_response", workload.n, epsilon), workload)
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("epsilon", [8.0, 11.0, 16.0])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [9, 33, pytest.param(129, marks=pytest.mark.slow)])

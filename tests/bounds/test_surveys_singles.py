@@ -88,6 +88,7 @@ def test_weighted_columns_and_columns_of_many_values():
     assert bounds.centred_svd(survey, 4.0) * 1.1 < proof.value <= design.objective
 
 
+@pytest.mark.promise
 def test_forged_certificates_are_refused():
     survey = workloads.survey((2, 3, 4, 5), 1)
     *_, proof = singles.SinglesSearch(survey, 3.0).certificates(0.0)

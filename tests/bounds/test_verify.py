@@ -160,6 +160,7 @@ def test_classes_prove_what_rational_arithmetic_over_all_rows_does(workload, eps
     assert bound <= exactly(found) * (1 + Fraction(1, 2**45))  # which takes epsilon for the float
 
 
+@pytest.mark.promise
 @settings(max_examples=8, deadline=None)
 @given(
     st.integers(0, 2**32),

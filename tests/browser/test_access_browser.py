@@ -35,6 +35,7 @@ def test_only_names_of_this_machine_are_answered(address):
     assert status(address, FOREIGN, path="/_stcore/health") == 200  # tells nothing
 
 
+@pytest.mark.promise
 def test_a_page_whose_name_was_pointed_here_gets_one_sentence(browser, address):
     context = browser.new_context()
     page = context.new_page()

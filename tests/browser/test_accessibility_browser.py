@@ -50,7 +50,6 @@ def begin(visitor):
         visitor.begin()
 
 
-@pytest.mark.promise
 def test_nothing_is_wrong_before_there_is_a_design_and_with_what_opens(visitor):
     """What opens is closed by Escape."""
     visitor.start_anew()
@@ -82,6 +81,7 @@ def opened(page, options):
         expect(button).to_be_focused()
 
 
+@pytest.mark.promise
 def test_the_tab_key_leads_everywhere_and_its_way_is_seen(analyst):
     analyst.go("Compare")
     while (stops := tabbed(analyst)) is None:

@@ -12,6 +12,7 @@ from tests.deploy.kit.samplers import KEY, OTHER, SAMPLERS, sealed
 CODE, ASKED, MOCKED = (file.read_text(encoding="utf-8") for file in (CLIENT, ANSWER, SOURCES))
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("kind", ["", 'type="module"'], ids=["script", "module"])
 def test_a_page_gives_the_reports_of_the_client_in_python(browser, tmp_path, kind):
     descriptions = [signing.sign(sealed(sampler), KEY) for sampler in SAMPLERS.values()]

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import words
-from tests.browser.conftest import MORE, PAGES, ROOT, begin, design, drawn, serve, still, turn_to
+from tests.browser.conftest import MORE, PAGES, ROOT, design, drawn, serve, still, turn_to
 
 LISTED = """window.listed = [];
 new MutationObserver(() => {
@@ -24,8 +24,7 @@ def test_a_cold_server_shows_no_file_names(browser, tmp_path):
     with serve(tmp_path / "before.txt") as (address, _):
         page.goto(f"{address}/design")  # any page may be the first
         expect(page.get_by_test_id("stTopNavLink")).to_have_count(len(PAGES) - len(MORE))
-        turn_to(page, "Start")
-        begin(page)
+        turn_to(page, "Data")
         drawn(page)
         assert not named(page)
     with serve(tmp_path / "after.txt", port=urlsplit(address).port):

@@ -17,6 +17,7 @@ def designer(guest):
     return guest
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("page", ["Design", pytest.param("Bounds", marks=pytest.mark.slow)])
 def test_charts_follow_the_browser_into_the_dark_and_back(designer, page):
     designer.go(page)

@@ -83,7 +83,6 @@ def counts(place, wanted, **settings):
         time.sleep(0.5)
 
 
-@pytest.mark.promise
 def test_what_is_held_can_be_forgotten_at_once(counted, browser):
     """By one who has an open tab with a table, another with a sample, and has closed a third with a table."""
     address, _, place = counted

@@ -45,7 +45,6 @@ def long_search():
     return {"name": "configuration.json", "mimeType": "application/json", "buffer": state.configuration.to_json()}
 
 
-@pytest.mark.promise
 def test_a_lost_connection_loses_nothing(analyst):
     sockets, down = [], []
 

@@ -121,6 +121,7 @@ def test_duckdb_reads_no_other_file(duckdb_file, tmp_path, sql, monkeypatch):
     assert sorted([*tmp_path.iterdir(), tmp_path / "read"]) == before
 
 
+@pytest.mark.promise
 def test_neither_does_its_process(duckdb_file, tmp_path):
     for sql in ("SELECT * FROM leak", f"SELECT * FROM read_text('{tmp_path}/secret.csv')", "LOAD httpfs"):
         with pytest.raises(UnreadableTable):

@@ -49,6 +49,7 @@ def shadowed(tmp_path, monkeypatch):
     return shadow
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("system", NO_LIMITS)
 def test_a_system_that_sets_no_limits_reads_all_the_same(shadowed, monkeypatch, system):
     shadowed("resource", NO_LIMITS[system])

@@ -191,6 +191,7 @@ ASKED = {
 }
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize(("workload", "epsilon"), ASKED.values(), ids=ASKED)
 @pytest.mark.parametrize("case", ["even", "worst", "prior"])
 def test_whatever_is_written_is_read_back_for_the_questions_that_were_asked(workload, epsilon, case):

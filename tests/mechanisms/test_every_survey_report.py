@@ -25,11 +25,13 @@ def every(request):
     return EveryReport(CASES[request.param]())
 
 
+@pytest.mark.promise
 def test_the_guarantee_is_the_largest_ratio_of_all_reports(every):
     assert isinstance(every.mechanism, Mechanism)
     check_guarantee(every)
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("name", [*BETWEEN_PAIRS, *AMONG_ALL])
 def test_errors_are_those_of_all_reports(every, name):
     workload = {**BETWEEN_PAIRS, **AMONG_ALL}[name]

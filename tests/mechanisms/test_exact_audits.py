@@ -155,6 +155,7 @@ def closed_forms(n, epsilon):
         yield ConsistentGrid(Grid(Tree(n, 4), Tree(3, 4)), epsilon, oracle)
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("n", SIZES)
 def test_no_closed_form_exceeds_its_epsilon(n, epsilon):
@@ -177,6 +178,7 @@ def test_the_worst_case_that_was_found():
     assert 19.5 < m.audit().epsilon < 19.6  # and the loss is small
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("n", [2, 5, 8])
 def test_no_written_out_strategy_exceeds_its_epsilon(n, epsilon):

@@ -64,6 +64,7 @@ def test_rows_are_those_of_the_tables(workload):
     assert sums == pytest.approx(np.ones(len(sums)), abs=0.02)
 
 
+@pytest.mark.promise
 @pytest.mark.crossed
 @pytest.mark.parametrize("workload", [pairs(), mixed()], ids=["pairs", "mixed"])
 @pytest.mark.parametrize("prior", [None, np.arange(1.0, 211) / 22155], ids=["even", "rising"])

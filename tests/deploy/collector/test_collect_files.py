@@ -129,6 +129,7 @@ def table(name, chosen):
     return rows, accepted, dict(+refused), repeated
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("name", ["number", "set", "hash"])
 @settings(max_examples=8)
 @given(chosen=kinds_of_rows)

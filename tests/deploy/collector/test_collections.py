@@ -202,6 +202,7 @@ for most in (0.05, 0.3, 0.5, 0.75, 0.95):
 """
 
 
+@pytest.mark.promise
 def test_a_collection_that_is_killed_goes_on_and_counts_everything_once(days, tmp_path, monkeypatch):
     """Wherever it is killed, and however often; the folders with people's ids that it left are removed."""
     state, lines = tmp_path / "state.npz", [line for day in days for line in day.read_text().splitlines()[1:]]

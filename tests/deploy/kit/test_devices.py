@@ -170,6 +170,7 @@ WORKLOADS = [ldp.workloads.prefix(16), ldp.workloads.all_marginals(4), ldp.workl
 ROUNDS = {"optimized": {"max_rounds": 5}, "optimized_gradient": {"max_rounds": 10}}
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("epsilon", ["0.01", "0.7", "3", "20"])
 def test_every_mechanism_of_the_library_keeps_its_epsilon_exactly(epsilon):
     left_out = {
