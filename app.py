@@ -14,5 +14,6 @@ else:
 
     from pages.ui import access, streamlit_fixes
 
-    streamlit_fixes.install()  # another version of Streamlit is refused before anyone comes
-    app = st.App(__file__, middleware=[Middleware(access.KnownHosts)])
+    streamlit_fixes.install()
+    refusing = [] if streamlit_fixes.uploads_stay_in_memory() else [Middleware(access.NoUploads)]
+    app = st.App(__file__, middleware=[Middleware(access.KnownHosts), *refusing])

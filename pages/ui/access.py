@@ -50,7 +50,23 @@ class KnownHosts:
             f"This app is not served under the name {escape(name[:100]) or '(none)'}: open it as localhost, or let its operator add the "
             "name to server.allowedHosts."
         )
-        page = f"<!doctype html><meta charset=utf-8><title>Not served here</title><p>{said}</p>".encode()
-        headers = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", str(len(page)).encode())]
-        await send({"type": "http.response.start", "status": 403, "headers": headers})
-        await send({"type": "http.response.body", "body": page})
+        await _refuse(send, 403, said)
+
+
+class NoUploads:
+    """An ASGI application that refuses all uploads, for a server on which they would be written to the disk, and passes on all others."""
+
+    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]):
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] in ("PUT", "POST"):
+            return await _refuse(send, 503, "Uploads would be written to the disk of this server, so it takes none.")
+        return await self._app(scope, receive, send)
+
+
+async def _refuse(send: Send, status: int, said: str) -> None:
+    page = f"<!doctype html><meta charset=utf-8><title>Not served here</title><p>{said}</p>".encode()
+    headers = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", str(len(page)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": page})

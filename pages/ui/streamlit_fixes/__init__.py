@@ -1,7 +1,7 @@
 """Everything that touches the insides of Streamlit, which may change with any of its versions.
 
-The rest of the app imports only Streamlit's public interface. requirements.txt allows one minor version of Streamlit, and with
-another the app does not start: promises about privacy rest on these fixes.
+The rest of the app imports only Streamlit's public interface. A fix whose insides a version lacks is off, with one line in the log that
+says what that means; uploads are refused where they would be written to the disk.
 
     run_context    what a script knows of its request, and what its page has shown since the last choice, which is no choice
     tab_storage    which tabs are open, and freeing the copies that Streamlit keeps of closed tabs
@@ -10,18 +10,13 @@ another the app does not start: promises about privacy rest on these fixes.
 """
 
 import threading
+from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
-from starlette.formparsers import MultiPartParser
 
-VERSION = "1.67."
-if not st.__version__.startswith(VERSION):
-    raise ImportError(
-        f"This app mends Streamlit {VERSION}x, and {st.__version__} is installed: run pip install -r requirements.txt."
-    )
-
-from pages.ui.streamlit_fixes import page_polls, run_context  # noqa: E402  they take their names from inside that version
+from pages.ui.streamlit_fixes import run_context
+from pages.ui.streamlit_fixes.absent import off_where_absent
 
 _HERE = Path(__file__).parent
 SCRIPT = (_HERE / "page.js").read_text(encoding="utf-8")
@@ -38,13 +33,24 @@ def install() -> None:
         if not _DONE.is_set():
             _DONE.set()
             uploads_stay_in_memory()
-            page_polls.install()
+            polls_give_way()
 
 
-def uploads_stay_in_memory() -> None:
+@off_where_absent("uploads would be written to the disk, so none are taken", False)
+def uploads_stay_in_memory() -> bool:
     """Raise the limit past which Starlette's form parser moves an upload to a temporary file on disk, 1 MB by default, beyond the
-    largest upload: the limit is documented."""
-    MultiPartParser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20 + _FRAMING_BYTES
+    largest upload: the limit is documented. Returns whether that could be done; else the app takes no uploads."""
+    parser = import_module("starlette.formparsers").MultiPartParser
+    if not isinstance(parser.spool_max_size, int):
+        raise AttributeError("the limit is no number of bytes")
+    parser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20 + _FRAMING_BYTES
+    return True
+
+
+@off_where_absent("a click may be lost while something is being computed", None)
+def polls_give_way() -> None:
+    """Clicks win over the polls of background work."""
+    import_module("pages.ui.streamlit_fixes.page_polls").install()
 
 
 def begin_page(remembered: str) -> None:

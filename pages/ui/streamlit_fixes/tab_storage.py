@@ -16,6 +16,10 @@ from typing import Any
 
 from streamlit.runtime import Runtime, get_instance
 
+from pages.ui.streamlit_fixes.absent import off_where_absent
+
+KEPT = "what closed tabs held is freed when Streamlit frees it, which may be later than this app says"
+
 
 def is_open(tab: str) -> bool:
     """True if a browser still shows this tab."""
@@ -23,6 +27,7 @@ def is_open(tab: str) -> bool:
     return server is not None and server.is_active_session(tab)
 
 
+@off_where_absent(KEPT, None)
 def free(tabs: Iterable[str]) -> None:
     """Free what Streamlit holds of these tabs: their uploads, what their callbacks refer to, and where no browser shows them, everything."""
     if (server := _server()) is None:
@@ -41,6 +46,7 @@ def free(tabs: Iterable[str]) -> None:
                 known[name] = replace(one, callback=None, callback_args=None, callback_kwargs=None)
 
 
+@off_where_absent(KEPT, False)
 def expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
     """Free the tabs that no one can come back to any more. ``known`` are those seen before, and is
     brought up to date. Returns whether any was freed."""
