@@ -85,8 +85,11 @@ CASES = {
 
 def cases_of(people: People, workload: Workload | None = None) -> dict[str, Case]:
     """Whose error can count, by name: past `people.MOST_CELLS` types, and for surveys of any size, only the worst case: nothing is known type
-    by type there, and what is made for surveys has the same error for all."""
+    by type there, and what is made for surveys has the same error for all. Where the collector knows groups, how many people each of them has
+    can count as well."""
     counts, only = people.by_type, {WORST_CASE.name: WORST_CASE}
+    if workload is not None and workload.strata is not None and workload.survey is not None:
+        return {**only, "people": Case("people", people.table(workload.strata.known) / people.users)}
     if counts is None or (workload is not None and workload.survey is not None):
         return only
     return {**only, "average": average_case(len(counts)), "people": Case("people", counts / people.users)}
@@ -94,7 +97,7 @@ def cases_of(people: People, workload: Workload | None = None) -> dict[str, Case
 
 def only_case(people: People, workload: Workload) -> str:
     """Why there is one case only, in a sentence; empty where there are several."""
-    if people.by_type is not None and workload.survey is None:
+    if len(cases_of(people, workload)) > 1:
         return ""
     if workload.survey is not None and workload.survey.symmetric:
         return (
@@ -260,7 +263,7 @@ def alone(
         workload = assembled(line.design, asked.axes)
     except ValueError:  # the collector knows the answers
         return 0.0
-    size = workload.working_types if workload.strata is None else workload.strata.types.shape[1]
+    size = max(few.working_types for few in ((workload,) if workload.strata is None else workload.strata.designs))
     if size > limits.MOST_ALONE_TYPES:
         return math.nan
     prior = None if case is None or case.prior is None or case.uniform else case.prior

@@ -127,7 +127,7 @@ def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise:
     queries = np.arange(line.told.num_queries)
     if noise is None:
         assert counts is not None
-        if line.rates is not None and line.cells is None:
+        if line.rates is not None and line.cells is None and line.told.survey is None:
             return _known(mechanism, line, counts, queries)
         noise = variances_of(mechanism, line.told, counts, queries) / users_of(counts)
     if line.rates is None:  # numbers of people

@@ -41,11 +41,11 @@ from ldp_core.limits import MOST_STRATEGY_ENTRIES, MOST_USERS
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
-from ldp_core.mechanisms.strata import StratifiedMechanism
+from ldp_core.mechanisms.strata import InStrata
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
-from ldp_core.people import Counts, dense, users_of
+from ldp_core.people import Counts, users_of
 from ldp_core.wording import plural, rounded_up, share
 
 DELTA = 1e-6
@@ -313,7 +313,7 @@ def blanket_of(mechanism: Mechanism | Blanket, reports: int = 1) -> Blanket:
     if isinstance(mechanism, Blanket):
         return mechanism
     drawn = mechanism.drawn
-    if isinstance(drawn, StratifiedMechanism):
+    if isinstance(drawn, InStrata):
         raise ValueError(
             "Every report names its group, so that people are mixed within their group alone: work this out for a group."
         )
@@ -344,10 +344,10 @@ def promised(mechanism: Mechanism | Blanket, people: Counts | int, reports: int 
         f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them",
         [mechanism],
     )
-    if isinstance(mechanism, Mechanism) and isinstance(drawn := mechanism.drawn, StratifiedMechanism):
-        sizes = np.full(len(drawn.types), users / len(drawn.types))
+    if isinstance(mechanism, Mechanism) and isinstance(drawn := mechanism.drawn, InStrata):
+        sizes = np.full(len(drawn.strata), users / len(drawn.strata))
         if not isinstance(people, int):
-            sizes = dense(people)[drawn.types].sum(axis=1)
+            sizes = drawn.sizes_of_strata(people)
         users, parts = int(min(sizes[sizes >= 1], default=1)), list(drawn.drawn_by_design)
         among = f"If the reports of each group, of at least {plural(users, 'person', 'people')}, are mixed before anyone sees them"
     blankets = [blanket_of(part, reports) for part in parts]

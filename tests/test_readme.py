@@ -42,7 +42,7 @@ def test_examples_run(tmp_path, monkeypatch, clock):
     survey = "age,sex\n" + "\n".join(f"{20 + i % 50},{'Female' if i % 3 else 'Male'}" for i in range(200))
     Path("survey.csv").write_text(survey)
     names = {}
-    assert len(EXAMPLES) == 6
+    assert len(EXAMPLES) == 7
     for block in EXAMPLES:
         exec(block.replace("64", "12"), names)  # the same for fewer types
     best, proof = names["best"], names["proof"]
@@ -54,6 +54,8 @@ def test_examples_run(tmp_path, monkeypatch, clock):
     assert names["saved"].mechanism().audit().promise == "secret"
     everything = ldp_core.optimize.exact(ldp_core.workloads.histogram(2), epsilon=1.0).objective
     assert round((names["saved"].objective - 2) / (everything - 2), 2) == 0.32
+    by_region, proved, trace = names["by_region"], names["proved"], names["pairs"].trace
+    assert round((by_region.objective - trace) / (proved.value - trace) - 1, 4) == 0.0002
 
 
 def test_a_design_becomes_a_kit_and_its_reports_become_answers(tmp_path, monkeypatch):

@@ -55,17 +55,18 @@ def certificate(
     return _proved(Problem.of(workload, prior), epsilon, Budget(time_limit, None, cancel, callback))
 
 
-def _proved(problem: Problem, epsilon: float, budget: Budget) -> Proof:
-    """By the proof that suits the kind of questions; from `_of_types` for a prior, and for merged types where these are few."""
+def _proved(problem: Problem, epsilon: float, budget: Budget, near: Proof | None = None) -> Proof:
+    """By the proof that suits the kind of questions; from `_of_types` for a prior, begun from a proof ``near`` it, and for merged types where these
+    are few."""
     if problem.prior is not None and problem.kind not in ("strata", "secret", "question"):
-        return _of_types(problem, epsilon, budget)
+        return _of_types(problem, epsilon, budget, near)
     few = _of_merged(problem, epsilon, budget) if problem.kind in ("survey", "hamming", "types") else None
     return few or PROOFS[problem.kind](problem, epsilon, budget)
 
 
 def _of_strata(problem: Problem, epsilon: float, budget: Budget) -> Proof:
-    def prove(few: Workload, prior: np.ndarray | None, own: Budget) -> Proof:
-        return _proved(Problem(few, prior), epsilon, own)
+    def prove(few: Workload, prior: np.ndarray | None, own: Budget, near: Proof | None) -> Proof:
+        return _proved(Problem(few, prior), epsilon, own, near)
 
     return stratified_certificate(problem.workload, epsilon, budget, problem.prior, prove)
 
@@ -80,8 +81,9 @@ def _of_question(problem: Problem, epsilon: float, budget: Budget) -> Certificat
     return question_certificate(problem.asked, epsilon, problem.shares, problem.along, budget)
 
 
-def _of_types(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
-    return general_certificate(problem.asked, epsilon, problem.shares, budget)
+def _of_types(problem: Problem, epsilon: float, budget: Budget, near: Proof | None = None) -> Certificate:
+    begun = near if isinstance(near, Certificate) and near.kind == "general" else None
+    return general_certificate(problem.asked, epsilon, problem.shares, budget, begun)
 
 
 def merged_questions(workload: Workload, budget: Budget) -> Quotient | None:

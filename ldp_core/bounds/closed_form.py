@@ -27,6 +27,8 @@ _KEPT: WeakKeyDictionary[Workload, dict[str, float]] = WeakKeyDictionary()
 def average_variance(objective: float, workload: Workload, prior: np.ndarray) -> float:
     """Variance per user (squared users, summed over the queries), averaged over ``prior`` p (n,), of a mechanism whose
     ``objective`` is tr(M_p^-1 G), ``M_p = sum_y q_y q_y' / (n q_y'p)``: objective / n - sum_u p_u G_uu."""
+    if (strata := workload.strata) is not None and len(prior) == workload.spread_over < workload.n:
+        return objective / workload.n - strata.own_answers(prior)
     return objective / workload.n - float(prior @ workload.gram_diag)
 
 
@@ -106,12 +108,12 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     """
     check_every_value_is_secret(workload)
     epsilon, n = check_epsilon(epsilon), workload.n
+    if (strata := workload.strata) is not None:
+        cases, which = strata.cases(None if prior is None else check_prior(prior, workload.spread_over))
+        return strata.objective([centred_svd(few, epsilon, shares) for few, shares in cases], prior, which)
     if workload.survey is not None and prior is None:
         return _of_survey(workload.survey, epsilon)
     p = check_prior(prior, n)
-    if (strata := workload.strata) is not None:
-        cases, _ = strata.cases(None if prior is None else p)
-        return strata.objective([centred_svd(few, epsilon, shares) for few, shares in cases], prior)
     known = _KEPT.setdefault(workload, {})
     about = "" if prior is None else hashlib.sha256(p.tobytes()).hexdigest()
     if about not in known:

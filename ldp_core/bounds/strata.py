@@ -23,7 +23,8 @@ from ldp_core.run import Budget, Callback, Progress
 from ldp_core.workloads import Workload
 from ldp_core.workloads.strata import ALIKE, Strata
 
-Prove = Callable[[Workload, np.ndarray | None, Budget], Proof]
+Prove = Callable[[Workload, np.ndarray | None, Budget, Proof | None], Proof]
+"""A proof for questions and shares, in a time, begun from the numbers of another where there is one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,12 +41,15 @@ class StratifiedCertificate(Proof):
     @property
     def variance(self) -> float:
         """No epsilon-LDP mechanism has a smaller variance per user on average over ``prior``, nor for its worst type."""
-        n = self.workload.n
-        return max(0.0, average_variance(self.value, self.workload, check_prior(self.prior, n)))
+        return max(0.0, average_variance(self.value, self.workload, self._people))
 
     @property
     def trivial(self) -> float:
-        return self.workload.n * float(check_prior(self.prior, self.workload.n) @ self.workload.gram_diag) * (1 - 1e-12)
+        return -self.workload.n * average_variance(0.0, self.workload, self._people) * (1 - 1e-12)
+
+    @property
+    def _people(self) -> np.ndarray:
+        return check_prior(self.prior, self.workload.spread_over)
 
     besides = "strata"
 
@@ -66,16 +70,19 @@ class StratifiedCertificate(Proof):
         cls, document: Document, data: Mapping[str, np.ndarray], workload: Workload, epsilon: float, value: float
     ) -> StratifiedCertificate:
         strata, which = _strata(workload), data["which"]
-        count, m = strata.types.shape
+        count = len(strata.which)
         shares = np.full(count, 1 / count) if document["prior"] == "even" else data["shares"]
         if not which.shape == shares.shape == (count,):
             raise ValueError(OTHER_QUESTIONS)
-        proofs, prior = list[Proof](), np.zeros(workload.n)
+        proofs = list[Proof]()
         for place, (part, own) in enumerate(verify.own_parts(document, data)):
             few = strata.designs[strata.which[np.flatnonzero((which == place) & (shares > 0))[0]]]
             proofs.append(from_file(dict(part), own, few, epsilon, 0.0))  # what a part claims bears on nothing
-        for types, share, k in zip(strata.types, shares, which, strict=True):
-            prior[types] = share * check_prior(getattr(proofs[int(k)], "prior", None), m)
+        prior = shares
+        if workload.survey is None:
+            prior = np.zeros(workload.n)
+            for types, share, k in zip(strata.types, shares, which, strict=True):
+                prior[types] = share * check_prior(getattr(proofs[int(k)], "prior", None), strata.size)
         about = None if _even(prior) else prior
         index, parts = strata.cases(about)[1], list[Proof | None]()
         for case, needed in enumerate(_needed(workload, about)):
@@ -109,8 +116,9 @@ class StratifiedCertificate(Proof):
                     return -math.inf
                 continue
             few, shares = case
-            about = check_prior(getattr(part, "prior", None), few.n)
-            same = np.allclose(about, check_prior(shares, few.n), rtol=ALIKE, atol=0)
+            about, same = getattr(part, "prior", None), True
+            if shares is not None or about is not None:
+                same = np.allclose(check_prior(about, few.n), check_prior(shares, few.n), rtol=ALIKE, atol=0)
             if not getattr(part, "even", True) or part.workload != few or not same or part.epsilon < self.epsilon:
                 return -math.inf
             if id(part) not in known:
@@ -140,8 +148,9 @@ def _needed(workload: Workload, prior: np.ndarray | None) -> list[tuple[Workload
 
 def summed(workload: Workload, values: list[float], prior: np.ndarray | None) -> float:
     """The sum over the strata of what their parts say, less what its rounding may be."""
-    whole = _strata(workload).objective(values, prior)
-    return whole * (1 - 8 * ALIKE - 64 * workload.n * U)
+    strata = _strata(workload)
+    whole = strata.objective(values, prior, strata.cases(prior)[1])
+    return whole * (1 - 8 * ALIKE - 64 * workload.spread_over * U)
 
 
 def _in_turn(budget: Budget, many: int, tell: Callback | None = None) -> Iterator[Budget]:
@@ -154,16 +163,21 @@ def _in_turn(budget: Budget, many: int, tell: Callback | None = None) -> Iterato
 def stratified_certificate(
     workload: Workload, epsilon: float, budget: Budget, prior: np.ndarray | None, prove: Prove
 ) -> StratifiedCertificate:
-    """The certificate of ``workload``, by ``prove`` for each case of its strata in an equal part of the time."""
+    """The certificate of ``workload``, by ``prove`` for each case of its strata in an equal part of the time. Where people of one design are spread
+    differently from stratum to stratum, the proofs for it are begun from that for all of them together."""
     strata, parts = _strata(workload), list[Proof | None]()
-    cases = _needed(workload, prior)
+    cases, pooled = _needed(workload, prior), dict[Workload, Proof]()
+    several = [case for case in strata.pooled(prior) if sum(one is not None and one[0] == case[0] for one in cases) > 1]
 
     def tell(progress: Progress) -> None:
         if len(cases) == 1 and progress.bound is not None:
             budget.tell(bound=strata.objective([progress.bound], prior))
 
-    for case, own in zip(cases, _in_turn(budget, len(cases), tell), strict=True):
-        parts.append(None if case is None else prove(*case, own))
+    turns = _in_turn(budget, len(several) + len(cases), tell)
+    for few, shares in several:
+        pooled[few] = prove(few, shares, next(turns), None)
+    for case, own in zip(cases, turns, strict=True):
+        parts.append(None if case is None else prove(*case, own, pooled.get(case[0])))
     made = StratifiedCertificate(workload, epsilon, 0.0, tuple(parts), prior)
     values = [0.0 if part is None else part.value for part in parts]
     return replace(made, value=made.claimable(summed(workload, values, prior)))
@@ -173,12 +187,15 @@ def stratified_worst_case(workload: Workload, epsilon: float, budget: Budget, pr
     """The certificate for the worst type of the stratum that has the largest bound, by ``prove`` for the worst type of each design."""
     strata = _strata(workload)
     turns = _in_turn(budget, len(strata.designs))
-    parts = [prove(few, None, own) for few, own in zip(strata.designs, turns, strict=True)]
+    parts = [prove(few, None, own, None) for few, own in zip(strata.designs, turns, strict=True)]
     largest = strata.scale**2 * np.array([part.variance for part in parts])[strata.which]
     z = int(largest.argmax())
-    part, prior = parts[strata.which[z]], np.zeros(workload.n)
-    prior[strata.types[z]] = check_prior(getattr(part, "prior", None), strata.types.shape[1])
-    prior /= prior.sum()
+    part, prior = parts[strata.which[z]], np.zeros(workload.spread_over)
+    if workload.survey is not None:
+        prior[z] = 1.0
+    else:
+        prior[strata.types[z]] = check_prior(getattr(part, "prior", None), strata.size)
+        prior /= prior.sum()
     found = stratified_certificate(workload, epsilon, budget, prior, lambda *_: part)
     budget.tell(bound=found.value)
     return found

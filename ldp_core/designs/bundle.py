@@ -25,12 +25,15 @@ from ldp_core.designs.configuration import Configuration, load_configuration
 from ldp_core.designs.reveals import observed_parts
 from ldp_core.library import unsearched
 from ldp_core.limits import MOST_DESIGN_BYTES, MOST_KIT_BYTES, MOST_PROOF_BYTES, MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms import Mechanism, OnClasses, StratifiedMechanism
+from ldp_core.mechanisms import Mechanism, OnClasses
 from ldp_core.mechanisms.files import PATTERNS, STRATEGIES, STRATEGY, MechanismFile
+from ldp_core.mechanisms.strata import InStrata
+from ldp_core.mechanisms.surveys.strata import in_strata
 from ldp_core.optimize.strategy import from_strategy
 from ldp_core.version import __version__
 from ldp_core.wording import listed, rounded_up
 from ldp_core.workloads import Strata
+from ldp_core.workloads.strata import secret_of
 
 CONFIGURATION = "configuration.json"
 OUTCOME = "outcome.json"
@@ -192,10 +195,13 @@ def _mechanism(
 ) -> Mechanism | None:
     """The mechanism whose files a design holds, if it fits the domain and keeps epsilon by its own probabilities; None without files."""
     strata = _strata(configuration)
-    if strata is None or STRATEGY not in members:
-        mechanism = _built(members, configuration, outcome)
-    else:
+    mechanism: Mechanism | None
+    if strata is not None and PATTERNS in members:
+        mechanism = _surveys_in_strata(strata, members, configuration)
+    elif strata is not None and STRATEGY in members:
         mechanism = _in_strata(strata, members[STRATEGY], configuration, outcome)
+    else:
+        mechanism = _built(members, configuration, outcome)
     if mechanism is not None:
         _check_mechanism(mechanism, configuration)
     return mechanism
@@ -209,19 +215,14 @@ def _strata(configuration: Configuration) -> Strata | None:
     return recipe.build(domain).strata
 
 
-def _in_strata(
-    strata: Strata, content: bytes, configuration: Configuration, outcome: Mapping[str, Any]
-) -> StratifiedMechanism:
+def _in_strata(strata: Strata, content: bytes, configuration: Configuration, outcome: Mapping[str, Any]) -> InStrata:
     """The mechanism of the groups, from the tables in a file: one for all groups, or each different one under its number, as many as there are
     parameters recorded. One without a table is a closed form."""
-    recorded, count = _recorded(outcome, "strategy", "parameters"), len(strata.types)
+    recorded, count = _recorded(outcome, "strategy", "parameters"), len(strata.which)
     told = recorded if isinstance(recorded, list) else [_recorded_parameters(outcome)]
     arrays = _read_strategy(content, min(len(told), count))
     which = np.zeros(count) if len(told) == 1 else arrays.get("which", np.zeros(0))
-    if which.shape != (count,) or {*which.tolist()} != {*range(len(told))}:
-        raise ValueError(
-            "The file holds the designs of other groups than those that the collector knows: optimise again."
-        )
+    _check_which(which, strata, len(told))
     drawn = list[Mechanism]()
     for k, parameters in enumerate(told):
         if len(told) == 1 or f"strategy{k or ''}" in arrays:
@@ -232,11 +233,33 @@ def _in_strata(
         if made is None:
             raise ValueError(LACKS_STRATEGY)
         drawn.append(made)
-    if (n := max(made.n for made in drawn)) != (m := strata.types.shape[1]):
+    if (n := max(made.n for made in drawn)) != (m := strata.size):
         raise ValueError(
             f"The strategy is for {n:,} types, and each group that the collector knows has {m:,}: optimise again."
         )
-    return StratifiedMechanism(drawn, which, strata.types, drawn[0].parameters)
+    return in_strata(drawn, which, strata, drawn[0].parameters)
+
+
+def _surveys_in_strata(strata: Strata, members: Mapping[str, bytes], configuration: Configuration) -> InStrata:
+    """The mechanism of the groups, from the patterns of one design for all of them, or of several."""
+    strategies = _read_strategies(members[STRATEGIES], len(strata.which)) if STRATEGIES in members else []
+    drawn, which = patterns_file.read_several(members[PATTERNS], configuration.mechanism.name, strategies)
+    given = np.zeros(len(strata.which)) if which is None else np.array(which)
+    _check_which(given, strata, len(drawn))
+    sizes = [strata.shape[i] for i in secret_of(strata.shape, strata.known)]
+    if other := next((made for made in drawn if not made.fits(sizes)), None):
+        raise ValueError(
+            f"The patterns are for columns of {list(other.sizes)} values, and those that the collector does not know have {sizes}: optimise again."
+        )
+    return in_strata(drawn, given, strata, drawn[0].parameters)
+
+
+def _check_which(which: np.ndarray, strata: Strata, designs: int) -> None:
+    """ValueError unless ``which`` (K,) gives each of the strata one of so many ``designs``, and uses all."""
+    if which.shape != strata.which.shape or {*which.tolist()} != {*range(designs)}:
+        raise ValueError(
+            "The file holds the designs of other groups than those that the collector knows: optimise again."
+        )
 
 
 def _built(members: Mapping[str, bytes], configuration: Configuration, outcome: Mapping[str, Any]) -> Mechanism | None:
@@ -381,9 +404,9 @@ def _read_strategy(content: bytes, designs: int = 1) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _read_strategies(content: bytes) -> list[np.ndarray]:
-    """The float64 matrices of an npz file whose members are numbered from 0."""
-    names = tuple(f"{k}.npy" for k in range(limits.MOST_TABLE_STRATEGIES))
+def _read_strategies(content: bytes, designs: int = 1) -> list[np.ndarray]:
+    """The float64 matrices of an npz file whose members are numbered from 0, of so many ``designs`` at most."""
+    names = tuple(f"{k}.npy" for k in range(designs * limits.MOST_TABLE_STRATEGIES))
     arrays = zips.unzipped(content, names, within=f"{STRATEGIES} in the file")
     read = [zips.array(arrays.get(name, b""), 2) for name in names[: len(arrays)]]
     strategies = [strategy for strategy in read if strategy is not None]

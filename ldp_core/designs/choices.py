@@ -63,6 +63,8 @@ def posterior_prior(configuration: Configuration, earlier: bool) -> float | np.n
 def proved_unasked(workload: workloads.Workload, case: analysis.Case) -> bool:
     """True if a certificate for this case is a matter of seconds."""
     even = case.prior is None or case.uniform
+    if workload.strata is not None and workload.survey is not None:
+        return all(proved_unasked(few, analysis.WORST_CASE) for few in workload.strata.designs)
     if workload.working_types <= PROVED_UNASKED or (workload.symmetry in ("hamming", "exchangeable") and even):
         return True
     if workload.survey is not None:
@@ -76,7 +78,9 @@ def optimized_unasked(name: str, workload: workloads.Workload, fitted_types: int
     """True if a mechanism is fitted to the questions, which distinguish so many types, in a matter of seconds."""
     spec, survey = library.spec(name), workload.survey
     if survey is not None:
-        return spec.fitted and spec.aimed and survey.symmetric and len(survey.groups) <= SETS_UNASKED
+        each = (survey,) if survey.strata is None else survey.strata.designs
+        few = all(one.survey and one.survey.symmetric and len(one.survey.groups) <= SETS_UNASKED for one in each)
+        return spec.fitted and spec.aimed and few
     return spec.fitted and spec.aimed and fitted_types <= OPTIMIZED_UNASKED
 
 

@@ -7,6 +7,8 @@ tables; the probabilities, (m, cells) for the k-th, are numbers in a second file
  "tables": [{"sizes": [16, 9], "cells": "0f3c..."}, ...],          booleans in row-major order, packed, most significant bit first
  "patterns": [{"attributes": [0, 1], "table": 0, "share": 0.0181}, ...],
  "own": [{"attributes": [4], "share": 0.3}, ...], "rest": 0.7}     only where people are split: shares of people; the rest send patterns
+
+Where groups of people that the collector knows have different designs, {"designs": [such documents], "which": [that of each group]}.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ldp_core.designs import strict_json
-from ldp_core.limits import MOST_FITTED_TYPES, MOST_PATTERNS, MOST_TABLE_CELLS, MOST_TABLE_STRATEGIES
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_PATTERNS, MOST_STRATA, MOST_TABLE_CELLS, MOST_TABLE_STRATEGIES
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -72,12 +74,32 @@ class _File(Part):
     rest: Annotated[float, Field(gt=0, lt=1)] | None = None
 
 
+class _Several(Part):
+    designs: Annotated[list[_File], Field(min_length=2, max_length=MOST_STRATA)]
+    which: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=MOST_STRATA)]
+
+
 def read(content: bytes, name: str, strategies: Sequence[np.ndarray] = ()) -> ScrambledPatterns | SplitSurvey:
     """The mechanism of a file, called ``name``, with the ``strategies`` that were written beside it; ValueError, one sentence, for anything
     that is none."""
+    drawn, which = read_several(content, name, strategies)
+    if which is not None:
+        raise ValueError("The file of patterns is of groups that the collector knows: export the design again.")
+    return drawn[0]
+
+
+def read_several(
+    content: bytes, name: str, strategies: Sequence[np.ndarray] = ()
+) -> tuple[list[ScrambledPatterns | SplitSurvey], list[int] | None]:
+    """The same of the mechanisms of some groups of people, and which of them is that of each group; None where there is one for all."""
     document = strict_json.read(content, "The file of patterns")
     try:
-        return _read(document, name, strategies)
+        if not (isinstance(document, dict) and "designs" in document):
+            return [_read(document, name, strategies)], None
+        file = _Several.model_validate(document)
+        ends = np.cumsum([len(each.own) for each in file.designs])
+        apart = zip(file.designs, [0, *ends], [*ends[:-1], len(strategies)], strict=False)
+        return [_read(each, name, strategies[start:stop]) for each, start, stop in apart], file.which
     except ValueError as error:
         said = in_words(error, document) if isinstance(error, ValidationError) else str(error)
         raise ValueError(f"The file of patterns cannot be used: {said.rstrip('.')}. Export the design again.") from None

@@ -55,7 +55,8 @@ def search(
         if callback is not None:
             callback(replace(progress, bound=value, history=history))
 
-    alike = case.prior is not None or told.survey is not None  # a survey has one bound for all cases
+    # A survey has one bound for all cases, but for those of known groups.
+    alike = case.prior is not None or (told.survey is not None and told.strata is None)
     find = bounds.certificate if alike else bounds.worst_case
     people = None if case.uniform else case.prior
     certificate = find(told, epsilon, seconds, people, callback=follow, cancel=cancelled)

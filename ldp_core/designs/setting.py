@@ -493,7 +493,7 @@ class Setting:
         if not spec.fitted or (reason := self._unsuitable(name)):
             return reason if spec.fitted else None
         case = self.cases[self.aim(name)]
-        if spec.aimed and case.prior is not None and not case.uniform:
+        if spec.aimed and case.prior is not None and not case.uniform and self.workload.survey is None:
             reason = too_large(self.workload.n)
             return reason and f"{reason} More can be had where the worst case counts, or an even spread."
         return None
@@ -705,7 +705,14 @@ class Setting:
     @once
     def mean_needed(self, mechanism: Mechanism, case: str) -> float:
         """The same for the mean over the questions, by their weights: what the bounds speak of."""
-        return self.cases[case].variance(self.profiled(mechanism, self.answers.told)) / self.answers.norm
+        return self.variance(mechanism, case) / self.answers.norm
+
+    def variance(self, mechanism: Mechanism, case: str) -> float:
+        """The total variance a person for the mean over the questions, in a case."""
+        told = self.answers.told
+        if told.survey is not None and self.cases[case].prior is not None:  # how many people groups have
+            return mechanism.variance_on(told, self.counts) / self.users
+        return self.cases[case].variance(self.profiled(mechanism, told))
 
     def answered(self, mechanism: Mechanism) -> pd.DataFrame:
         """Each answer with its error in the case of the design: see `analysis.answers`. ValueError where single answers take too long."""
@@ -754,7 +761,11 @@ class Setting:
         """How many people are spared as the collector knows columns, in a sentence: the need of this design against the least that is proved
         of mechanisms that keep these columns secret. Empty where no column is known, or no bound is known at once."""
         whole, case = self.answers.told.without_strata, self.cases[self.case]
-        if self.workload.strata is None or whole.n > AT_ONCE_TYPES or mechanism.delta > 0:
+        if whole.survey is not None and whole.survey.symmetric:
+            case = analysis.WORST_CASE  # all people have the same error
+        elif whole.n > AT_ONCE_TYPES:
+            return ""
+        if self.workload.strata is None or mechanism.delta > 0:
             return ""
         key = ("secret", self.certificate_key(self.case), self.answers.norm)
         limits = self.results.cached(key, partial(frames.users_bounds, whole, self.epsilon, self.answers.norm, case))

@@ -37,7 +37,7 @@ from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.mechanisms.moments import Contributions
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.on_classes import on_classes
-from ldp_core.mechanisms.strata import StratifiedEstimate, StratifiedMechanism
+from ldp_core.mechanisms.strata import OfStrata, StratifiedEstimate
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.workloads import Workload, in_chunks
@@ -146,7 +146,7 @@ def _by_table(
     intervals = Intervals(nothing, methods, np.zeros(len(queries)), np.zeros(len(queries)), nothing.copy())
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
-        table = Estimate(estimate.table(group.attributes), unbiased=True, identified=mechanism.knows(group.attributes))
+        table = estimate.on(group.attributes, mechanism.knows(group.attributes))
         some = _of_counts(mechanism.on(group.attributes), group.base, table, local, asked)
         intervals.methods[here] = some.methods
         for field in ("ends", "errors", "most", "uncut"):
@@ -227,7 +227,7 @@ def _parts(
     mechanism: _Contributing, workload: Workload, estimate: Estimate, some: np.ndarray, asked: _Asked
 ) -> list[_Part]:
     """The reports of all people, or of those of each stratum, each counted as often as its weight says."""
-    if not (isinstance(estimate, StratifiedEstimate) and isinstance(mechanism, StratifiedMechanism)):
+    if not (isinstance(estimate, StratifiedEstimate) and isinstance(mechanism, OfStrata)):
         adds = mechanism.query_contributions(workload, some)
         return [_Part(mechanism, estimate, adds, asked.people, estimate.answers(workload, some), asked.drawn)]
     own, rows, parts = asked.people * estimate.people / max(1, estimate.people.sum()), workload.rows(some), []

@@ -23,7 +23,7 @@ from ldp_core import wording
 from ldp_core.estimators.confidence import Intervals, intervals
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Estimate, Mechanism
-from ldp_core.mechanisms.strata import StratifiedMechanism
+from ldp_core.mechanisms.strata import InStrata
 from ldp_core.workloads import Ratios
 from ldp_core.workloads.answers import LARGEST_SIZE_ERROR
 
@@ -85,8 +85,8 @@ def ratio_answers(
     if asked.known and not estimate.adds_up:  # then groups are of as many as there are
         estimate = estimate.consistent(estimate.total if users is None else float(users))
     one_look, given = find is intervals, dict[str, Any](drawn=drawn)
-    if drawn and asked.known and one_look and isinstance(mechanism, StratifiedMechanism):
-        given["weights"] = np.ones(len(mechanism.types))
+    if drawn and asked.known and one_look and isinstance(mechanism, InStrata):
+        given["weights"] = np.ones(len(mechanism.strata))
     if times is not None:
         given["weights"] = times
     find = partial(find, **given)

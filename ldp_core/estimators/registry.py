@@ -139,7 +139,7 @@ def _always(mechanism: SurveyMechanism, workload: Workload) -> str | None:
 
 
 def _fits_tables(mechanism: SurveyMechanism, workload: Workload) -> str | None:
-    return survey_tables.too_large(as_survey(workload, mechanism.sizes))
+    return next(filter(None, map(survey_tables.too_large, mechanism.surveys(workload))), None)
 
 
 def _knows_tables(mechanism: SurveyMechanism, workload: Workload) -> str | None:
@@ -157,8 +157,8 @@ def _projected(project: Callable[[Workload, np.ndarray, float], np.ndarray], kno
 
     def improve(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
         if (tables := unbiased.survey) is not None:
-            survey = as_survey(workload, tables.sizes)
-            return survey_tables.nonnegative(tables, survey, users if known_total else None)
+            total = users if known_total else None
+            return tables.improved(workload, total, survey_tables.nonnegative)
         counts = project(workload, unbiased.fitted(workload), users)
         return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
@@ -167,7 +167,7 @@ def _projected(project: Callable[[Workload, np.ndarray, float], np.ndarray], kno
 
 def _norm_sub(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
     if (tables := unbiased.survey) is not None:
-        return survey_tables.separate(tables, as_survey(workload, tables.sizes), users)
+        return tables.improved(workload, users, lambda part, few, own: survey_tables.separate(part, few, own or users))
     if not unbiased.identified:
         raise ValueError(_NO_COUNTS)
     return Estimate(norm_sub.project(unbiased.estimated_counts, users), unbiased=False)

@@ -47,7 +47,7 @@ def users_bounds(
     early. None where only some values are secret: certificates alone are about that promise. A survey has one number for the worst case and for even people."""
     if not bounds.every_value_is_secret(workload):
         return {}
-    if workload.survey is not None and (case.prior is None or case.uniform):
+    if workload.survey is not None and workload.strata is None:
         return {"centred_svd": _even_people(bounds.centred_svd(workload, epsilon), workload, norm)}
     if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
         svd = _users_by_svd(workload, epsilon, norm)

@@ -10,7 +10,8 @@ import numpy as np
 from ldp_core.bounds.closed_form import equivalent_objective
 from ldp_core.library.specification import Spec
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.mechanisms.strata import StratifiedMechanism
+from ldp_core.mechanisms.strata import InStrata
+from ldp_core.mechanisms.surveys.strata import in_strata
 from ldp_core.optimize.base import DEFAULT
 from ldp_core.optimize.parts import telling_of_all
 from ldp_core.priors import check_prior
@@ -23,19 +24,19 @@ def build(
     workload: Workload,
     create: Callable[[Workload, Mapping[str, Any]], Mechanism],
     parameters: Mapping[str, Any],
-) -> StratifiedMechanism:
+) -> InStrata:
     """The mechanism for ``workload``, which has strata: ``create(few, own)`` makes that of a stratum. ValueError where that is none for
     strata."""
     strata, stated = workload.strata, dict(parameters)
     assert strata is not None
     prior = stated.pop("prior", None)
-    prior = None if prior is None else check_prior(prior, workload.n)
-    (cases, which), values, worst = strata.cases(prior), list[float](), stated.get("target") == "worst_case"
+    prior = None if prior is None else check_prior(prior, workload.spread_over)
+    cases, values, worst = strata.pooled(prior), list[float](), stated.get("target") == "worst_case"
 
     def whole(objectives: list[float]) -> float:
         """What all strata come to, on the scale of L as the objectives of the cases are."""
         variances = [(value - few.trace) / few.n for value, (few, _) in zip(objectives, cases, strict=True)]
-        own = strata.scale**2 * np.array(variances)[which]
+        own = strata.scale**2 * np.array(variances)[strata.which]
         return equivalent_objective(float(own.max() if worst else strata.shares(prior) @ own), workload)
 
     def made(few: Workload, shares: np.ndarray | None) -> Mechanism:
@@ -57,14 +58,12 @@ def build(
     return mechanism
 
 
-def of_epsilons(
-    workload: Workload | None, epsilons: Sequence[float], create: Callable[[float], Mechanism]
-) -> StratifiedMechanism:
+def of_epsilons(workload: Workload | None, epsilons: Sequence[float], create: Callable[[float], Mechanism]) -> InStrata:
     """The mechanism whose strata have an epsilon each, as it is no secret who is in them; ``create(epsilon)`` makes that of all strata with
     the same. ValueError unless there is one for each."""
     strata = None if workload is None else workload.strata
-    if strata is None or len(epsilons) != len(strata.types):
-        many = "no groups" if strata is None else f"{len(strata.types):,} groups"
+    if strata is None or len(epsilons) != len(strata.which):
+        many = "no groups" if strata is None else f"{len(strata.which):,} groups"
         raise ValueError(
             f"Give one epsilon, or one for each group that the collector knows: there are {many} and {len(epsilons):,} epsilons."
         )
@@ -72,21 +71,21 @@ def of_epsilons(
     own = []
     for z, epsilon in enumerate(epsilons):
         alike = made[check_epsilon(epsilon)]
-        assert isinstance(alike, StratifiedMechanism)
+        assert isinstance(alike, InStrata)
         own.append(alike.strata[z])
     drawn = {id(one): one for one in own}
     which = np.array([list(drawn).index(id(one)) for one in own])
-    return StratifiedMechanism([*drawn.values()], which, strata.types, own[0].parameters)
+    return in_strata([*drawn.values()], which, strata, own[0].parameters)
 
 
 def of_designs(
     workload: Workload, prior: np.ndarray | None, made: Callable[[Workload, np.ndarray | None], Mechanism | None]
-) -> StratifiedMechanism | None:
+) -> InStrata | None:
     """The mechanism of the strata of ``workload`` from those that are ``made`` for its cases; None where one is."""
     strata = workload.strata
     assert strata is not None
-    cases, which = strata.cases(None if prior is None else check_prior(prior, workload.n))
+    cases = strata.pooled(None if prior is None else check_prior(prior, workload.spread_over))
     drawn = [mechanism for case in cases if (mechanism := made(*case)) is not None]
     if len(drawn) < len(cases):
         return None
-    return StratifiedMechanism(drawn, which, strata.types, drawn[0].parameters)
+    return in_strata(drawn, strata.which, strata, drawn[0].parameters)

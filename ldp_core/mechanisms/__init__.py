@@ -19,6 +19,7 @@ from ldp_core.mechanisms.strata import StratifiedMechanism as StratifiedMechanis
 from ldp_core.mechanisms.surveys.pattern import Pattern as Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns as ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey as SplitSurvey
+from ldp_core.mechanisms.surveys.strata import StratifiedSurveyMechanism as StratifiedSurveyMechanism
 
 if TYPE_CHECKING:
     from ldp_core.library import create as create

@@ -6,7 +6,7 @@ so that variances add. The guarantee is about the secret attributes; nothing pro
 
 from __future__ import annotations
 
-import math
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,18 +26,172 @@ from ldp_core.mechanisms.base import (
     check_values,
 )
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.files import MechanismFile
+from ldp_core.mechanisms.files import PATTERNS, STRATEGIES, MechanismFile
 from ldp_core.mechanisms.moments import TYPES, Contributions, Ends, Moments, Rows, as_rows
 from ldp_core.mechanisms.parts import InParts, Parts
-from ldp_core.people import Counts
+from ldp_core.people import Counts, dense
 from ldp_core.run import Check, unchecked
+from ldp_core.wording import magnitude
 from ldp_core.workloads import Representatives, Workload
 
 
-class StratifiedMechanism(InParts):
+class OfStrata:
+    """Questions about the ``types`` (K, m) of K ``strata`` that report independently of each other."""
+
+    strata: Sequence[Any]
+    """(K,) the mechanism of each stratum."""
+    types: np.ndarray
+
+    def contributions_within(self, rows: np.ndarray) -> list[Contributions]:
+        """What a report of each stratum adds to linear questions.
+
+        Parameters
+        ----------
+        rows : (q, n) the questions about all types.
+
+        Returns
+        -------
+        (K,) the contributions to each row times the estimated counts, stratum by stratum.
+        """
+        parts = []
+        for made, types in zip(self.strata, self.types, strict=True):
+            few = rows[:, types]
+            about = np.any(few, axis=1)  # of groups most are about one
+            parts.append(made.contributions(few[about]).among(about))
+        return parts
+
+
+class InStrata(OfStrata, InParts):
+    """In stratum z, the mechanism ``drawn[which[z]]`` for its secret types. A raw report is the number of the stratum and a report
+    of its mechanism."""
+
+    drawn_by_design: tuple[Mechanism, ...]
+    which: np.ndarray
+
+    def _draw(self, drawn: Sequence[Mechanism], which: np.ndarray) -> tuple[str, float]:
+        """Takes over the mechanisms; their name, and the largest epsilon of them."""
+        self.drawn_by_design, self.which = tuple(drawn), np.asarray(which, dtype=np.int64)
+        self.delta = max(made.delta for made in self.drawn_by_design)
+        self.lost = max((made.lost for made in self.drawn_by_design if made.lost is not None), default=None)
+        self.strata = tuple(self.drawn_by_design[i] for i in self.which)
+        self.parts = Parts(self.strata, "a group", filler=0)
+        tables = (made for made in self.drawn_by_design if isinstance(made.drawn, ExplicitMechanism))
+        first = next(tables, self.drawn_by_design[0])  # groups of one fit may have closed forms
+        return first.name, max(made.epsilon for made in self.drawn_by_design)
+
+    @abstractmethod
+    def _with(self, drawn: Sequence[Mechanism]) -> InStrata:
+        """The same strata with other mechanisms."""
+
+    @abstractmethod
+    def _type(self, z: int, secret: int) -> int:
+        """The type of people in stratum z with this secret one."""
+
+    @abstractmethod
+    def sizes_of_strata(self, counts: Counts) -> np.ndarray:
+        """(K,) how many of the people ``counts`` are in each stratum."""
+
+    def __repr__(self) -> str:
+        own = [made.epsilon for made in self.strata]
+        if len({*own}) == 1:
+            return super().__repr__()
+        types = magnitude(self.n)
+        return (
+            f"<{self.name} mechanism: {types} types, epsilon by group {', '.join(f'{epsilon:g}' for epsilon in own)}>"
+        )
+
+    def _identity(self) -> dict[str, Any]:
+        return {"drawn": [made.digest for made in self.strata]}
+
+    @property
+    def bits_per_report(self) -> float:
+        """On average over the strata, the stratum itself left out."""
+        return float(np.mean([made.bits_per_report for made in self.strata]))
+
+    @property
+    def bytes_held(self) -> int:
+        return sum(made.bytes_held for made in self.drawn_by_design)
+
+    @property
+    def consistent(self) -> Mechanism:
+        """The same collection with answers that add up within each stratum."""
+        drawn = [made.consistent for made in self.drawn_by_design]
+        same = all(mine is theirs for mine, theirs in zip(drawn, self.drawn_by_design, strict=True))
+        return self if same else self._with(drawn)
+
+    def files(self) -> tuple[MechanismFile, ...]:
+        """The files of all designs: those of one as they would be alone, of several together. ValueError where they are too large
+        together."""
+        by_design = [made.files() for made in self.drawn_by_design]
+        if len(by_design) == 1:
+            return by_design[0]
+        written = dict[str, list[tuple[int, MechanismFile]]]()
+        for k, files in enumerate(by_design):
+            for file in files:
+                written.setdefault(file.name, []).append((k, file))
+        return tuple(self._together_in_file(files) for files in written.values())
+
+    def _together_in_file(self, files: list[tuple[int, MechanismFile]]) -> MechanismFile:
+        """One file of several, each with the number of its design. Tables and strategies are numbered, and documents in a list."""
+        count, first = len(self.drawn_by_design), files[0][1]
+        if first.name == PATTERNS:
+            facts = {"patterns": sum(file.facts["patterns"] for _, file in files)}
+
+            def document() -> dict[str, Any]:
+                return {"designs": [file.content() for _, file in files], "which": self.which.tolist()}
+
+            about = f"the patterns of {count:,} designs, each for some of the groups, plain JSON"
+            return replace(first, facts=facts, about=about, content=document)
+        about = f"the probabilities of {count:,} designs, each for some of the groups, plain numbers only"
+        if sum(array.size for _, file in files for array in file.content().values()) > MOST_STRATEGY_ENTRIES:
+            raise ValueError(
+                f"The strategies of {count:,} different designs of groups have more than the {MOST_STRATEGY_ENTRIES:,} entries that are kept "
+                "in a file: use coarser bins, or ask the same questions of every group."
+            )
+
+        if first.name == STRATEGIES:
+
+            def strategies() -> dict[str, Any]:
+                arrays = [array for _, file in files for array in file.content().values()]
+                return {str(k): array for k, array in enumerate(arrays)}
+
+            return replace(first, about=about, content=strategies)
+
+        def content() -> dict[str, Any]:
+            arrays = {f"{name}{k or ''}": array for k, file in files for name, array in file.content().items()}
+            return {**arrays, "which": self.which.astype(float)}
+
+        told = [made.drawn if isinstance(made.drawn, ExplicitMechanism) else made for made in self.drawn_by_design]
+        facts = {**first.facts, "parameters": [dict(made.parameters) for made in told]}
+        return replace(first, facts=facts, about=about, content=content)
+
+    def reports_of(self, reports: Reports) -> list[Reports]:
+        """(K,) the reports of each stratum."""
+        return self.parts.apart(self.digest, reports)
+
+    def audit(self) -> Audit:
+        """The largest of the strata: two types of one stratum, since the stratum itself is no secret."""
+        z, worst = self.parts.audit()
+        one, other = (self._type(z, k) for k in worst.worst_pair)
+        method = f"{worst.method}, within each group that the collector knows"
+        return replace(worst, method=method, worst_pair=(one, other))
+
+    def explain(self) -> str:
+        return self._explained(self.drawn_by_design[0].explain())
+
+    def _explained(self, first: str) -> str:
+        count = len(self.drawn_by_design)
+        others = "" if count == 1 else f" This is the first of {count:,} designs for them."
+        return (
+            f"{first} The collector knows which of {len(self.strata):,} groups each person is in; reports are "
+            f"about the rest.{others}"
+        )
+
+
+class StratifiedMechanism(InStrata):
     """In stratum z, the types ``types[z]`` of ``types`` (K, m), the mechanism ``drawn[which[z]]`` for m secret types.
 
-    A raw report is the number of the stratum and a report of its mechanism. ValueError for mechanisms that do not fit the types.
+    ValueError for mechanisms that do not fit the types.
     """
 
     def __init__(
@@ -47,19 +201,11 @@ class StratifiedMechanism(InParts):
         types: np.ndarray,
         parameters: Mapping[str, Any] | None = None,
     ):
-        self.drawn_by_design, self.which = tuple(drawn), np.asarray(which, dtype=np.int64)
         self.types = np.asarray(types, dtype=np.int64)
-        if any(made.n != self.types.shape[1] or made.survey is not None for made in self.drawn_by_design):
+        if any(made.n != self.types.shape[1] or made.survey is not None for made in drawn):
             raise ValueError("Each stratum needs a mechanism for its secret types, and none for surveys.")
-        tables = (made for made in self.drawn_by_design if isinstance(made.drawn, ExplicitMechanism))
-        first = next(tables, self.drawn_by_design[0])  # groups of one fit may have closed forms
-        self.name, self.delta = first.name, max(made.delta for made in self.drawn_by_design)
-        losses = [made.lost for made in self.drawn_by_design if made.lost is not None]
-        self.lost = max(losses, default=None)
-        super().__init__(self.types.size, max(made.epsilon for made in self.drawn_by_design), parameters or {})
-        self.strata = tuple(self.drawn_by_design[i] for i in self.which)
-        """(K,) the mechanism of each stratum."""
-        self.parts = Parts(self.strata, "a group", filler=0)
+        self.name, epsilon = self._draw(drawn, which)
+        super().__init__(self.types.size, epsilon, parameters or {})
         self.stratum = np.empty(self.n, dtype=np.int64)
         self.secret = np.empty(self.n, dtype=np.int64)
         for z, types in enumerate(self.types):
@@ -72,14 +218,14 @@ class StratifiedMechanism(InParts):
             whole[types] = made.promised
         return whole
 
-    def __repr__(self) -> str:
-        own = [made.epsilon for made in self.strata]
-        if len({*own}) == 1:
-            return super().__repr__()
-        return f"<{self.name} mechanism: {self.n:,} types, epsilon by group {', '.join(f'{epsilon:g}' for epsilon in own)}>"
+    def _with(self, drawn: Sequence[Mechanism]) -> StratifiedMechanism:
+        return StratifiedMechanism(drawn, self.which, self.types, {**self.parameters, **drawn[0].parameters})
 
-    def _identity(self) -> dict[str, Any]:
-        return {"drawn": [made.digest for made in self.strata]}
+    def _type(self, z: int, secret: int) -> int:
+        return int(self.types[z, secret])
+
+    def sizes_of_strata(self, counts: Counts) -> np.ndarray:
+        return dense(counts)[self.types].sum(axis=1)
 
     def _content(self) -> bytes:
         return self.types.tobytes()
@@ -90,13 +236,8 @@ class StratifiedMechanism(InParts):
             yield made, types, np.asarray(x)[..., types]
 
     @property
-    def bits_per_report(self) -> float:
-        """On average over the strata, the stratum itself left out."""
-        return float(np.mean([made.bits_per_report for made in self.strata]))
-
-    @property
     def bytes_held(self) -> int:
-        return sum(made.bytes_held for made in self.drawn_by_design) + 3 * self.types.nbytes
+        return super().bytes_held + 3 * self.types.nbytes
 
     @property
     def strategy(self) -> np.ndarray | None:
@@ -133,45 +274,6 @@ class StratifiedMechanism(InParts):
 
         operators = {"matvec": forward, "matmat": forward, "rmatvec": backward, "rmatmat": backward}
         return LinearOperator((int(ends[-1]), self.n), dtype=float, **operators)
-
-    @property
-    def consistent(self) -> Mechanism:
-        """The same collection with answers that add up within each stratum."""
-        drawn = [made.consistent for made in self.drawn_by_design]
-        if all(mine is theirs for mine, theirs in zip(drawn, self.drawn_by_design, strict=True)):
-            return self
-        return StratifiedMechanism(drawn, self.which, self.types, {**self.parameters, **drawn[0].parameters})
-
-    def files(self) -> tuple[MechanismFile, ...]:
-        """The file of all designs: the first one as it would be alone, the others with their numbers. ValueError where they are too large
-        together."""
-        files_by_design = [made.files() for made in self.drawn_by_design]
-        written = [file for files in files_by_design for file in files]
-        if len(files_by_design) == 1 or not written:
-            return files_by_design[0]
-        if sum(math.prod(file.facts["shape"]) for file in written) > MOST_STRATEGY_ENTRIES:
-            raise ValueError(
-                f"The strategies of {len(files_by_design):,} different designs of groups have more than the {MOST_STRATEGY_ENTRIES:,} entries that are kept "
-                "in a file: use coarser bins, or ask the same questions of every group."
-            )
-
-        def content() -> dict[str, Any]:
-            arrays = {
-                f"{name}{k or ''}": array
-                for k, files in enumerate(files_by_design)
-                for f in files
-                for name, array in f.content().items()
-            }
-            return {**arrays, "which": self.which.astype(float)}
-
-        told = [
-            made.drawn if isinstance(made.drawn, ExplicitMechanism) else made for made in self.drawn_by_design
-        ]  # of classes of types that of the table
-        facts = {**written[0].facts, "parameters": [dict(made.parameters) for made in told]}
-        about = (
-            f"the probabilities of {len(files_by_design):,} designs, each for some of the groups, plain numbers only"
-        )
-        return (replace(written[0], facts=facts, about=about, content=content),)
 
     # --- errors -----------------------------------------------------------------------------------------
 
@@ -231,22 +333,6 @@ class StratifiedMechanism(InParts):
     def contributions(self, rows: Rows | np.ndarray) -> Contributions:
         return self._together(self.contributions_within(as_rows(rows).rows))
 
-    def contributions_within(self, rows: np.ndarray) -> list[Contributions]:
-        """What a report of each stratum adds to linear questions.
-
-        Parameters
-        ----------
-        rows : (q, n) the questions about all types.
-
-        Returns
-        -------
-        (K,) the contributions to each row times the estimated counts, stratum by stratum.
-        """
-        asked = [
-            (made, few, np.any(few, axis=1)) for made, _, few in self._in_strata(rows)
-        ]  # of groups most are about one
-        return [made.contributions(few[about]).among(about) for made, few, about in asked]
-
     def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
         ends = [Ends(*made.ends(Rows(few), TYPES)) for made, _, few in self._in_strata(rows.rows)]
         return Ends(np.min([each.low for each in ends], axis=0), np.max([each.high for each in ends], axis=0))
@@ -280,31 +366,9 @@ class StratifiedMechanism(InParts):
         reports = [made.simulate(users, rng) for made, _, users in self._in_strata(whole)]
         return self.parts.joined(self.digest, reports)
 
-    def reports_of(self, reports: Reports) -> list[Reports]:
-        """(K,) the reports of each stratum."""
-        return self.parts.apart(self.digest, reports)
-
     def estimate(self, reports: Reports) -> Estimate:
         parts = zip(self.strata, self.reports_of(reports), strict=True)
         return StratifiedEstimate.of([made.estimate(sent) for made, sent in parts], self, reports.arrays[0])
-
-    def audit(self) -> Audit:
-        """The largest of the strata: two types of one stratum, since the stratum itself is no secret."""
-        z, worst = self.parts.audit()
-        one, other = (int(self.types[z, k]) for k in worst.worst_pair)
-        method = f"{worst.method}, within each group that the collector knows"
-        return replace(worst, method=method, worst_pair=(one, other))
-
-    def explain(self) -> str:
-        others = (
-            ""
-            if len(self.drawn_by_design) == 1
-            else f" This is the first of {len(self.drawn_by_design):,} designs for them."
-        )
-        return (
-            f"{self.drawn_by_design[0].explain()} The collector knows which of {len(self.types):,} groups each person is in; reports are "
-            f"about the rest.{others}"
-        )
 
 
 @dataclass(frozen=True)
@@ -312,14 +376,14 @@ class StratifiedEstimate(Estimate):
     """The estimates ``parts`` of the strata, of as many ``people`` (K,), one beside the other."""
 
     parts: tuple[Estimate, ...]
-    mechanism: StratifiedMechanism
+    mechanism: OfStrata
     people: np.ndarray
 
     @classmethod
-    def of(cls, parts: Sequence[Estimate], mechanism: StratifiedMechanism, people: np.ndarray) -> StratifiedEstimate:
-        counts = np.empty(mechanism.n)
+    def of(cls, parts: Sequence[Estimate], mechanism: OfStrata, people: np.ndarray) -> StratifiedEstimate:
+        counts = np.zeros(mechanism.types.max() + 1)
         for part, types in zip(parts, mechanism.types, strict=True):
-            counts[types] = part.estimated_counts
+            counts[types] += part.estimated_counts
         identified = all(part.identified for part in parts)
         return cls(counts, all(part.unbiased for part in parts), tuple(parts), mechanism, people, identified=identified)
 

@@ -17,7 +17,8 @@ from scipy import linalg
 
 from ldp_core.bounds.closed_form import equivalent_objective
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.strata import StratifiedMechanism
+from ldp_core.mechanisms.strata import InStrata
+from ldp_core.mechanisms.surveys.strata import in_strata
 from ldp_core.optimize.base import Design, SearchLimits, changed
 from ldp_core.optimize.closed_form import ClosedFormDesign
 from ldp_core.optimize.strategy import Optimized, of_strategy, type_variances
@@ -103,11 +104,11 @@ class StratifiedDesign(Design):
     def contents(self) -> str:
         return f"{len(self.which):,} known groups, {len(self.parts):,} different designs"
 
-    def mechanism(self) -> StratifiedMechanism:
+    def mechanism(self) -> InStrata:
         """One mechanism for each of the ``parts``."""
         strata, drawn = self.workload.strata, [part.mechanism() for part in self.parts]
         assert strata is not None
-        return StratifiedMechanism(drawn, self.which, strata.types, drawn[0].parameters)
+        return in_strata(drawn, self.which, strata, drawn[0].parameters)
 
     @cached_property
     def strategy(self) -> np.ndarray:
@@ -126,10 +127,11 @@ def design_strata(
     prior: np.ndarray | None,
     design: Callable[[Workload, SearchLimits, np.ndarray | None], Design],
 ) -> StratifiedDesign:
-    """A design for each of the workloads of the strata of ``workload``, by ``design``, in an equal part of the time."""
+    """A design for each of the workloads of the strata of ``workload``, for the people of all that share it, by ``design``, in an equal part of the
+    time."""
     strata, budget = workload.strata, limits.budget()
     assert strata is not None
-    (cases, which), parts, values = strata.cases(prior), list[Design](), list[float]()
+    cases, parts, values = strata.pooled(prior), list[Design](), list[float]()
     whole = partial(strata.objective, prior=prior)
     for left, (few, shares) in zip(range(len(cases), 0, -1), cases, strict=True):
         seconds = budget.left()
@@ -139,7 +141,7 @@ def design_strata(
     return StratifiedDesign(
         workload=workload,
         parts=tuple(parts),
-        which=which,
+        which=strata.which,
         prior=prior,
         objective=whole(values),
         history=(),

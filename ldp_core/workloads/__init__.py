@@ -71,6 +71,7 @@ from ldp_core.workloads.spanned import spans as spans
 from ldp_core.workloads.spanned import tells_everybody as tells_everybody
 from ldp_core.workloads.strata import Strata as Strata
 from ldp_core.workloads.strata import Stratified as Stratified
+from ldp_core.workloads.strata import StratifiedSurvey as StratifiedSurvey
 from ldp_core.workloads.subsets import AllMarginals as AllMarginals
 from ldp_core.workloads.subsets import KWayMarginals as KWayMarginals
 from ldp_core.workloads.subsets import Parity as Parity
@@ -97,7 +98,8 @@ FAMILIES: dict[str, type[Workload]] = {
     family.kind: family
     for family in (
         *(Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity),
-        *(Custom, Union, Product, OnAttributes, Predicates, Representatives, Stratified, PartlySecret, Survey),
+        *(Custom, Union, Product, OnAttributes, Predicates, Representatives, Survey),
+        *(Stratified, StratifiedSurvey, PartlySecret),
     )
 }
 

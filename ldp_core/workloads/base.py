@@ -125,6 +125,11 @@ class Workload(ABC):
         return self
 
     @property
+    def spread_over(self) -> int:
+        """How many shares say how people are spread: n, or one for each of the `strata` of a survey, in which they are spread evenly."""
+        return self.n
+
+    @property
     def working_types(self) -> int:
         """How many numbers what is computed of the workload goes through: n, for a survey the cells of its largest table."""
         return self.n

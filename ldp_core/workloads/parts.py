@@ -457,7 +457,7 @@ def _as_known(told: Workload, axes: Sequence[Axis]) -> Workload:
     try:
         return stratified(partly_secret(told, axes), axes)
     except ValueError:
-        return told
+        return surveyed(told, axes)
 
 
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:

@@ -31,7 +31,7 @@ class Problem:
     def of(cls, workload: Workload, prior: np.ndarray | None = None) -> Problem:
         """ValueError for weights that are spread too far, and a prior out of range."""
         check_weights(workload)
-        return cls(workload, None if prior is None else check_prior(prior, workload.n))
+        return cls(workload, None if prior is None else check_prior(prior, workload.spread_over))
 
     @property
     def shares(self) -> np.ndarray:

@@ -10,13 +10,13 @@ blocks are multiples of each other there is one design and one proof. Source: th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ldp_core.limits import MOST_FITTED_TYPES, MOST_STRATA
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_STRATA, MOST_TABLE_CELLS
 from ldp_core.wording import magnitude
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
@@ -25,38 +25,65 @@ from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.representatives import Representatives
 from ldp_core.workloads.secret import PartlySecret
-from ldp_core.workloads.surveyed import groups
+from ldp_core.workloads.surveyed import by_tables, few_at_a_time, groups, surveyed
+from ldp_core.workloads.surveys import Group, Survey
 
 ALIKE = 1e-12
 """Weights are equal up to this share, which rounding leaves."""
 
 Asked = tuple[tuple[int, ...], Workload]
 """Places among the secret attributes, and what is asked about them."""
+Case = tuple[Workload, np.ndarray | None]
+"""Questions about the m secret types of some strata, and the shares (m,) of these types, None where people are spread evenly."""
 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
     """K strata of m secret types each: ``G_zz = scale_z^2 G_d + constant_z 1 1'``, d = ``which`` (K,) of the ``designs``.
 
-    ``types`` (K, m) are the types of each stratum. A scale is 0 where only the size of a stratum is asked for.
+    They are those of a table of ``shape`` whose columns ``known`` the collector knows, the last of these running fastest. A scale is 0
+    where only the size of a stratum is asked for.
     """
 
-    types: np.ndarray
+    shape: tuple[int, ...]
+    known: tuple[int, ...]
     designs: tuple[Workload, ...]
     which: np.ndarray
     scale: np.ndarray
     constant: np.ndarray
 
-    def cases(self, prior: np.ndarray | None) -> tuple[list[tuple[Workload, np.ndarray | None]], np.ndarray]:
-        """What to design for: workloads on the m secret types, each with the shares of these under ``prior`` (n,), None where these are
+    @property
+    def size(self) -> int:
+        """m."""
+        return self.designs[0].n
+
+    @cached_property
+    def types(self) -> np.ndarray:
+        """(K, m) the types of each stratum. ValueError where they are too many to have a number each."""
+        if math.prod(self.shape) > MOST_TABLE_CELLS:
+            raise ValueError(f"Types have numbers where there are at most {MOST_TABLE_CELLS:,} of them.")
+        order = np.arange(math.prod(self.shape)).reshape(self.shape)
+        return order.transpose(self.known + secret_of(self.shape, self.known)).reshape(len(self.which), self.size)
+
+    def pooled(self, prior: np.ndarray | None) -> list[Case]:
+        """What to design for: each of the designs, for the people of all its strata together, those of each counted as often as its squared
+        scale says. What they come to has the same `objective` as the sum over the strata, each with its own people."""
+        if prior is None or len(prior) == len(self.which):
+            return [(design, None) for design in self.designs]
+        weighed = self.scale[:, None] ** 2 * prior[self.types]
+        sums = [weighed[self.which == d].sum(axis=0) for d in range(len(self.designs))]
+        return [(design, _uneven(own)) for design, own in zip(self.designs, sums, strict=True)]
+
+    def cases(self, prior: np.ndarray | None) -> tuple[list[Case], np.ndarray]:
+        """What to prove: workloads on the m secret types, each with the shares of these under ``prior``, None where these are
         even; and (K,) which of them is for each stratum. Strata without people have even shares."""
-        if prior is None:
+        if prior is None or len(prior) == len(self.which):
             return [(design, None) for design in self.designs], self.which
         found: dict[tuple[int, bytes], int] = {}
-        cases: list[tuple[Workload, np.ndarray | None]] = []
+        cases: list[Case] = []
         index = np.zeros(len(self.which), dtype=np.int64)
         for z, shares in enumerate(prior[self.types]):
-            own = None if np.ptp(shares) <= ALIKE * shares.max() else shares / shares.sum()
+            own = _uneven(shares)
             key = (int(self.which[z]), b"" if own is None else own.round(12).tobytes())
             if key not in found:
                 found[key] = len(cases)
@@ -65,16 +92,34 @@ class Strata:
         return cases, index
 
     def shares(self, prior: np.ndarray | None) -> np.ndarray:
-        """(K,) the shares of the strata under ``prior`` (n,)."""
-        count = len(self.types)
-        return np.full(count, 1 / count) if prior is None else prior[self.types].sum(axis=1)
+        """(K,) the shares of the strata under ``prior``: (n,), or these shares themselves, spread evenly within each stratum."""
+        count = len(self.which)
+        if prior is None or len(prior) == count:
+            return np.full(count, 1 / count) if prior is None else prior
+        return prior[self.types].sum(axis=1)
 
-    def objective(self, values: Sequence[float], prior: np.ndarray | None = None) -> float:
-        """L, or n tr(M_p^-1 G) for the ``prior`` p (n,), from those of the `cases`."""
-        count, m = self.types.shape
-        index, shares = self.cases(prior)[1], self.shares(prior)
-        own = self.scale**2 * np.array(values)[index] + m * self.constant
-        return math.fsum(count * shares * own)
+    def objective(
+        self, values: Sequence[float], prior: np.ndarray | None = None, which: np.ndarray | None = None
+    ) -> float:
+        """L, or n tr(M_p^-1 G) for the ``prior`` p, from that of each design or, with ``which`` (K,), of each of the `cases`."""
+        index, shares = self.which if which is None else which, self.shares(prior)
+        own = self.scale**2 * np.array(values)[index] + self.size * self.constant
+        return math.fsum(len(self.which) * shares * own)
+
+    def own_answers(self, shares: np.ndarray) -> float:
+        """What a person's own answers take off the variance, ``sum_u p_u G_uu``, for ``shares`` (K,) of the strata, each spread evenly."""
+        means = np.array([design.trace / design.n for design in self.designs])
+        return math.fsum(shares * (self.scale**2 * means[self.which] + self.constant))
+
+
+def _uneven(shares: np.ndarray) -> np.ndarray | None:
+    """(m,) ``shares`` (m,) of their sum; None where all are the same."""
+    return None if np.ptp(shares) <= ALIKE * shares.max() else shares / shares.sum()
+
+
+def secret_of(shape: Sequence[int], known: Sequence[int]) -> tuple[int, ...]:
+    """The places of the columns that the collector does not know."""
+    return tuple(i for i in range(len(shape)) if i not in known)
 
 
 class Stratified(Representatives):
@@ -85,16 +130,13 @@ class Stratified(Representatives):
 
     def __init__(self, base: Workload, shape: Sequence[int], known: Sequence[int]):
         self.shape, self.known = tuple(map(int, shape)), tuple(map(int, known))
-        self.unknown = tuple(i for i in range(len(self.shape)) if i not in self.known)
+        self.unknown = secret_of(self.shape, self.known)
         if math.prod(self.shape) != base.n or not set(self.known) < set(range(len(self.shape))):
             raise ValueError("The attributes that are known must be some of those that the types are made of, not all.")
-        sizes = [math.prod(self.shape[i] for i in places) for places in (self.known, self.unknown)]
-        if sizes[1] < 2:
-            raise ValueError("The secret attributes have one value, so there is nothing to protect; add one with more.")
-        if sizes[0] > MOST_STRATA or sizes[1] > MOST_FITTED_TYPES:
+        if base.n > MOST_TABLE_CELLS:
             raise ValueError(
-                f"The known attributes make {magnitude(sizes[0])} groups and the others {magnitude(sizes[1])} types; at most "
-                f"{MOST_STRATA:,} groups of {MOST_FITTED_TYPES:,} types are handled. Use fewer attributes or coarser values."
+                f"Questions about all secret columns at once are answered for at most {MOST_TABLE_CELLS:,} combinations of values and groups; there "
+                f"are {magnitude(base.n)}. Ask about a few columns at a time, or use coarser values."
             )
         super().__init__(base, np.arange(base.n))
 
@@ -117,40 +159,7 @@ class Stratified(Representatives):
 
     @cached_property
     def strata(self) -> Strata:
-        order = np.arange(self.n).reshape(self.shape).transpose(self.known + self.unknown)
-        types = order.reshape(-1, math.prod(self.shape[i] for i in self.unknown))
-        asked = [self._asked(values) for values in np.ndindex(*(self.shape[i] for i in self.known))]
-        leading = [next(iter(weights.values()), 0.0) for weights, _ in asked]
-        designs: list[tuple[dict[Asked, float], Workload]] = []
-        which = np.zeros(len(asked), dtype=np.int64)
-        for z, ((weights, _), scale) in enumerate(zip(asked, leading, strict=True)):
-            if not scale:
-                continue  # any design serves
-            relative = {key: weight / scale for key, weight in weights.items()}
-            found = (k for k, (held, _) in enumerate(designs) if _alike(held, relative))
-            which[z] = next(found, len(designs))
-            if which[z] == len(designs):
-                designs.append((relative, self._design(relative)))
-        if not designs:
-            raise ValueError("The questions are about what the collector knows already; ask about a secret attribute.")
-        constant = np.array([constant for _, constant in asked])
-        return Strata(types, tuple(design for _, design in designs), which, np.array(leading), constant)
-
-    def _asked(self, values: Sequence[int]) -> tuple[dict[Asked, float], float]:
-        """The weights of what is asked within the stratum with these ``values`` of the known attributes, and the constant that every
-        entry of G has besides."""
-        fixed = dict(zip(self.known, values, strict=True))
-        squares: dict[Asked, float] = {}
-        constant = 0.0
-        for group in groups(self.base.all_secret, self.shape):
-            sizes = [self.shape[i] for i in group.attributes]
-            own = {k: fixed[i] for k, i in enumerate(group.attributes) if i in fixed}
-            left = tuple(self.unknown.index(i) for i in group.attributes if i in self.unknown)
-            if math.prod(self.shape[self.unknown[k]] for k in left) == 1:
-                constant += group.weight**2 * float(group.base.gram_diag[_inside(sizes, own)[0]])
-            elif (found := restricted(group.base, sizes, own)) is not None:
-                squares[left, found[0]] = squares.get((left, found[0]), 0.0) + (group.weight * found[1]) ** 2
-        return {key: math.sqrt(square) for key, square in squares.items()}, constant
+        return strata_of(groups(self.base.all_secret, self.shape), self.shape, self.known, self._design)
 
     def _design(self, weights: dict[Asked, float]) -> Workload:
         sizes = [self.shape[i] for i in self.unknown]
@@ -163,12 +172,116 @@ class Stratified(Representatives):
         return PartlySecret(made, self.secret[order.reshape(-1, made.n)[0]])
 
 
+class StratifiedSurvey(Survey):
+    """A survey of attributes of sizes ``shape``, those at the places ``known`` known to the collector: each stratum has a survey of the others."""
+
+    kind = "stratified_survey"
+    recipe = ("shape", "groups", "known")
+
+    def __init__(
+        self, shape: Sequence[int], groups: Sequence[Group], known: Sequence[int], axes: Sequence[Axis] | None = None
+    ):
+        super().__init__(shape, groups, axes)
+        self.known = tuple(map(int, known))
+
+    @property
+    def spread_over(self) -> int:
+        return math.prod(self.shape[i] for i in self.known)
+
+    @cached_property
+    def without_strata(self) -> Workload:
+        return Survey(self.shape, self.groups, self.axes)
+
+    @cached_property
+    def strata(self) -> Strata:
+        return strata_of(self.groups, self.shape, self.known, self._design)
+
+    def _design(self, weights: dict[Asked, float]) -> Survey:
+        secret = secret_of(self.shape, self.known)
+        asked = [Group(places, base, weight) for (places, base), weight in weights.items()]
+        axes = None if self.axes is None else [self.axes[i] for i in secret]
+        return Survey([self.shape[i] for i in secret], asked, axes)
+
+
+def strata_of(
+    asked: Iterable[Group],
+    shape: tuple[int, ...],
+    known: tuple[int, ...],
+    design: Callable[[dict[Asked, float]], Workload],
+) -> Strata:
+    """The strata of questions ``asked`` about the columns of a table; ``design`` makes a workload of what is asked within one.
+    ValueError, one sentence, where they are too many, or nothing is asked of what is secret."""
+    sizes = [math.prod(shape[i] for i in places) for places in (known, secret_of(shape, known))]
+    if sizes[1] < 2:
+        raise ValueError("The secret attributes have one value, so there is nothing to protect; add one with more.")
+    if sizes[0] > MOST_STRATA:
+        raise ValueError(
+            f"The known attributes make {magnitude(sizes[0])} groups; at most {MOST_STRATA:,} are handled. Use fewer attributes or coarser "
+            "values."
+        )
+    within = _Within(list(asked), shape, known)
+    found = [within.at(values) for values in np.ndindex(*(shape[i] for i in known))]
+    leading = [next(iter(weights.values()), 0.0) for weights, _ in found]
+    designs: list[tuple[dict[Asked, float], Workload]] = []
+    which = np.zeros(len(found), dtype=np.int64)
+    for z, ((weights, _), scale) in enumerate(zip(found, leading, strict=True)):
+        if not scale:
+            continue  # any design serves
+        relative = {key: weight / scale for key, weight in weights.items()}
+        same = (k for k, (held, _) in enumerate(designs) if _alike(held, relative))
+        which[z] = next(same, len(designs))
+        if which[z] == len(designs):
+            designs.append((relative, design(relative)))
+    if not designs:
+        raise ValueError("The questions are about what the collector knows already; ask about a secret attribute.")
+    constant = np.array([constant for _, constant in found])
+    return Strata(shape, known, tuple(workload for _, workload in designs), which, np.array(leading), constant)
+
+
+@dataclass(frozen=True)
+class _Within:
+    """What the questions ``asked`` about a table of ``shape`` are where the values of its columns ``known`` are fixed."""
+
+    asked: list[Group]
+    shape: tuple[int, ...]
+    known: tuple[int, ...]
+
+    def at(self, values: Sequence[int]) -> tuple[dict[Asked, float], float]:
+        """The weights of what is asked within the stratum with these ``values`` of the known attributes, and the constant that every
+        entry of G has besides."""
+        fixed, secret = dict(zip(self.known, values, strict=True)), secret_of(self.shape, self.known)
+        squares: dict[Asked, float] = {}
+        constant = 0.0
+        for group in self.asked:
+            sizes = [self.shape[i] for i in group.attributes]
+            own = {k: fixed[i] for k, i in enumerate(group.attributes) if i in fixed}
+            left = tuple(secret.index(i) for i in group.attributes if i in secret)
+            if math.prod(self.shape[secret[k]] for k in left) == 1:
+                constant += group.weight**2 * float(group.base.gram_diag[_inside(sizes, own)[0]])
+            elif (found := restricted(group.base, sizes, own)) is not None:
+                squares[left, found[0]] = squares.get((left, found[0]), 0.0) + (group.weight * found[1]) ** 2
+        return {key: math.sqrt(square) for key, square in squares.items()}, constant
+
+
 def stratified(base: Workload, axes: Sequence[Axis]) -> Workload:
-    """``base`` with its strata; itself where the known attributes have one value only."""
-    known = [i for i, axis in enumerate(axes) if axis.known]
-    if math.prod(axes[i].size for i in known) == 1:
-        return base
-    made = Stratified(base, [axis.size for axis in axes], known)
+    """``base`` with its strata, as a survey past `MOST_TABLE_CELLS` types and where those of each stratum are best seen as one (see `surveyed`);
+    without strata where the known attributes have one value only."""
+    shape = tuple(axis.size for axis in axes)
+    known = tuple(i for i, axis in enumerate(axes) if axis.known)
+    if math.prod(shape[i] for i in known) == 1:
+        return surveyed(base, axes)
+    secret = [shape[i] for i in secret_of(shape, known) if shape[i] > 1]
+    if len(secret) > 1 and math.prod(secret) > MOST_FITTED_TYPES:
+        try:
+            survey = StratifiedSurvey(shape, by_tables(base, shape, axes).groups, known, axes)
+        except ValueError:  # tables that are too large
+            if base.n > MOST_TABLE_CELLS:
+                raise
+        else:
+            surveys = [design.survey for design in survey.strata.designs]
+            if base.n > MOST_TABLE_CELLS or all(one and few_at_a_time(one) for one in surveys):
+                return survey
+    made = Stratified(base, shape, known)
     assert made.strata  # says what is wrong with the questions
     return made
 

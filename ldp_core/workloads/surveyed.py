@@ -47,20 +47,22 @@ def as_tables(workload: Workload) -> Survey | None:
 
 def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey | None:
     """The `Survey`, where it serves better (see `surveyed`); None where something for all types does."""
-    telling = {i for i, size in enumerate(shape) if size > 1}
-    bits = (
-        workload.n <= MOST_TRANSFORMED_TYPES and all(shape[i] == 2 for i in telling) and workload.symmetry == "hamming"
-    )
+    bits = all(size <= 2 for size in shape) and workload.n <= MOST_TRANSFORMED_TYPES and workload.symmetry == "hamming"
     if bits and _degree(workload) > TOGETHER:
         return None
     try:
         survey = by_tables(workload, shape, axes)
     except ValueError:
         return None
+    return survey if few_at_a_time(survey) else None
+
+
+def few_at_a_time(survey: Survey) -> bool:
+    """True if no question is about all attributes at once, and those that follow an order or single out values are about few enough types to get
+    strategies of their own."""
+    telling = {i for i, size in enumerate(survey.shape) if size > 1}
     few = all(len(set(group.attributes) & telling) < len(telling) for group in survey.groups)
-    # On larger tables running totals, ranges and conditions would get no strategy of their own.
-    fitted = few and all(group.base.n <= MOST_FITTED_TYPES for group in survey.ordered_groups)
-    return survey if fitted else None
+    return few and all(group.base.n <= MOST_FITTED_TYPES for group in survey.ordered_groups)
 
 
 def by_tables(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class Survey(Together):
     kind = "survey"
     title = "Survey"
     meaning = "Questions about a few attributes at a time, however many there are in all."
-    recipe = ("shape", "groups")
+    recipe: ClassVar[tuple[str, ...]] = ("shape", "groups")
 
     def __init__(self, shape: Sequence[int], groups: Sequence[Group], axes: Sequence[Axis] | None = None):
         self.shape = _checked_sizes(shape)

@@ -14,7 +14,7 @@ import streamlit as st
 from ldp_core import charts, frames, limits, wording
 from ldp_core.data.domain import Domain
 from ldp_core.designs import Setting
-from ldp_core.mechanisms import Mechanism, ScrambledPatterns, SplitSurvey
+from ldp_core.mechanisms import Mechanism, ScrambledPatterns, SplitSurvey, StratifiedSurveyMechanism
 from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.workloads import Survey
@@ -51,7 +51,7 @@ def reports(setting: Setting, mechanism: Mechanism) -> pd.DataFrame:
 
 def _about(setting: Setting, mechanism: Mechanism) -> tuple[tuple[object, ...], np.ndarray | None]:
     """What pictures of a mechanism depend on besides the look, and the weights of types in them."""
-    prior = setting.cases[setting.aim(mechanism.name)].prior
+    prior = setting.cases[setting.aim(mechanism.name)].prior if setting.workload.survey is None else None
     return (mechanism.digest, setting.naming, None if prior is None else prior.tobytes()), prior
 
 
@@ -83,6 +83,9 @@ def of_survey(state: Session, mechanism: Mechanism) -> None:
     survey, sent = state.setting.workload.survey, mechanism.survey
     if survey is None or sent is None:
         return
+    if isinstance(sent, StratifiedSurveyMechanism) and survey.strata is not None:  # that of the first group
+        survey, sent = survey.strata.designs[survey.strata.which[0]].survey, sent.strata[0]
+        assert survey is not None
     if sent.split is not None:
         _of_designs(state, sent.split, survey)
     _of_tables(state, sent, survey)
@@ -112,11 +115,11 @@ def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
 
 def _of_tables(state: Session, mechanism: SurveyMechanism, survey: Survey) -> None:
     """The reports about the tables of single sets of columns, the commonest first, two abreast."""
-    names, domain = frames.names_of(survey), state.setting.domain
+    names, named = frames.names_of(survey), {one.name: one for one in state.setting.domain.attributes}
     reports, drawn = mechanism.table_reports, 0
     for k in sorted(range(len(reports)), key=lambda k: -reports[k][1])[:DRAWN_STRATEGIES]:
         attributes, share, mechanism_of_table = reports[k]
-        labels = Domain(attributes=tuple(domain.attributes[i] for i in attributes)).type_labels
+        labels = Domain(attributes=tuple(named[names[i]] for i in attributes)).type_labels
         try:
             table = table_of(state.setting, mechanism_of_table)
         except ValueError as error:

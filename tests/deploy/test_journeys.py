@@ -63,6 +63,10 @@ def bins(name, size):
 PAIR, GRID, BITS = (labels("a", 5), labels("b", 4)), (bins("x", 4), bins("y", 4)), tuple(labels(k, 2) for k in "pqrs")
 KNOWN = labels("arm", 2).model_copy(update={"known": True})
 MANY = tuple(labels(f"q{k}", 8) for k in range(7))  # more combinations than a vector is kept over
+SURVEYED = (
+    labels("region", 4).model_copy(update={"known": True}),
+    *(labels(f"q{k}", size) for k, size in enumerate((6, 9, 7, 9))),
+)
 QUESTIONS = {
     "two types": ((labels("a", 2),), HistogramPart(attribute="a")),
     "four types": ((labels("a", 4),), HistogramPart(attribute="a")),
@@ -125,6 +129,25 @@ QUESTIONS = {
         KWayMarginalsPart(k=1),
     ),
     "pairs and totals of many": ((bins("x", 12), *MANY), KWayMarginalsPart(k=2), PrefixPart(attribute="x", weight=9.0)),
+    "pairs of four secret columns beside a known one": (SURVEYED, KWayMarginalsPart(k=2)),
+    "shares within known groups, of many": (
+        (bins("x", 12), KNOWN, *MANY),
+        SharePart(of=HistogramPart(attribute="q0"), within=("arm",)),
+        SharePart(of=PrefixPart(attribute="x"), within=("arm",)),
+        MeanPart(attribute="x", by=("arm",)),
+    ),
+    "known groups with designs of their own, of many": (
+        (*MANY[:4], KNOWN, bins("x", 12), *MANY[4:]),
+        MarginalsPart(groups=[("q0", "q1"), ("arm", "q5")]),
+        PredicatesPart(predicates=[Predicate(expression="arm = 'arm 1' and q2 = 'q2 3' and x < 50")]),
+        HistogramPart(attribute="arm"),
+        MeanPart(attribute="x"),
+    ),
+    "known groups compared, of many": (
+        (KNOWN, *MANY),
+        DifferencePart(of=HistogramPart(attribute="q3"), attribute="arm", first="arm 0", second="arm 1"),
+        KWayMarginalsPart(k=1),
+    ),
 }
 NO_DEVICE = [name for name, spec in library.REGISTRY.items() if spec.continuous]
 MECHANISMS = [name for name in library.names() if name not in NO_DEVICE]

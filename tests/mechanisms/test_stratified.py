@@ -135,22 +135,26 @@ def test_designs_and_proofs_follow_a_prior():
     assert reached == pytest.approx(float(prior @ made.variance_profile(UNLIKE)), rel=1e-6)
     proof = bounds.certificate(UNLIKE, 1.0, time_limit=None, prior=prior)
     assert proof.verify()
-    assert 0.97 * reached < proof.variance < reached
+    assert 0.96 * reached < proof.variance < reached  # groups of one design share a search at their shares together
     closed = bounds.average_variance(bounds.centred_svd(UNLIKE, 1.0, prior), UNLIKE, prior)
     assert closed < proof.variance * (1 + 1e-6)
 
 
 def test_the_objective_is_the_sum_over_the_groups():
-    """Of tr(M_z^-1 G_zz), from the whole Gram matrix and what each group reports."""
+    """From the whole Gram matrix and what each group reports: the estimate of groups of one design is the best for their people together."""
+    strata = UNLIKE.strata
     prior = np.random.default_rng(1).dirichlet(np.ones(24))
     for shares in (None, prior):
         design = optimize.design(UNLIKE, 1.0, time_limit=None, max_rounds=10, prior=shares)
         each = np.full(24, 1 / 24) if shares is None else shares
         total = 0.0
-        for types, k in zip(UNLIKE.strata.types, design.which, strict=True):
-            Q, r = design.parts[k].strategy, 24 * each[types]
-            M = Q.T @ (Q / (Q @ r)[:, None])
-            total += np.trace(np.linalg.solve(M, UNLIKE.gram_dense()[np.ix_(types, types)]))
+        for types, k in zip(strata.types, design.which, strict=True):
+            alike = np.flatnonzero(strata.which == k)
+            Q, r = design.parts[k].strategy, strata.scale[alike] ** 2 @ each[strata.types[alike]]
+            sent = Q / (Q @ r)[:, None]
+            V = np.linalg.solve(Q.T @ sent, sent.T)  # (m, reports) what each report adds to the counts
+            G = UNLIKE.gram_dense()[np.ix_(types, types)]
+            total += 24 * each[types] @ Q.T @ np.einsum("uy,uv,vy->y", V, G, V)
         assert design.objective == pytest.approx(total, rel=1e-12)
 
 
@@ -207,7 +211,7 @@ def test_twelve_groups_of_128_types_take_one_search_and_one_proof():
         searched.append(few)
         return optimize.design(few, 1.0, time_limit=None, max_rounds=1, prior=prior)
 
-    def prove(few, prior, budget):
+    def prove(few, prior, budget, near):
         proved.append(few)
         return closed_form(few, 1.0, np.full(few.n, 1 / few.n))
 

@@ -56,7 +56,9 @@ def worst_case(
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
     if workload.strata is not None:
 
-        def prove(few: Workload, _: np.ndarray | None, own: Budget) -> Proof:
+        def prove(few: Workload, _: np.ndarray | None, own: Budget, near: Proof | None) -> Proof:
+            if few.survey is not None:
+                return certificate(few, epsilon, own.left(), None, None, cancel)
             even = np.full(few.n, 1 / few.n)  # a bound on the worst type alone would not add up
             return worst_case(few, epsilon, own.left(), even, None, cancel)
 

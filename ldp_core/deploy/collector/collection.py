@@ -24,7 +24,7 @@ from ldp_core.deploy.collector.alphabet import alphabet
 from ldp_core.deploy.collector.private_folder import replace
 from ldp_core.limits import MOST_COLLECTION_BYTES
 from ldp_core.mechanisms.base import Mechanism, Reports
-from ldp_core.mechanisms.strata import StratifiedMechanism
+from ldp_core.mechanisms.strata import InStrata
 from ldp_core.wording import plural, quoted
 
 FORMAT = "ldp-collection/2"
@@ -255,7 +255,7 @@ class Collection:
     def _possible(self, mechanism: Mechanism) -> bool:
         """True if this number of reports can add up to these numbers, judged by single reports."""
         people = alphabet(mechanism).some(_EXAMPLES)
-        if isinstance(mechanism, StratifiedMechanism):  # each group on its own: an example is about one of them
+        if isinstance(mechanism, InStrata):  # each group on its own: an example is about one of them
             parts = zip(mechanism.strata, mechanism.reports_of(self.reports), strict=True)
             return all(Collection("", own)._possible(made) for made, own in parts)
         for place, array in enumerate(self.reports.arrays):

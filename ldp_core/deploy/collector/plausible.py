@@ -21,7 +21,7 @@ from ldp_core.deploy.collector.collection import Collection
 from ldp_core.estimators import mle
 from ldp_core.mechanisms.base import Mechanism, Reports
 from ldp_core.mechanisms.parts import InParts
-from ldp_core.mechanisms.strata import StratifiedMechanism
+from ldp_core.mechanisms.strata import InStrata
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
@@ -48,7 +48,7 @@ def unlike_in_words(collection: Collection, mechanism: Mechanism) -> str:
 def _found(mechanism: Mechanism, reports: Reports) -> Iterator[str]:
     """The deviations from every device, in words."""
     users, n = reports.users, mechanism.n
-    if isinstance(mechanism, StratifiedMechanism):  # how many people are in each group is not drawn
+    if isinstance(mechanism, InStrata):  # how many people are in each group is not drawn
         for made, own in zip(mechanism.strata, mechanism.reports_of(reports), strict=True):
             yield from _found(made.drawn, own) if own.users else ()
     elif mechanism.channel is not None:

@@ -11,7 +11,8 @@ import pandas as pd
 from ldp_core.data.domain import Domain
 from ldp_core.limits import MOST_USERS
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
-from ldp_core.mechanisms.strata import StratifiedMechanism
+from ldp_core.mechanisms.strata import InStrata, StratifiedMechanism
+from ldp_core.mechanisms.surveys.strata import StratifiedSurveyEstimate
 from ldp_core.wording import count, listed, meant, quoted
 from ldp_core.workloads import Workload
 
@@ -50,7 +51,7 @@ def sizes_of(entries: Iterable[str], groups: list[str]) -> pd.Series:
 def weights(mechanism: Mechanism, reports: Reports, sizes: pd.Series | np.ndarray) -> np.ndarray:
     """(K,) how many people of a population with groups of these ``sizes`` (K,), by their names, each report stands for. ValueError where a group with
     people has no report, or the collector knows no groups."""
-    if not isinstance(mechanism, StratifiedMechanism) or np.shape(sizes) != (len(mechanism.types),):
+    if not isinstance(mechanism, InStrata) or np.shape(sizes) != (len(mechanism.strata),):
         raise ValueError("Weights are for designs with groups that the collector knows, one size for each.")
     people, names, sizes = reports.arrays[0], pd.Series(sizes).index.astype(str), np.asarray(sizes, dtype=float)
     if not (np.isfinite(sizes) & (sizes >= 0)).all() or not sizes.any():
@@ -67,6 +68,8 @@ def weighted(
     estimate: Estimate, mechanism: Mechanism, workload: Workload, queries: np.ndarray, times: np.ndarray
 ) -> np.ndarray:
     """(q,) the answers of an estimate where each report of a group stands for so many ``times`` (K,) people."""
+    if isinstance(estimate, StratifiedSurveyEstimate):
+        return workload.answers(estimate.weighted(times), queries)
     assert isinstance(mechanism, StratifiedMechanism)
     return workload.answers(times[mechanism.stratum] * estimate.fitted(workload), queries)
 

@@ -17,7 +17,7 @@
 (function () {
   "use strict";
 
-  const FORMAT = "ldp-device/2";
+  const [FORMAT, LATER] = ["ldp-device/2", "ldp-device/3"]; // the latter takes several numbers beside one in the clear
   const ONE = 2 ** 53;
   const MOST = 2 ** 31; // types, buckets, coefficients and such
   const [LONGEST, MOST_TOGETHER, DEEPEST] = [2 ** 24, 2 ** 10, 20]; // numbers in a report, reports in one, samplers
@@ -45,12 +45,13 @@
 
     load(description) {
       const { format, design, domain, epsilon } = fields(description, "format", "design", "domain", "epsilon", "sampler");
-      if (format !== FORMAT) {
-        throw new Error(`This is no device of the format ${FORMAT}: export the design again.`);
+      const told = description.sampler;
+      const sizes = list(fields(told, "kind", "sizes").sizes).map((size) => whole(size, "A size", 1, MOST));
+      const wanted = told.kind === "known" && sizes.length > 2 ? LATER : FORMAT;
+      if (format !== wanted) {
+        throw new Error(`This is no device of the format ${wanted}: export the design again.`);
       }
       checkIds(description);
-      const told = description.sampler;
-      const sizes = list(fields(told, "sizes").sizes).map((size) => whole(size, "A size", 1, MOST));
       const made = sampler(told, sizes);
       if (!within(made.ratio, epsilon)) {
         throw new Error(
@@ -62,6 +63,7 @@
       this.design = design;
       this.clear = this.attributes.filter((attribute) => attribute.known).map(({ name }) => name); // sent as they are
       this.sizes = this.clear.length ? this.attributes.map((attribute) => attribute.size) : sizes;
+      this.joins = sizes.length === 2;
       this.draw = made.draw;
     }
 
@@ -81,7 +83,8 @@
       if (this.clear.length) {
         const whole = checked(numbers, sizes);
         const some = (list, known) => list.filter((_, i) => Boolean(this.attributes[i].known) === known);
-        return [true, false].map((known) => joined(some(whole, known), some(sizes, known)));
+        const [z, secret] = [joined(some(whole, true), some(sizes, true)), some(whole, false)];
+        return this.joins ? [z, joined(secret, some(sizes, false))] : [z, ...secret];
       }
       if (this.sizes.length === 1 && sizes.length > 1 && numbers.length === sizes.length) {
         return checked([joined(checked(numbers, sizes), sizes)], this.sizes);
@@ -496,18 +499,18 @@
   }
 
   function known(told, sizes, depth) {
-    if (depth || sizes.length !== 2) {
-      throw new Error("What is sent in the clear comes first, and beside one other number: export the design again.");
+    if (depth || sizes.length < 2) {
+      throw new Error("What is sent in the clear comes first, and beside other numbers: export the design again.");
     }
-    const draws = list(told.draws).map((draw) => sampler(draw, [sizes[1]], 1));
+    const draws = list(told.draws).map((draw) => sampler(draw, sizes.slice(1), 1));
     const which = list(told.which).map((k) => draws[whole(k, "The number of a sampler", 0, draws.length - 1)]);
     const width = whole(told.width, "The width of reports", 1, LONGEST);
     const longest = (name) => which.reduce((most, made) => Math.max(most, made[name]), 0);
     if (which.length !== sizes[0] || width !== 1 + longest("length")) {
       throw new Error("The groups in the clear are not those of the samplers: export the design again.");
     }
-    const draw = ([z, u], draw) => {
-      const report = [z, ...which[z].draw([u], draw)];
+    const draw = ([z, ...others], draw) => {
+      const report = [z, ...which[z].draw(others, draw)];
       while (report.length < width) report.push(0);
       return report;
     };
@@ -766,9 +769,10 @@
     const own = attributes.map((one) => whole(fields(one, "size").size, "The size of an attribute", 1, MOST));
     const flags = attributes.map((one) => (has(one, "known") ? one.known : false));
     const all = (known) => own.reduce((product, size, i) => (known === null || flags[i] === known ? product * size : product), 1);
+    const secret = own.filter((_, i) => flags[i] === false);
     const equal = (wanted) => wanted.length === sizes.length && wanted.every((size, i) => size === sizes[i]);
     const fits = clear
-      ? flags.every((flag) => typeof flag === "boolean") && flags.some(Boolean) && equal([all(true), all(false)])
+      ? flags.every((flag) => typeof flag === "boolean") && flags.some(Boolean) && (equal([all(true), all(false)]) || equal([all(true), ...secret]))
       : !flags.some(Boolean) && (equal(own) || equal([all(null)]));
     if (own.length && !fits) {
       throw new Error("The attributes of the device have other values than its sampler takes: export it again.");

@@ -72,8 +72,9 @@ attribute of a survey. All kinds except "one_of" and "each" use only its first n
     each      draws, parts      the reports of all parts, in order.
     classes   classes, draw     the sampler "draw", given the one number classes[u]: the class of types that u is in, from 0 up.
     known     draws, which, width
-                                outermost only, given two numbers z and u: z is no secret, as the collector knows it, and sent as it is. The
-                                report: z, the report of the sampler draws[which[z]] for u, and 0 until there are "width" numbers.
+                                outermost only, given two numbers z and u, or z and more: z is no secret, as the collector knows it, and sent
+                                as it is. The report: z, the report of the sampler draws[which[z]] for the others, and 0 until there are
+                                "width" numbers. The format is "ldp-device/3" where there are more than two numbers, else "ldp-device/2".
 
 A part is {"draw": k, "value": terms}: the sampler draws[k], given the one number that is the sum of times * ((v[i] % modulo) // divide)
 over the terms [i, modulo, divide, times], v being the value; or given the value as it is, where the terms are null.
@@ -83,7 +84,8 @@ Values as people say them
 -------------------------
 "domain" is {"attributes": [...]}; `encode` turns {name: value} into a number for each attribute, from 0 to "size" - 1. If the
 sampler takes one number only, it is that of the combination, the last attribute fastest. The kind "known" takes that of the attributes
-with "known", which are sent in the clear, and that of all others. Every attribute has:
+with "known", which are sent in the clear, and that of all others or, where it takes more than two numbers, each of theirs. Every
+attribute has:
 
     name      no two attributes have names that look the same: see `_looks`
     kind      "categories", "numbers" (with "edges": bin i holds edges[i] <= x < edges[i + 1], the last bin its upper end as well),
@@ -117,7 +119,8 @@ from itertools import accumulate, compress, pairwise
 from operator import add, mul
 from typing import Any, NamedTuple
 
-FORMAT = "ldp-device/2"
+FORMAT, LATER = "ldp-device/2", "ldp-device/3"
+"""Of most devices, and of those that take several numbers beside one in the clear."""
 ONE = 2**53
 MOST = 2**31
 """Most types, buckets, coefficients and such: JavaScript combines their binary digits."""
@@ -159,7 +162,7 @@ class Device:
         self.design: str = description["design"]
         self.attributes, self.clear = attributes, in_the_clear(attributes)
         self.sizes = [attribute["size"] for attribute in attributes] if self.clear else sizes
-        self._draw = made.draw
+        self._joins, self._draw = len(sizes) == 2, made.draw
 
     @classmethod
     def signed(cls, description: Mapping[str, Any], public_key: str) -> Device:
@@ -188,8 +191,11 @@ class Device:
         sizes = [attribute["size"] for attribute in self.attributes]
         if self.clear:
             numbers, places = _checked(numbers, sizes), range(len(sizes))
-            apart = [[i for i in places if self.attributes[i].get("known", False) is known] for known in (True, False)]
-            return [_joined([numbers[i] for i in some], [sizes[i] for i in some]) for some in apart]
+            known, secret = (
+                [i for i in places if self.attributes[i].get("known", False) is flag] for flag in (True, False)
+            )
+            joined = [known, secret] if self._joins else [known, *([i] for i in secret)]
+            return [_joined([numbers[i] for i in some], [sizes[i] for i in some]) for some in joined]
         if len(self.sizes) == 1 and len(numbers) == len(sizes) > 1:
             numbers = [_joined(_checked(numbers, sizes), sizes)]
         return _checked(numbers, self.sizes)
@@ -258,15 +264,20 @@ def checked(
     """The sampler, the sizes of its values, the attributes of people, and `limit`, whether or not the promise holds. ValueError, one
     sentence, for a description that is damaged or was altered."""
     try:
-        if description["format"] != FORMAT:
-            raise ValueError(f"This is no device of the format {FORMAT}: export the design again.")
-        _check_ids(description)
         described = description["sampler"]
+        if description["format"] != (wanted := format_of(described)):
+            raise ValueError(f"This is no device of the format {wanted}: export the design again.")
+        _check_ids(description)
         sizes = [_whole(size, "A size", 1, MOST) for size in _list(described["sizes"])]
         made, most = _sampler(described, sizes), limit(description["epsilon"])
         return made, sizes, _attributes(description["domain"], sizes, described["kind"] == "known"), most
     except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"This is no whole description of a device ({error!r}): export the design again.") from None
+
+
+def format_of(described: Mapping[str, Any]) -> str:
+    """The format of a device with this sampler."""
+    return LATER if described["kind"] == "known" and len(_list(described["sizes"])) > 2 else FORMAT
 
 
 def _check_ids(description: Mapping[str, Any]) -> None:
@@ -366,9 +377,11 @@ def _attributes(domain: Mapping[str, Any] | None, sizes: Sequence[int], known: b
     own = [_whole(attribute["size"], "The size of an attribute", 1, MOST) for attribute in attributes]
     flags = [attribute.get("known", False) for attribute in attributes]
     clear, secret = (
-        math.prod(size for size, flag in zip(own, flags, strict=True) if flag is wanted) for wanted in (True, False)
+        [size for size, flag in zip(own, flags, strict=True) if flag is wanted] for wanted in (True, False)
     )
-    in_groups = all(isinstance(flag, bool) for flag in flags) and any(flags) and [clear, secret] == list(sizes)
+    groups = math.prod(clear)
+    fits = list(sizes) in ([groups, math.prod(secret)], [groups, *secret])
+    in_groups = all(isinstance(flag, bool) for flag in flags) and any(flags) and fits
     if own and not (in_groups if known else not any(flags) and list(sizes) in (own, [math.prod(own)])):
         raise ValueError("The attributes of the device have other values than its sampler takes: export it again.")
     if not all(map(_readable, attributes, own)):
@@ -716,9 +729,9 @@ def _classes(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> 
 
 
 def _known(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
-    if depth or len(sizes) != 2:
-        raise ValueError("What is sent in the clear comes first, and beside one other number: export the design again.")
-    draws = [_sampler(draw, [sizes[1]], 1) for draw in _list(described["draws"])]
+    if depth or len(sizes) < 2:
+        raise ValueError("What is sent in the clear comes first, and beside other numbers: export the design again.")
+    draws = [_sampler(draw, sizes[1:], 1) for draw in _list(described["draws"])]
     which = [_whole(k, "The number of a sampler", 0, len(draws) - 1) for k in _list(described["which"])]
     width = _whole(described["width"], "The width of reports", 1, LONGEST)
     if len(which) != sizes[0] or width != 1 + max(draws[k].length for k in which):

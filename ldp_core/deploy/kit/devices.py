@@ -20,7 +20,7 @@ from ldp_core.data import columns
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.data.domain.product import Attribute
-from ldp_core.deploy.kit.client import FORMAT, ONE, design_id, domain_id
+from ldp_core.deploy.kit.client import ONE, design_id, domain_id, format_of
 from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_DEVICE_LABELS, MOST_ROW_CELLS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
@@ -29,7 +29,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.on_classes import OnClasses
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
-from ldp_core.mechanisms.strata import StratifiedMechanism
+from ldp_core.mechanisms.strata import InStrata
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.sampled import SampledSets
@@ -70,16 +70,17 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
     if not mechanism.promised.all():
         raise NoDevice("Devices for values that are not all secret are not written yet: let every value be secret.")
     entry = library.known(mechanism.name)
-    clear = isinstance(mechanism, StratifiedMechanism)  # a column of one value makes no groups
+    clear = isinstance(mechanism, InStrata)  # a column of one value makes no groups
     values = None if domain is None else {"attributes": [_attribute(one, clear) for one in domain.attributes]}
+    drawn: Sampler = {"sizes": list(mechanism.sizes), **sampler(mechanism)}
     description: dict[str, object] = {
-        "format": FORMAT,
+        "format": format_of(drawn),
         "epsilon": written_epsilon,
         "mechanism": _WRITTEN.get(mechanism.name) or (mechanism.name if entry is None else entry.title),
         "domain": values,
         "domain_id": domain_id(values),
         "signature": None,
-        "sampler": {"sizes": list(mechanism.sizes), **sampler(mechanism)},
+        "sampler": drawn,
     }
     return {"design": design_id(description), **description}
 
@@ -150,10 +151,10 @@ def _continuous(mechanism: VectorMechanism) -> Sampler:
 
 
 @sampler.register
-def _stratified(mechanism: StratifiedMechanism) -> Sampler:
+def _stratified(mechanism: InStrata) -> Sampler:
     return {
         "kind": "known",
-        "sizes": list(mechanism.types.shape),
+        "sizes": [len(mechanism.strata), *mechanism.drawn_by_design[0].sizes],
         "draws": [sampler(made) for made in mechanism.drawn_by_design],
         "which": mechanism.which.tolist(),
         "width": 1 + mechanism.width,

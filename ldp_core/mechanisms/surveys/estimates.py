@@ -4,7 +4,7 @@ type."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar
@@ -82,6 +82,14 @@ class SurveyEstimate(Estimate):
         """The table of increasing places."""
         raise NotImplementedError
 
+    def improved(self, workload: Workload, users: float | None, improve: Improve) -> SurveyEstimate:
+        """The estimate improved for a ``workload`` about ``users`` people, None where their number is not looked at."""
+        return improve(self, as_survey(workload, self.sizes), users)
+
+    def on(self, attributes: Sequence[int], identified: bool) -> Estimate:
+        """The estimated counts of the cells of a table, all of which the reports tell where ``identified``."""
+        return Estimate(self.table(attributes), unbiased=True, identified=identified)
+
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
         return as_survey(workload, self.sizes).answers(self, queries)
 
@@ -95,6 +103,10 @@ class SurveyEstimate(Estimate):
     def __repr__(self) -> str:
         bias = "unbiased" if self.unbiased else "biased"
         return f"<{type(self).__name__}: {len(self.sizes)} attributes, {self.users:,.0f} users, {bias}>"
+
+
+Improve = Callable[[SurveyEstimate, Survey, "float | None"], SurveyEstimate]
+"""A better estimate of tables for the questions of a survey, and a number of people."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -30,10 +30,18 @@ class TableContributions:
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """The contribution of a report to ``queries`` (q,) of a ``workload`` on the cells: see `Contributions`."""
-        return self.mechanism.contributed(workload.rows(queries), self.attributes)
+        return self.contributions(workload.rows(queries))
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """The contribution of a report to ``rows`` (q, cells) times the estimated table."""
+        if not len(rows) or not self.mechanism._several(self.attributes):  # how many people there are is known
+            return Contributions.between(rows, np.zeros(rows.shape), rows.min(axis=1), rows.max(axis=1))
+        return self.mechanism.contributed(rows, self.attributes)
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, cells) times the estimated table when the people are ``counts`` (cells,)."""
+        if not self.mechanism._several(self.attributes):
+            return np.zeros(len(rows))
         return self.mechanism.variances(rows, self.attributes) @ np.asarray(counts, dtype=float)
 
 
@@ -85,6 +93,11 @@ class SurveyMechanism(Mechanism):
 
     def people(self, counts: Counts) -> Counted | Records:
         return people_of(counts, self.sizes)
+
+    @property
+    def promised(self) -> np.ndarray:
+        """(1,) for all types, however many they are."""
+        return np.ones(1, dtype=bool)
 
     def inputs(self, records: np.ndarray) -> np.ndarray:
         return records
@@ -159,6 +172,10 @@ class SurveyMechanism(Mechanism):
             }
         rounding = 1e-12 * max(values.values())
         return [members for members, value in values.items() if members and value > rounding]
+
+    def surveys(self, workload: Workload) -> list[Survey]:
+        """The surveys whose tables are estimated on their own: one, but where the collector knows groups of people."""
+        return [as_survey(workload, self.sizes)]
 
     def _several(self, attributes: Sequence[int]) -> Set:
         """Those of the attributes that have more than one value."""
@@ -272,16 +289,17 @@ class SurveyMechanism(Mechanism):
         if isinstance(group.base, Histogram):
             cells = self.cell_variances(group.attributes, people)
             return cells if queries is None else cells[queries]
-        table = people.table(group.attributes).astype(float)
         chosen = np.arange(group.base.num_queries) if queries is None else queries
-        variances = [np.zeros(0)]
-        for some in in_chunks(chosen, max(group.base.n, self.dimensions)):
-            rows = group.base.rows(some)
-            squares = -((rows - rows.mean(axis=1, keepdims=True)) ** 2) @ table
-            for members, part in self.second_moments(rows, group.attributes):
-                squares += part @ people.table(members)
-            variances.append(np.maximum(squares, 0.0))
-        return np.concatenate(variances)
+        chunks = in_chunks(chosen, max(group.base.n, self.dimensions))
+        each = (self.row_variances(group.base.rows(some), group.attributes, people) for some in chunks)
+        return np.concatenate([np.zeros(0), *each])
+
+    def row_variances(self, rows: np.ndarray, attributes: Set, people: Tables) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, cells) times the estimated table of ``attributes``."""
+        squares = -((rows - rows.mean(axis=1, keepdims=True)) ** 2) @ people.table(attributes).astype(float)
+        for members, part in self.second_moments(rows, attributes):
+            squares += part @ people.table(members)
+        return np.maximum(squares, 0.0)
 
     @property
     def dimensions(self) -> int:
@@ -312,8 +330,7 @@ class SurveyMechanism(Mechanism):
 
     def linear_variances(self, rows: np.ndarray, counts: Counts) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts, where the table of all attributes is small enough."""
-        every = tuple(range(len(self.sizes)))
-        return self.variances(rows, every) @ people_of(counts, self.sizes).table(every)
+        return self.row_variances(rows, tuple(range(len(self.sizes))), people_of(counts, self.sizes))
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         raise ValueError("This mechanism estimates tables of a few attributes; ask for the variances of queries.")

@@ -23,7 +23,7 @@ def variances(state: Session, mechanism: Mechanism) -> tuple[float, float, float
     """Variances per user of a mechanism: averaged over the types, which predictions are about, for the people that the design is for,
     as on all pages, and of the worst type. ValueError where they take too long."""
     setting, profile = state.setting, state.setting.profiled(mechanism, state.setting.answers.told)
-    even, own = (setting.cases[case].variance(profile) for case in (setting.even_case, setting.case))
+    even, own = (setting.variance(mechanism, case) for case in (setting.even_case, setting.case))
     return even, own, float(profile.max())
 
 
