@@ -7,7 +7,7 @@ import streamlit as st
 from ldp_core import charts, frames, library, wording
 from ldp_core.bounds.theorems.statements import KINDS
 from ldp_core.studies import theorems
-from pages.ui import layout
+from pages.ui import later, layout
 from pages.ui.bounds import entries, proof, subject
 from pages.ui.tasks import work
 from pages.ui.words import case_meaning, people, plain, weighting
@@ -43,7 +43,7 @@ best = max(limits, key=lambda entry: entry.variance or 0.0, default=None)
 whose = case_meaning(design.case)
 
 if problem is not None:
-    layout.instead(problem, f"{title}:", "The bounds and predictions below do without its exact error.", mild=True)
+    later.instead(problem, f"{title}:", "The bounds and predictions below do without its exact error.", mild=True)
 elif mechanism is None:
     st.info(f"{title} has not been fitted to this design yet, so there is no exact error to compare with.")
     st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/arrow_forward:")

@@ -4,13 +4,12 @@ import streamlit as st
 
 from ldp_core import library, wording
 from ldp_core.deploy.kit.opening import Kit
-from pages.ui import layout, manipulation
+from pages.ui import later, layout, manipulation
 from pages.ui.collect import incoming, results
 from pages.ui.controls import button
 from pages.ui.formulas import COLLECT
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting, work
-from pages.ui.tasks.jobs import Job
 from pages.ui.words import plain
 
 state = layout.open_page(
@@ -30,12 +29,12 @@ def current(state: Session) -> Kit | None:
         )
         return collecting.own(state, mechanism).get(work.quick_kit(state, mechanism))
     except ValueError as error:
-        layout.instead(error, "Reports of this design cannot be collected.")
+        later.instead(error, "Reports of this design cannot be collected.")
         layout.end()
 
 
-def draw_counting(progress: float, job: Job) -> None:
-    st.progress(min(1.0, progress), text=f"Counting reports: {wording.duration(job.seconds)} so far.")
+def draw_counting(progress: float, running: later.Work) -> None:
+    st.progress(min(1.0, progress), text=f"Counting reports: {wording.duration(running.seconds)} so far.")
 
 
 controls, shown = layout.frame()
@@ -67,7 +66,7 @@ with controls:
 
 with shown:
     if running is not None:
-        layout.live(running, draw_counting)
+        later.show(running, draw_counting)
     if found.read:
         results.counted(found)
         with layout.actions("collection"):

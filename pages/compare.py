@@ -11,13 +11,12 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
-from pages.ui import compare_designs, layout, listing, proving
+from pages.ui import compare_designs, later, layout, listing, proving
 from pages.ui.compared import compared_control, offer_fits, use_control
 from pages.ui.comparing import listed, sweeps
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Stopped
 from pages.ui.verdict_panel import explain, side_by_side
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain
 
@@ -67,12 +66,12 @@ with controls:
             offer_fits(state, missing, "optimise", first=True)
     others = "The other mechanisms are compared without it." if ready else ""
     for name, why in failed.items():
-        layout.instead(why, f"{library.spec(name).title}:", others, mild=True)
+        later.instead(why, f"{library.spec(name).title}:", others, mild=True)
 
 
 def nothing_ready() -> None:
     """Say why, and end the page."""
-    if any(isinstance(why, Stopped) for why in failed.values()):
+    if any(isinstance(why, later.Stopped) for why in failed.values()):
         least = max(state.setting.bounds(case).values())
         known = f" No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(least)}, {case_meaning(case)}."
         st.info(f"Nothing is left to compare so far.{known if least > 0 else ''}")
@@ -149,7 +148,7 @@ def draw_query_errors(best: str) -> None:
             "some queries."
         )
         return
-    told = layout.once_known(
+    told = later.value(
         state,
         (
             "answers of",
@@ -158,9 +157,9 @@ def draw_query_errors(best: str) -> None:
             design.people.digest,
         ),
         "errors of single answers",
-        all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
         lambda cancel: {name: design.answered(mechanism) for name, mechanism in ready.items()},
         "The errors of single answers are being computed.",
+        quick=all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
     )
     if told is None:
         return

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from ldp_core import library, wording
-from pages.ui import layout, privacy_accuracy, verdict_panel
+from pages.ui import later, layout, privacy_accuracy, verdict_panel
 from pages.ui.controls import button, other_targets, target_control
 from pages.ui.data import actions as data_actions
 from pages.ui.design import details, detect, settings, solve_for, trade_off
@@ -25,16 +25,17 @@ fit = work.fit(state, name)
 refusal = state.setting.unfit(name)
 
 
-def stop() -> None:
-    for job in (fit.running, work.certificate(state, case).running):
-        if job is not None:
-            job.stop()
-
-
 def optimise_button() -> None:
     """Optimise, cancel, or go on from a fit that can still be better."""
     if fit.running is not None:
-        button("Cancel and keep the best so far", "cancel", "stop_circle", stop)
+        button(
+            "Cancel and keep the best so far",
+            "cancel",
+            "stop_circle",
+            later.stop,
+            fit.running,
+            work.certificate(state, case).running,
+        )
         return
     loaded, known = state.setting.from_file(name), state.setting.fitted(name)
     about = wording.duration(state.setting.search_seconds)
@@ -112,7 +113,7 @@ with st.container(key="results"):
     if mechanism is None or fit.running is not None:
         optimise_button()
     if (running := fit.running) is not None:
-        layout.live(running, partial(details.optimising, state, case))
+        later.show(running, partial(details.optimising, state, case))
     tabs: dict[str, Callable[[], None]] = {"Trade-off": partial(trade_off.draw, state, mechanism)}
     if mechanism is not None:
         details.metrics(state, mechanism, case)

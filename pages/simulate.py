@@ -9,7 +9,7 @@ from ldp_core.designs import choices
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import outcomes
-from pages.ui import layout
+from pages.ui import later, layout
 from pages.ui.ask import panel as ask
 from pages.ui.compared import mechanisms_control, offer_fits
 from pages.ui.controls import button, control, several, view_switch, whole_number
@@ -17,7 +17,6 @@ from pages.ui.formulas import SIMULATE
 from pages.ui.outcomes import tabs
 from pages.ui.priors import in_words, prior_control
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job
 from pages.ui.words import plain
 
 # Up to these sizes trials are run without asking: about a second for one mechanism and two estimates.
@@ -41,13 +40,13 @@ def update(**changes: Any) -> None:
     state.change(simulation=simulation.model_copy(update=changes))
 
 
-def trials(progress: Progress, job: Job) -> None:
+def trials(progress: Progress, running: later.Work) -> None:
     """How many trials are done, and how long the others will take."""
     done, total = progress.round, progress.max_rounds or 1
-    left = job.seconds * (total - done) / done
+    left = running.seconds * (total - done) / done
     st.progress(
         done / total,
-        text=f"{library.spec(progress.found).title}: trial {done:,} of {total:,}, {wording.duration(job.seconds)}, "
+        text=f"{library.spec(progress.found).title}: trial {done:,} of {total:,}, {wording.duration(running.seconds)}, "
         + (f"about {wording.duration(left)} left" if left > 1 else "nearly done"),
     )
 
@@ -139,17 +138,17 @@ with controls:
         offer_fits(state, waiting_for, "fit-simulated")
     pairs = say_left_out()
     task = work.simulation(state, list(usable))
-    if pairs and task.job is None and task.result is None and quick_to_simulate():
+    if pairs and task.latest is None and task.result is None and quick_to_simulate():
         task.start()
     running, done = task.running, task.result
     slow = design.domain.size > MOST_MATRIX_TYPES or any(estimators.spec(e).from_reports for e in simulation.estimators)
     if pairs and running is None and done is None and slow:
         timing = work.timing(state, list(usable))
-        if timing.result is None and timing.job is None:
+        if timing.result is None and timing.latest is None:
             timing.start()
         measuring, seconds = timing.running, timing.result
         if measuring is not None:
-            layout.live(measuring, trials, "Trials may be slow here; measuring how long one takes.")
+            later.show(measuring, trials, "Trials may be slow here; measuring how long one takes.")
         elif seconds is not None:
             st.caption(
                 f"{simulation.trials:,} trial{'s take' if simulation.trials > 1 else ' takes'} about "
@@ -163,7 +162,7 @@ with controls:
 
 with results:
     if running is not None:
-        layout.live(running, trials)
+        later.show(running, trials)
     elif task.error:
         st.error(plain(task.error))
     elif done is None:

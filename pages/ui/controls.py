@@ -27,7 +27,6 @@ def control(
     """Draw ``widget`` showing ``value``; when a person changes it, ``commit(new)`` is called.
 
     A ValueError from ``commit`` leaves the design as it was: the entry stays as typed, with the sentence below it.
-    Not for fragments: what is chosen there would pass for a repetition, see `run_context.polled`.
     """
     state = session()
     invalid = state.invalid.get(key)
@@ -43,7 +42,7 @@ def control(
             entry == shown
         ):  # a control that has just left the page is reported once more if somebody chooses on meanwhile
             return
-        if run_context.polled() or run_context.is_outdated(key, entry):
+        if run_context.is_outdated(key, entry):
             st.session_state[key] = shown
             return
         if not options.get("accept_new_options") and not _offered(entry, options.get("options")):

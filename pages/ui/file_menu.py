@@ -15,7 +15,6 @@ from pages.ui.session.history import History
 from pages.ui.session.state import Session, session
 from pages.ui.sources import catalogue
 from pages.ui.streamlit_fixes import tab_storage
-from pages.ui.tasks.jobs import jobs
 from pages.ui.words import plain
 
 
@@ -132,7 +131,6 @@ def _forgetting(state: Session) -> None:
 def _forget(state: Session) -> None:
     if (visitor := browser.visitor()) is not None:
         tab_storage.free(session_store().forget(visitor.browser))
-    jobs().forget(state.id)
     state.leave()
     browser.clear(_CONFIRMED)
     session().notices = [("success", "Everything has been forgotten.")]

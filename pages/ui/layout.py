@@ -3,9 +3,9 @@ downloads."""
 
 from __future__ import annotations
 
+import itertools
 from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -16,11 +16,10 @@ import streamlit as st
 from ldp_core import charts, designs, frames, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
-from ldp_core.run import Cancel, Progress
+from pages.ui import later
 from pages.ui.controls import button
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, Stopped, ask, jobs, poll
 from pages.ui.words import plain, spoken
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _APP = "came-through-app"
+_NUMBER = itertools.count()
 PAGES = {
     "": {
         **{"Start": "home", "Data": "table_rows", "Workload": "quiz", "Design": "tune", "Simulate": "casino"},
@@ -85,7 +85,7 @@ def open_page(title: str, purpose: str) -> Session:
         if state.page:  # what was said before the first page is for that; what went without being asked, for all until something is begun
             state.notices = [notice for notice in state.notices if notice[1] in WENT]
         state.page = title
-        jobs().forgive(state.id)
+        later.forgive(state)
     # Shown again on every run: one ends whenever background work does, before anybody has read.
     # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.
     with st.container(key="notices"):
@@ -202,50 +202,12 @@ def need_design(state: Session) -> Setting:
     )
 
 
-def instead(error: ValueError, what: str = "", known: str = "", mild: bool = False) -> None:
-    """Why something cannot be shown, in its place, after ``what`` that means; ``mild`` where the
-    rest of the page does without. A stop by hand is no fault: ``known`` then says, as plain
-    information, what is there all the same."""
-    if isinstance(error, Stopped):
-        st.info(plain(f"{error} {known}"))
-    elif mild:
-        st.warning(plain(f"{what} {error}"))
-    else:
-        st.error(plain(f"{what} {error}"))
-
-
-def once_known(
-    state: Session,
-    key: object,
-    title: str,
-    quick: bool,
-    compute: Callable[[Cancel], T],
-    waiting: str = "",
-    what: str = "",
-    small: bool = False,
-    size: int = 0,
-) -> T | None:
-    """The value of `ask`. While there is none, None, and the page says in its place that it is ``waiting``, or why it cannot be had
-    after ``what`` that means; ``small`` says so in small print."""
-    try:
-        value = ask(state, key, title, quick, compute, size)
-    except ValueError as error:
-        if small:
-            st.caption(plain(f"{what} {error}"))
-        else:
-            instead(error, what)
-        return None
-    if value is None and waiting:
-        (st.caption if small else st.info)(waiting)
-    return value
-
-
 def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
     """Exact errors that take seconds are computed in the background; until then the page ends here."""
     try:
         there = work.priced(state, mechanism)
     except ValueError as error:
-        instead(error)
+        later.instead(error)
         end()
     if not there:
         st.info("What this mechanism costs is being worked out.")
@@ -257,9 +219,9 @@ def need_questions(state: Session, design: Setting) -> None:
     if not design.waiting:
         return
     task = work.questions(state)
-    if (job := task.running) is not None:
+    if (running := task.running) is not None:
         st.info("The questions of this design are being worked out.")
-        button("Cancel", "cancel-questions", "stop", job.stop)
+        button("Cancel", "cancel-questions", "stop", running.stop)
         end()
     if task.error:
         st.error(plain(task.error))
@@ -269,28 +231,6 @@ def need_questions(state: Session, design: Setting) -> None:
     )
     button("Work them out", "questions", "play_arrow", task.start)
     end()
-
-
-def live(job: Job, draw: Callable[[Any, Job], None], unknown: str = "Starting.") -> None:
-    """``draw(progress, job)`` again and again while a job is running, or that its progress is ``unknown``; when it ends, the whole
-    page follows."""
-    poll(partial(_live, job, draw, unknown))
-
-
-def _live(job: Job, draw: Callable[[Any, Job], None], unknown: str) -> bool:
-    if not job.active or job.session != session().id:  # it has ended, or whose it was has been forgotten
-        return True
-    if job.progress is None:
-        st.info("Waiting for a free place." if job.state == "queued" else plain(unknown))
-    else:
-        draw(job.progress, job)
-    return False
-
-
-def counted(progress: Progress, job: Job, what: str = "") -> None:
-    """How many steps of a job are done, and for how long it has run."""
-    done, total = progress.round, progress.max_rounds or 1
-    st.progress(min(1.0, done / total), text=f"{done:,} of {total:,}{what}, {wording.duration(job.seconds)}")
 
 
 def chart(
@@ -322,7 +262,9 @@ def chart_title(name: str) -> None:
 
 
 def picture(figure: go.Figure, key: str, name: str, file: str = "") -> None:
-    """A figure alone, with the ``name`` that screen readers say; its picture is downloaded as ``file``."""
+    """A figure alone, with the ``name`` that screen readers say; its picture is downloaded as ``file``. Without a ``key`` it may be drawn
+    again and again in one run of the page."""
+    key = key or f"picture-{next(_NUMBER)}"
     config = {**_CHART_OPTIONS, "toImageButtonOptions": {"filename": file or file_name("chart")}}
     st.plotly_chart(figure, theme=None, config=config, key=key, alt=name)
 
@@ -401,10 +343,11 @@ def how_computed(text: str) -> None:
 
 def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Callable[[], None]]) -> None:
     """A tab for each of ``titles``; its function of ``draws`` draws the open one. The open tab is
-    remembered when the page is left."""
-    opened = state.view.get(key)
-    if opened in titles and key not in st.session_state:
+    remembered when the page is left, and when others come beside it."""
+    opened, before = state.view.get(key), f"{key}-titles"
+    if opened in titles and (key not in st.session_state or state.view.get(before) != titles):
         st.session_state[key] = opened
+    state.view[before] = titles
     for place, tab in enumerate(st.tabs([plain(title) for title in titles], key=key, on_change="rerun")):
         if tab.open:
             state.view[key] = titles[place]

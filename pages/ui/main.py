@@ -3,7 +3,7 @@
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import layout, sidebar, streamlit_fixes
+from pages.ui import later, layout, sidebar, streamlit_fixes
 from pages.ui.data import background_read
 from pages.ui.session import browser, cleanup
 from pages.ui.session.state import session
@@ -34,14 +34,14 @@ def draw() -> None:
     streamlit_fixes.begin_page(browser.remembered())
     session().results.show()
     lines = sidebar.draw_design(session())
-    follow = sidebar.draw(session())  # before the page: a page that lacks something ends early
+    listed = sidebar.draw(session())  # before the page: a page that lacks something ends early
     ended_early = False
     try:
         page.run()
     except layout.PageEnd:
         ended_early = True
     lines()
-    follow()
     streamlit_fixes.end_page()
+    later.wait(session(), listed)
     if ended_early:
         st.stop()  # Streamlit then keeps what the controls hold that the page did not come to

@@ -12,7 +12,7 @@ from ldp_core import analysis, verdicts, wording
 from ldp_core.deploy.collector import Manipulation
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Line, Workload
-from pages.ui import layout
+from pages.ui import later
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
 from pages.ui.words import people, plain
@@ -25,14 +25,14 @@ def show(state: Session, mechanism: Mechanism, workload: Workload, users: int) -
     """The sentences, once they are known."""
     lines = analysis.asked_of(workload).lines
     answers = sum(len(analysis.judged_queries(line.told)) for line in lines)
-    found = layout.once_known(
+    found = later.value(
         state,
         ("manipulation", mechanism.digest, [line.told.digest for line in lines]),
         "finding what forged reports can do",
-        answers * mechanism.cost_dimension(workload) <= QUICK_ENTRIES,
         lambda cancel: collecting.forged(mechanism, lines, cancel),
         "How far a forged report moves answers is being worked out.",
         "How far a forged report moves answers cannot be told.",
+        quick=answers * mechanism.cost_dimension(workload) <= QUICK_ENTRIES,
         small=True,
     )
     if found is not None:

@@ -10,7 +10,7 @@ from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
 from ldp_core.studies import curves
-from pages.ui import layout
+from pages.ui import later, layout
 from pages.ui.controls import control
 from pages.ui.session.state import Session
 from pages.ui.words import plain
@@ -79,7 +79,7 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> No
     if mechanism is not None:
         key, quick = ("told", mechanism.digest, design.people.digest), design.domain.size <= QUICK_TYPES
         tells = lambda cancel: beliefs.exposure(mechanism, people)  # noqa: E731
-        exposure = layout.once_known(state, key, "reading what reports can tell", quick, tells, small=True)
+        exposure = later.value(state, key, "reading what reports can tell", tells, quick=quick, small=True)
     if (strata := design.workload.strata) is not None:
         prior, what = people[strata.types], "secret value"
     draw_beliefs(suspicion(state), prior, exposure, state.setting.chosen, *about, what=what)
@@ -120,7 +120,7 @@ def _mixed(state: Session, mechanism: Mechanism) -> None:
     key, title = ("mixed", mechanism.digest, state.setting.people.digest, reports), "working out what mixing gives"
     promise = lambda cancel: shuffled.promised(mechanism, people, reports)  # noqa: E731
     waiting = "What mixing gives is being worked out."
-    said = layout.once_known(state, key, title, False, promise, waiting, small=True)
+    said = later.value(state, key, title, promise, waiting, small=True)
     if said is None:
         return
     st.markdown(plain(said))

@@ -14,10 +14,10 @@ from pages.ui.words import plain
 def controls(state: Session, case: str) -> None:
     """The button that proves a bound in this case, or a tighter one, or ends the search and keeps what it has found."""
     proof, proving = state.setting.proof(case), work.certificate(state, case)
-    if (job := proving.running) is not None:
+    if (running := proving.running) is not None:
         with st.container(horizontal=True, vertical_alignment="center", key="proving"):
             st.caption("A tighter bound is being proved.")
-            button("Stop, and keep what is proved", "cancel-proof", "stop_circle", job.stop)
+            button("Stop, and keep what is proved", "cancel-proof", "stop_circle", running.stop)
     elif proof is None or not proof.finished:
         seconds = wording.duration(state.setting.search_seconds)
         help = f"Searches in the background for a certificate of what no mechanism can beat, for up to {seconds}."

@@ -14,11 +14,10 @@ from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import MAX_EPSILON
 from ldp_core.run import Cancel
-from pages.ui import layout, listing
+from pages.ui import later, listing
 from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import ask
 from pages.ui.words import plain
 
 
@@ -30,7 +29,7 @@ def judged(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
         return None
     key = ("judged", mechanism.digest, design.certificate_key(design.case), design.naming, design.people.digest)
     quick = mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES
-    return layout.once_known(state, key, "judging the answers", quick, lambda cancel: design.answered(mechanism))
+    return later.value(state, key, "judging the answers", lambda cancel: design.answered(mechanism), quick=quick)
 
 
 def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
@@ -84,7 +83,7 @@ def _alone(state: Session) -> list[str]:
         return [analysis.alone(asked, line, design.epsilon, design.counts, case, cancel) for line in asked.lines]
 
     key = ("alone", design.certificate_key(design.case), design.people.digest)
-    found = ask(state, key, "working out what each question costs alone", False, find)
+    found = later.ask(state, key, "working out what each question costs alone", find)
     return nothing if found is None else [f"± {wording.significant(x)}" if x == x else "" for x in found]
 
 

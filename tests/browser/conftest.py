@@ -104,9 +104,9 @@ def still(browser, **options):
 
 
 def drawn(page):
-    """Wait until the page has been drawn as a whole: before that, parts may be there twice."""
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    expect(page.locator("[data-stale=true]")).to_have_count(0)
+    """Wait until the page has been drawn as a whole, whatever work it waits for: before that, parts may be there twice."""
+    expect(page.locator(".st-key-page-drawn [data-stale=false]")).to_have_count(1)
+    expect(page.locator("[data-stale=true]:visible")).to_have_count(0)
 
 
 def design(page):

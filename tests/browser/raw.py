@@ -12,6 +12,8 @@ from websockets.sync.client import connect
 
 PATIENCE = 600
 BOUNDARY = "----a-form"
+DRAWN = "<i></i>"
+"""The mark at the end of a page."""
 
 
 class RawVisitor:
@@ -33,31 +35,33 @@ class RawVisitor:
                 f"ws://{self.host}/_stcore/stream",
                 subprotocols=["streamlit"],
                 max_size=None,
+                ping_interval=None,  # a busy server answers late
+                max_queue=None,  # and a page that waits goes on telling
                 additional_headers={"Cookie": cookies},
                 origin=address,
             )
         )
         self.run()
 
-    def press(self, key):
+    def press(self, key, drawn=False):
         """Press a button of the page."""
-        self._set(key, trigger_value=True)
+        self._set(key, drawn, trigger_value=True)
         self._widgets = []
 
     def type(self, key, text):
         """Type into a text area of the page."""
         self._set(key, string_value=text)
 
-    def _set(self, key, **value):
+    def _set(self, key, drawn=False, **value):
         self._widgets = [WidgetState(id=self.keyed[key], **value)]
-        self.run()
+        self.run(drawn)
 
     def go(self, page):
         self.page, self._widgets = page, []
         self.run()
 
-    def run(self):
-        """Run the script until it has ended."""
+    def run(self, drawn=False):
+        """Run the script until it has ended, or has ``drawn`` the page and waits for work."""
         message = BackMsg()
         message.rerun_script.page_name = self.page
         message.rerun_script.widget_states.widgets.extend(self._widgets)
@@ -75,6 +79,8 @@ class RawVisitor:
                 self.keyed[found.split("-", 2)[2]] = found
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "html":
                 self.scripts.append(told.delta.new_element.html.body)
+                if drawn and self.scripts[-1] == DRAWN:
+                    return
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "page_link":
                 self.lines.append(told.delta.new_element.page_link.label)
             elif kind == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:

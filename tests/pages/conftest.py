@@ -3,8 +3,6 @@
 import base64
 import importlib
 import json
-import threading
-import time
 import uuid
 from pathlib import Path
 
@@ -19,23 +17,22 @@ from streamlit.testing.v1.element_tree import Widget
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
-from ldp_core.limits import MOST_JOBS_AT_ONCE
 from ldp_core.workloads import RangesPart, TypesPart
+from pages.ui import later
 from pages.ui.controls import whole_number
-from pages.ui.data import actions, background_read
+from pages.ui.data import actions
 from pages.ui.design import trade_off
 from pages.ui.session import browser
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Jobs, jobs
 
 APP = Path(__file__).parents[2] / "app.py"
+PROVED = []
+"""Whether pages begin proofs unasked: see `App.finish`."""
 PATIENCE = 3600  # seconds for a run of a page; only one that hangs takes this long
 COMPILED = ScriptCache()  # pages, as one server compiles them once for all its sessions
 # All modules of the pages are there before a test changes a constant: one imported meanwhile would keep what it found.
 for module in (APP.parent / "pages" / "ui").rglob("*.py"):
     importlib.import_module(".".join(module.relative_to(APP.parent).with_suffix("").parts))
-WANTED = threading.Event()
-"""Whether the test has begun to wait for what goes on in the background."""
 
 
 class NavigationAsServed(PagesManager):
@@ -78,6 +75,8 @@ class App:
 
     def check(self):
         assert not self.at.exception, [e.message for e in self.at.exception]
+        errors = {work.title: work.error for work in self.session.works.values()}
+        assert not [error for error in errors.values() if "unexpectedly" in error], errors
         return self
 
     def press(self, key):
@@ -151,8 +150,7 @@ class App:
         self.enter("segmented_control", "data-source", "upload")
         (box,) = [u for u in self.at.file_uploader if u.key.startswith("upload-")]
         box.set_value((name, content, "application/octet-stream")).run()
-        # Large files are read in the background, which may end before anybody has looked.
-        return self.finish() if background_read.waits(self.session) else self.check()
+        return self.check()
 
     def ask(self, family, **parameters):
         """Ask one of the papers' workloads on the list of types, or the only attribute."""
@@ -214,18 +212,16 @@ class App:
         made = Configuration(domain=Domain(attributes=attributes), workload=recipe, population=people)
         return self.load(made.model_dump(mode="json"))
 
+    @property
+    def working(self):
+        """What runs for this session."""
+        return [work for work in self.session.works.values() if work.active]
+
     def finish(self):
-        """Wait until the background work of this session is done, and let the page follow, which may ask for more."""
-        WANTED.set()
-        while True:
-            while jobs().active(self.session.id):
-                time.sleep(0.02)
-            before = jobs().of(self.session.id)
-            assert not [job for job in before if "unexpectedly" in job.error], [(j.title, j.error) for j in before]
-            self.at.run()
-            self.check()
-            if all(job in before and not job.active for job in jobs().of(self.session.id)):
-                return self
+        """Let the page begin its proofs as well, and wait for them."""
+        PROVED.append(True)
+        self.at.run()
+        return self.check()
 
     @property
     def errors(self):
@@ -313,21 +309,11 @@ def _served(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def _nothing_goes_on(monkeypatch):
-    """Proofs are begun once the test waits for them, as on a server with much to do: pages ask for them unasked, most tests never wait,
-    and what they had begun would go on through the tests that follow."""
-    WANTED.clear()
-    run = Jobs._run
-
-    def run_once_wanted(work, job):
-        while job.key.startswith("certificate:") and not (job.cancelled() or WANTED.wait(0.05)):
-            pass
-        run(work, job)
-
-    monkeypatch.setattr(Jobs, "_run", run_once_wanted)
-    yield
-    for session in jobs().sessions():
-        jobs().forget(session)  # no other test looks through them, nor waits for what they hold
+def _proofs_when_wanted(monkeypatch):
+    """Pages begin proofs unasked, which most tests are not about: here they begin once a test has called `App.finish`."""
+    PROVED.clear()
+    quick = choices.proved_unasked
+    monkeypatch.setattr(choices, "proved_unasked", lambda *about: bool(PROVED) and quick(*about))
 
 
 @pytest.fixture
@@ -366,16 +352,23 @@ def unasked(monkeypatch):
     monkeypatch.setattr(choices, "SIMULATED_UNASKED", 64)
 
 
+class Held:
+    """A queue that nobody serves until it is ``set``."""
+
+    def __init__(self, served):
+        self.served, self.waiting = served, list[later.Work]()
+        self.put = self.waiting.append
+
+    def set(self):
+        self.put = self.served.put
+        for work in self.waiting:
+            self.put(work)
+
+
 @pytest.fixture
-def busy():
-    """All workers of the server are busy until the end of the test, or until what is yielded is set."""
-    end = threading.Event()
-    others = [
-        jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait())
-        for _ in range(MOST_JOBS_AT_ONCE)
-    ]
-    yield end
-    end.set()
-    for job in others:
-        while job.active:
-            time.sleep(0.01)
+def busy(monkeypatch):
+    """All workers of the server are busy until what is yielded is set, and pages are as they are drawn first."""
+    held, wait = Held(later.queue()), later.wait
+    monkeypatch.setattr(later, "queue", lambda: held)
+    monkeypatch.setattr(later, "wait", lambda *about: held.put == held.served.put and wait(*about))
+    return held

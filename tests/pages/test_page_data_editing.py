@@ -1,18 +1,14 @@
 """The Data page's tables to edit categories and edges in: what is typed is kept, and becomes the types."""
 
 import json
-import threading
 import time
-import uuid
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ldp_core.limits import MOST_JOBS_AT_ONCE
 from pages.ui import sources
 from pages.ui.data import background_read
-from pages.ui.tasks.jobs import jobs
 
 PEOPLE = pd.DataFrame(
     {
@@ -119,10 +115,7 @@ def test_a_table_stays_while_a_large_file_is_counted_again(app, monkeypatch, req
     monkeypatch.setattr(sources, "QUICK_ROWS", 2)
     app.upload("people.csv", PEOPLE.to_csv(index=False).encode()).finish()
     app.enter("multiselect", "data-columns", ["country"]).finish()
-    table, end = Table(app), threading.Event()
-    request.addfinalizer(end.set)
-    for _ in range(MOST_JOBS_AT_ONCE):
-        jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait())
+    table, busy = Table(app), request.getfixturevalue("busy")
     monkeypatch.setattr(background_read, "WAITED", 0.0)
     first = {table.row("France"): {"category": "islands"}}
     table.edit(edited_rows=first)
@@ -130,8 +123,8 @@ def test_a_table_stays_while_a_large_file_is_counted_again(app, monkeypatch, req
     assert table.stays
     both = {**first, table.row("Malta"): {"category": "islands"}}
     table.edit(edited_rows=both)
-    end.set()
-    while jobs().active(app.session.id):
+    busy.set()
+    while app.working:
         time.sleep(0.02)
     table.edit(edited_rows=both)  # with every run the browser sends them all again
     assert set(app.session.setting.labels) == {"islands", "Spain"}

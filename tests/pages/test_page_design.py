@@ -9,7 +9,6 @@ from ldp_core import library, mechanisms, wording
 from ldp_core.designs import Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import PrefixPart
-from pages.ui.tasks.jobs import jobs
 
 # The figures on the Design page, read back.
 TITLES = {
@@ -183,7 +182,7 @@ def test_a_design_that_takes_seconds_optimises_itself(unasked, small):
 
 def test_one_that_takes_longer_waits_for_its_button(unasked, app):
     app.declare(high="200", bins=200).ask("prefix").go("design")
-    assert not [job for job in jobs().of(app.session.id) if job.title.startswith("fitting")]
+    assert not [job for job in app.session.works.values() if job.title.startswith("fitting")]
     assert app.has("button", "optimise")
 
 

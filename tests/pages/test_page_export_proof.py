@@ -12,7 +12,6 @@ from ldp_core.bounds import verify
 from ldp_core.designs.zips import npz
 from pages.ui.session import exchange
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
 
 
 def members(content):
@@ -44,7 +43,7 @@ def proved(ages):
     work.start_certificate(ages.session, case(ages))
     ages.finish()
     assert ages.session.setting.proof(case(ages)) is not None, [
-        (job.title, job.state, job.error) for job in jobs().of(ages.session.id)
+        (job.title, job.state, job.error) for job in ages.session.works.values()
     ]
     return ages
 

@@ -3,11 +3,7 @@
 Browsers send what is pressed before the page has been drawn anew. Streamlit then calls what the page had been drawn with.
 """
 
-from functools import partial
-
 import pytest
-from streamlit.runtime.scriptrunner import RerunData
-from streamlit.testing.v1 import local_script_runner
 
 from pages.ui.data import actions as data_actions
 from pages.ui.streamlit_fixes import run_context
@@ -83,21 +79,6 @@ def test_a_group_that_was_removed_is_not_changed(uploaded):
     now = uploaded.configuration
     uploaded.change_kind("prefix", group=1)
     assert uploaded.configuration == now
-
-
-def test_what_the_clock_of_a_fragment_tells_is_no_choice(app, monkeypatch):
-    """It tells what controls hold at that moment: of before the page was drawn, or of what is about to be sent by itself."""
-    app.sample(page="design").enter("text_input", "epsilon-text", "2")
-    app.at._fragment_storage.register("clock", lambda: None)
-    app.at.text_input(key="epsilon-text").set_value("3")
-    shown = app.at._tree
-    with monkeypatch.context() as struck:
-        struck.setattr(local_script_runner, "RerunData", partial(RerunData, fragment_id_queue=["clock"]))
-        app.at.run()
-        assert app.check().configuration.epsilon == "2"
-    app.at._tree = shown
-    app.at.run()
-    assert app.check().configuration.epsilon == "3"
 
 
 def test_what_other_controls_still_show_is_no_choice(app):

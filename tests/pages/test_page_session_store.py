@@ -1,10 +1,8 @@
-"""What sessions and jobs hold on to, and when they let go."""
+"""What sessions hold on to, and when they let go."""
 
 import gc
 import threading
-import weakref
 
-import numpy as np
 import streamlit as st
 from starlette.formparsers import MultiPartParser
 from streamlit.testing.v1 import AppTest
@@ -14,9 +12,9 @@ from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
 from pages.ui import promises, streamlit_fixes
 from pages.ui.data import actions as data_actions
+from pages.ui.later import Task
 from pages.ui.session.browser import SessionStore, Visitor
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Jobs
 
 KEPT, RETURNS = 3600.0, 120.0
 ROOM = 2**40
@@ -25,27 +23,6 @@ GONE = 1000.0  # when it is first missed: long after it was last seen, because a
 
 def nobody(tab):
     return False
-
-
-def ended(jobs, job):
-    while job.active:
-        threading.Event().wait(0.005)
-    assert jobs.find(job.session, job.key) is job
-    return job
-
-
-def test_a_job_lets_go_of_what_it_worked_on():
-    table, jobs = np.zeros(10), Jobs()
-    held = weakref.ref(table)
-
-    def work(job, table=table):
-        raise ValueError(f"no {len(table)}")
-
-    job = ended(jobs, jobs.submit("me", "key", "", work))
-    assert job.error == "no 10"
-    del table, work
-    gc.collect()
-    assert held() is None
 
 
 def seated(store, name, browser="a browser"):
@@ -59,18 +36,18 @@ def touched(state):
     return state
 
 
-def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everything():
-    jobs, go, here = Jobs(), threading.Event(), {"tab of me", "tab of you"}
-    store = SessionStore(jobs)
-    state, _ = seated(store, "me"), seated(store, "you")
+def test_sessions_without_a_tab_keep_their_work_for_the_hour_then_lose_everything():
+    go, here = threading.Event(), {"tab of me", "tab of you"}
+    store = SessionStore()
+    state, stays = seated(store, "me"), seated(store, "you")
     data_actions.upload(state, b"age\n1\n2\n3\n", "people.csv")
     first, results = state.source, state.results  # as callbacks of Streamlit's may for long
     data_actions.upload(state, b"age\n1\n2\n", "fewer.csv")
     later = state.source
     touched(state)  # and a step to undo
     state.results.put("counts", state.setting.counts)
-    job = jobs.submit("me", "key", "", lambda job: go.wait())
-    other = jobs.submit("you", "key", "", lambda job: go.wait())
+    work = Task(state, "key", "", lambda work: go.wait()).start()
+    other = Task(stays, "key", "", lambda work: go.wait()).start()
 
     def look(now):
         return store.look(now, here.__contains__, KEPT, RETURNS, ROOM)
@@ -82,11 +59,11 @@ def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everythin
     assert not look(GONE + KEPT)
     assert state.source is later  # who comes back finds everything
     assert len(first.table) == 3
-    assert job.active
-    assert not job.cancelled()
+    assert work.active
+    assert not work.cancelled()
     assert look(GONE + KEPT + 0.1)
-    assert job.cancelled()
-    assert jobs.find("me", "key") is None
+    assert work.cancelled()
+    assert not state.works
     assert not store.holds(state)
     for source in (first, later):
         assert not len(source.table)
@@ -95,13 +72,13 @@ def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everythin
     results.put("late", 1)  # by work that ends after that
     assert results.get("counts") is results.get("late") is None
     assert not look(GONE + KEPT + 10)
-    assert jobs.find("you", "key") is other
+    assert stays.works["key"] is other
     assert not other.cancelled()
     go.set()
 
 
 def test_who_comes_back_in_time_is_counted_anew():
-    store, here = SessionStore(Jobs()), set()
+    store, here = SessionStore(), set()
     state = touched(seated(store, "back"))
     store.look(0.0, here.__contains__, KEPT, RETURNS, ROOM)
     store.look(KEPT, {"tab of back"}.__contains__, KEPT, RETURNS, ROOM)
@@ -110,7 +87,7 @@ def test_who_comes_back_in_time_is_counted_anew():
 
 
 def test_where_nothing_was_done_nothing_is_held():
-    store = SessionStore(Jobs())
+    store = SessionStore()
     idle, busy, unfinished = seated(store, "idle"), touched(seated(store, "busy")), seated(store, "unfinished")
     unfinished.set_data(DeclaredData(recipes=(CategoricalRecipe(column="kind"),)), None)
     store.look(0.0, nobody, KEPT, RETURNS, ROOM)
@@ -119,7 +96,7 @@ def test_where_nothing_was_done_nothing_is_held():
 
 
 def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
-    store, here = SessionStore(Jobs()), {f"tab of {i}" for i in range(4)}
+    store, here = SessionStore(), {f"tab of {i}" for i in range(4)}
     states = [seated(store, str(i)) for i in range(4)]
     for i, state in enumerate(states):
         data_actions.upload(state, b"age\n" + b"1\n2\n" * 500, f"{i}.csv")
@@ -136,7 +113,7 @@ def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
 
 
 def test_where_nobody_has_left_earlier_tables_go_and_that_is_said():
-    store = SessionStore(Jobs())
+    store = SessionStore()
     few, many = seated(store, "few"), seated(store, "many")
     for state, uploads in ((few, 2), (many, 3)):
         for i in range(uploads):
@@ -163,7 +140,7 @@ def test_the_moment_of_forgetting_follows_from_the_settings(app, monkeypatch):
         monkeypatch.setenv("LDP_HELD_SECONDS", str(held_for))
         monkeypatch.setattr(promises, "EVERY", float(every))
         monkeypatch.setattr(promises, "returns_within", lambda returns=returns: float(returns))
-        store = SessionStore(Jobs())
+        store = SessionStore()
         state = touched(seated(store, "leaving"))
 
         def look(now, lives, store=store):

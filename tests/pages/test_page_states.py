@@ -1,26 +1,19 @@
 """Every page: what it says without data, that it opens with every sample, workload and mechanism, and undo."""
 
 import re
-import threading
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, app_test
-from streamlit.util import calc_hash
 
 from ldp_core import library
-from ldp_core.limits import MOST_FINISHED_JOBS
 from pages.ui.controls import whole_number
+from pages.ui.later import Task
 from pages.ui.session.state import choose_mechanism
 from pages.ui.sources import catalogue
-from pages.ui.streamlit_fixes import page_polls
-from pages.ui.tasks.jobs import Jobs, Task
 
 APP = Path(__file__).parents[2] / "app.py"
 PAGES = ["start", "data", "workload", "design", "compare", "bounds", "simulate", "export", "collect", "guide"]
@@ -138,87 +131,6 @@ def test_a_deep_link_to_a_fresh_server_still_comes_through_the_app(monkeypatch):
     assert not at.exception
     assert "Current design" in at.sidebar.markdown[0].value
     assert at.title[0].value == "Start"
-
-
-def test_a_poll_that_begins_beside_a_click_on_a_link_does_not_take_the_page_back(ages, monkeypatch):
-    """Both write down the page they are asked for in one place of the session, each in its own thread."""
-    ages.go("bounds")
-    polls, resolve = [calc_hash("bounds")], PagesManager.set_pages_and_resolve
-
-    def beside(manager, *arguments, **options):
-        if polls:
-            poll = threading.Thread(target=manager.set_script_intent, args=(polls.pop(), ""))
-            poll.start()
-            poll.join()
-        return resolve(manager, *arguments, **options)
-
-    monkeypatch.setattr(PagesManager, "set_pages_and_resolve", beside)
-    ages.go("simulate")
-    assert not polls
-    assert ages.at.title[0].value == "Simulate"
-
-
-def asked(page, poll=False):
-    return ClientState(page_script_hash=page, is_auto_rerun=poll, fragment_id="poll" if poll else "")
-
-
-def test_polls_for_a_page_that_a_click_has_left_are_dropped():
-    session = SimpleNamespace(page_script_hash="plan")
-
-    def late(page, poll=False):
-        return page_polls.comes_late(session, asked(page, poll))
-
-    assert not page_polls.comes_late(session, None)
-    assert not late("")  # the first request of a visit
-    assert not late("plan", True)
-    assert not late("simulate")  # the click
-    assert late("plan", True)  # before its run begins
-    session.page_script_hash = "simulate"
-    assert late("plan", True)  # and after
-    assert not late("simulate", True)
-    assert not late("plan")  # back again
-    assert not late("plan", True)
-    session.page_script_hash = "plan"
-    assert late("simulate", True)
-    assert not late("plan")  # a button that takes the visitor to the page left before
-    session.page_script_hash = "simulate"
-    assert not late("simulate", True)
-
-
-def wait_while(busy):
-    while busy():
-        time.sleep(0.01)
-
-
-def test_equal_work_runs_once_and_finished_jobs_are_forgotten():
-    work, go = Jobs(), threading.Event()
-    first = work.submit("me", "key", "waiting", lambda job: go.wait())
-    assert work.submit("me", "key", "waiting", lambda job: None) is first
-    other = work.submit("you", "key", "waiting", lambda job: go.wait())
-    assert other is not first
-    queued = work.submit("me", "next", "queued", lambda job: None)
-    assert {job.key for job in work.active("me")} == {"key", "next"}
-    go.set()
-    wait_while(lambda: work.active("me") + work.active("you"))
-    assert (first.state, queued.state) == ("done", "done")
-    for i in range(2 * MOST_FINISHED_JOBS):
-        work.submit("me", f"many {i}", "", lambda job: None)
-    wait_while(lambda: work.active("me"))
-    work.submit("me", "last", "", lambda job: None)
-    assert work.find("me", "key") is None
-
-
-def test_work_that_breaks_ends_in_a_sentence():
-    work = Jobs()
-
-    def fail(job):
-        raise KeyError("secret")
-
-    job = work.submit("me", "key", "", fail)
-    wait_while(lambda: job.active)
-    assert job.state == "failed"
-    assert "stopped unexpectedly" in job.error
-    assert "secret" not in job.error
 
 
 @pytest.mark.parametrize("page", ["design", "collect"])

@@ -40,7 +40,7 @@ def test_costs_over_all_types_are_left_to_the_background(survey, busy):
 
 def test_errors_and_forged_reports_over_all_types_are_left_to_the_background(survey, busy):
     survey.session.change(mechanism=choose_mechanism("oue"))  # its costs are in closed form
-    survey.go("export")
+    survey.go("export").finish()
     assert "people until every question meets its target" in survey.words
     assert "usable." not in survey.words
     assert "How far a forged report moves answers is being worked out." in survey.words

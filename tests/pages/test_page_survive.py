@@ -9,13 +9,12 @@ from pages.ui.session import browser, state
 from pages.ui.session.browser import SessionStore, Visitor
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Jobs, jobs
 from tests.pages.conftest import App
 
 
 @pytest.fixture
 def store():
-    return SessionStore(Jobs())
+    return SessionStore()
 
 
 @pytest.fixture
@@ -81,7 +80,7 @@ def test_a_browser_opens_its_own_sessions_only(store, seated):
 @pytest.fixture
 def tabs(monkeypatch):
     """Opens tabs of one browser; ``close`` is for those that are to go."""
-    mine, live, current = SessionStore(jobs()), set(), []
+    mine, live, current = SessionStore(), set(), []
     monkeypatch.setattr(state, "session_store", lambda: mine)
     monkeypatch.setattr("pages.ui.file_menu.session_store", lambda: mine)
     monkeypatch.setattr("pages.ui.file_menu.tab_storage.free", list)
@@ -119,7 +118,7 @@ def test_after_a_refresh_widgets_show_what_they_showed_and_work_goes_on(tabs, bu
     assert after.session is before.session
     assert after.at.slider[0].value == 0.7
     assert after.has("button", "cancel")
-    assert jobs().active(after.session.id)
+    assert after.working
     assert after.words == words
     after.press("undo")
     assert after.configuration.epsilon == "1"
@@ -151,7 +150,7 @@ def test_forget_everything_asks_then_forgets_in_all_tabs(tabs, busy):
     for made in held_sessions:
         assert not made.setting.has_domain
         assert not made.history.past
-        assert not jobs().active(made.id)
+        assert not made.works
     assert tabs().configuration.domain is None
     there.come().at.run()
     assert "has been forgotten" in there.words

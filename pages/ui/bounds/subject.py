@@ -9,7 +9,7 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from ldp_core.studies.theorems import Entry
-from pages.ui import layout
+from pages.ui import later
 from pages.ui.session.state import Session
 
 
@@ -31,12 +31,12 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     """All statements in this setting, with the costly numbers that are known by now."""
     known: dict[str, float] = {}
     if mechanism is not None and not STATEMENTS["corollary_frequency"].reason(about):
-        figures = layout.once_known(
+        figures = later.value(
             state,
             ("large sample", mechanism.digest),
             "working out what many users allow",
-            about.workload.n <= AT_ONCE_TYPES,
             lambda cancel: frequency.figures_of(mechanism, cancel=cancel),
+            quick=about.workload.n <= AT_ONCE_TYPES,
             small=True,
         )
         known.update(theorems.weighted(about.workload, figures or {}))

@@ -11,7 +11,7 @@ import streamlit as st
 from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.deploy.kit.opening import Kit
-from pages.ui import layout, promises
+from pages.ui import later, layout, promises
 from pages.ui.controls import button, control, take_file, view_switch
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
@@ -54,7 +54,7 @@ def kit(state: Session) -> Kit | None:
     task = collecting.opened(state, b"", known)
     if known and opened is None:
         if task.running is not None:
-            layout.live(task.running, lambda progress, job: None)
+            later.show(task.running, lambda progress, work: None)
         elif task.error:
             st.error(f"The kit could not be opened. {plain(task.error)}")
     return opened

@@ -24,7 +24,7 @@ from ldp_core.run import Cancel
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads import JointHistogramPart, over_attributes
 from ldp_core.workloads.answers import POINTS
-from pages.ui import answer_tables, layout, listing
+from pages.ui import answer_tables, later, layout, listing
 from pages.ui.controls import control, pick
 from pages.ui.priors import in_words, prior_control
 from pages.ui.session.state import Session
@@ -192,7 +192,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
             estimator, kind, options = estimate_controls(state, subject)
             wider, sizes = _whose(state, subject, collection.users / (occasions or 1))
         except ValueError as error:
-            layout.instead(error)
+            later.instead(error)
             return
     if occasions is None:
         st.info("Say how many occasions these reports are of: otherwise people would be counted several times.")
@@ -230,8 +230,8 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         return compute(most=MOST_DOWNLOADED_ANSWERS), collector.unlike_in_words(collection, subject.mechanism)
 
     quick = subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports
-    found = layout.once_known(
-        state, key, "working out the answers", quick, work_out, "The answers are being worked out."
+    found = later.value(
+        state, key, "working out the answers", work_out, "The answers are being worked out.", quick=quick
     )
     if found is None:
         return
@@ -259,7 +259,7 @@ def _behind(
             st.caption(plain(f"This design estimates what was asked and no counts besides: {reason}"))
             return
         work_out = lambda cancel: answered(workload=counts)  # noqa: E731
-        found = layout.once_known(state, ("behind", *key), "working out the counts", quick, work_out, small=True)
+        found = later.value(state, ("behind", *key), "working out the counts", work_out, quick=quick, small=True)
         if found is not None:
             _table(found, "The counts, their intervals, and their standard errors at the counts found.", "fixed")
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from ldp_core import frames, library, mechanisms, wording
 from ldp_core.papers import league
-from pages.ui import layout, listing
+from pages.ui import later, layout, listing
 from pages.ui.controls import button
+from pages.ui.later import Task, Work
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job, Task
 from pages.ui.words import cells, gap_in_words, plain, weighting
 
 
@@ -90,11 +91,11 @@ def catalogue(state: Session) -> None:
 def _league_task(state: Session) -> Task[pd.DataFrame]:
     """The league computed in the background; a part of it is not kept."""
 
-    def work(job: Job) -> pd.DataFrame | None:
-        frame = league.compute(job.followed["callback"], job.cancelled)
-        return None if job.cancelled() else frame
+    def run(work: Work) -> pd.DataFrame | None:
+        frame = league.compute(work.followed["callback"], work.cancelled)
+        return None if work.cancelled() else frame
 
-    return Task(state, league.KEY, "working out the league", work, page="Compare", expected=league.SECONDS)
+    return Task(state, league.KEY, "working out the league", run, expected=league.SECONDS)
 
 
 def show_league(state: Session) -> None:
@@ -110,7 +111,7 @@ def show_league(state: Session) -> None:
     if long.error:
         st.error(plain(long.error))
     if running is not None:
-        layout.live(running, lambda progress, job: layout.counted(progress, job, " figures"))
+        later.show(running, partial(later.counted, what=" figures"))
     frame = league.read() if table is None else table
     with st.container(key="league-table"):
         listing.show_words(

@@ -13,12 +13,12 @@ import streamlit as st
 from ldp_core import charts, library, limits
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import layout
+from pages.ui import later, layout
 from pages.ui.controls import button, control
 from pages.ui.design import trade_off
+from pages.ui.later import Work
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job
 from pages.ui.words import plain
 
 
@@ -28,7 +28,7 @@ def tab(state: Session, over: str, case: str) -> None:
     running, done = task.running, task.result
     if running is not None:
         button("Cancel and keep these points", f"cancel-{over}", "stop_circle", running.cancel)
-        layout.live(running, partial(_filling, state, over))
+        later.show(running, partial(_filling, state, over))
         return
     known = pd.DataFrame()
     if over == "size":
@@ -121,12 +121,12 @@ def _theorems(state: Session, frame: pd.DataFrame) -> pd.DataFrame:
     return trade_off.theorem_lines(state, np.union1d(at, between).tolist(), averages)
 
 
-def _filling(state: Session, over: str, progress: Progress, job: Job) -> None:
+def _filling(state: Session, over: str, progress: Progress, running: Work) -> None:
     """A sweep as its points come in."""
-    layout.counted(progress, job, " points")
+    later.counted(progress, running, " points")
     if len(points := progress.found.points):
         layout.chart_title(f"over-{over}")
-        layout.picture(_chart(state, points, over, layout.look()), f"live-sweep-{over}", "Users needed, filling in")
+        layout.picture(_chart(state, points, over, layout.look()), "", "Users needed, filling in")
 
 
 def _grid(state: Session, over: str, known: pd.DataFrame) -> Sequence[float]:
@@ -158,5 +158,5 @@ def _compute_at(state: Session, address: str) -> None:
     """Another scheduler: what was said of the one before is not about it."""
     state.view.update(scheduler=address.strip())
     for over in ("epsilon", "size"):
-        if (job := work.sweep(state, over).job) is not None:
-            job.error = ""
+        if (latest := work.sweep(state, over).latest) is not None:
+            latest.error = ""

@@ -24,11 +24,11 @@ from ldp_core.data.domain import Attribute
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import DataChoice
 from ldp_core.limits import MOST_SHOWN_CHARACTERS
-from pages.ui import layout
+from pages.ui import later
 from pages.ui.controls import guarded
+from pages.ui.later import Task, Work
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
-from pages.ui.tasks.jobs import Job, jobs
 
 WAITED = 1.0
 """Seconds an action waits for its table before the page goes on without it."""
@@ -43,7 +43,7 @@ _PENDING = "pending"
 class Pending:
     """A copy of the session to which an action is done, and the design that it was asked of."""
 
-    job: Job
+    work: Work
     done: Session
     asked_of: tuple[Any, ...]
 
@@ -56,17 +56,17 @@ def do(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -
     forget(state)
     done = state.copy()
 
-    def work(job: Job) -> None:
-        with tables.watched(job.cancelled):
+    def run(work: Work) -> None:
+        with tables.watched(work.cancelled):
             act(done)
             _look_ahead(done)
 
-    job = jobs().submit(state.id, f"look:{uuid.uuid4().hex}", title, work)
-    pending = Pending(job, done, _asked_of(state))
+    work = Task(state, f"look:{uuid.uuid4().hex}", title, run).start()
+    pending = Pending(work, done, _asked_of(state))
     until = time.monotonic() + WAITED
-    while job.active and time.monotonic() < until:
+    while work.active and time.monotonic() < until:
         time.sleep(0.02)
-    if not job.active:
+    if not work.active:
         return _end(state, pending)
     state.view[_PENDING] = pending
     return None
@@ -114,7 +114,7 @@ def settle(state: Session) -> None:
         return
     if _asked_of(state) != pending.asked_of:  # another design by now
         forget(state)
-    elif not pending.job.active or pending.job.cancelled():
+    elif not pending.work.active or pending.work.cancelled():
         del state.view[_PENDING]
         guarded(state, _end, state, pending)
 
@@ -123,7 +123,7 @@ def forget(state: Session) -> None:
     """Give up what is waiting."""
     pending = state.view.pop(_PENDING, None)
     if pending is not None:
-        pending.job.cancel()
+        pending.work.cancel()
 
 
 def waits(state: Session) -> bool:
@@ -135,9 +135,9 @@ def progress(state: Session) -> None:
     """The work that the page waits for, and a button that ends it."""
     if not waits(state):
         return
-    job = state.view[_PENDING].job
-    layout.live(job, lambda progress, job: None, f"{wording.capital(job.title)}.")
-    st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=job.cancel)
+    work = state.view[_PENDING].work
+    later.show(work, lambda progress, work: None, f"{wording.capital(work.title)}.")
+    st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=work.cancel)
 
 
 def column_of(state: Session, source: Source, name: str, counts: str | None) -> Column:
@@ -184,8 +184,8 @@ def can_count(state: Session, source: Source, column: str) -> bool:
 
 
 def _end(state: Session, pending: Pending) -> None:
-    if pending.job.cancelled():
+    if pending.work.cancelled():
         raise ValueError("Reading was cancelled.")
-    if pending.job.state == "failed":
-        raise ValueError(pending.job.error)
+    if pending.work.error:
+        raise ValueError(pending.work.error)
     state.take(pending.done)

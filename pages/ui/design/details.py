@@ -16,9 +16,9 @@ from ldp_core.limits import MOST_SHOWN_REPORTS
 from ldp_core.mechanisms import Mechanism
 from pages.ui import answer_tables, layout, listing, patterns, verdict_panel
 from pages.ui.formulas import DESIGN
+from pages.ui.later import Work
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job
 from pages.ui.words import (
     case_meaning,
     case_title,
@@ -144,7 +144,7 @@ def _curves(state: Session, history: Curve, case: str) -> tuple[pd.DataFrame, pd
     return best, bound
 
 
-def optimising(state: Session, case: str, progress: work.FitProgress, job: Job) -> None:
+def optimising(state: Session, case: str, progress: work.FitProgress, running: Work) -> None:
     """The optimiser at work: the best mechanism falls, the certified bound rises, and the gap between them closes."""
     name = state.configuration.mechanism.name
     if progress.ended:
@@ -161,14 +161,14 @@ def optimising(state: Session, case: str, progress: work.FitProgress, job: Job) 
     layout.chart_title("closing-gap")
     layout.picture(
         charts.closing_gap(best, bound, name, layout.look()),
-        "live-curve",
+        "",
         "Users needed by the best strategy so far, and the lower bound proved so far",
     )
     if progress.strategy is not None:
         layout.chart_title("patterns")
         layout.picture(
             charts.patterns(progress.strategy, state.setting.labels, layout.look(), name),
-            "live-strategy",
+            "",
             "The best strategy so far: which types share a report",
         )
 

@@ -8,7 +8,7 @@ from ldp_core import verdicts, wording
 from ldp_core.designs import detecting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
-from pages.ui import layout, listing
+from pages.ui import later, layout, listing
 from pages.ui.formulas import DETECTION
 from pages.ui.session.state import Session
 from pages.ui.words import cells, plain
@@ -26,13 +26,13 @@ def draw(state: Session, mechanism: Mechanism) -> None:
         setting.naming,
     )
     quick = setting.workload.working_types <= AT_ONCE_TYPES
-    found = layout.once_known(
+    found = later.value(
         state,
         key,
         "working out what can be detected",
-        quick,
         lambda cancel: detecting.of_design(setting, mechanism),
         "What can be detected is being worked out.",
+        quick=quick,
     )
     if found is None:
         return

@@ -9,7 +9,7 @@ import streamlit as st
 from ldp_core import analysis, charts, library, wording
 from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
 from ldp_core.studies import curves, planning
-from pages.ui import layout
+from pages.ui import later, layout
 from pages.ui.controls import button, control, view_switch, whole_number
 from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
@@ -47,11 +47,11 @@ def draw(state: Session, case: str) -> None:
         case=case,
         name=None if waits else state.setting.chosen,
     )
-    if task.result is None and task.job is None:
+    if task.result is None and task.latest is None:
         task.start()
     if (running := task.running) is not None:
         button("Cancel and keep these answers", "cancel-plan", "stop_circle", running.cancel)
-        layout.live(running, layout.counted)
+        later.show(running, later.counted)
     elif task.error:
         st.error(plain(task.error))
     elif (found := task.result) is not None and len(found):

@@ -14,12 +14,11 @@ from ldp_core import charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import curves, theorems
-from pages.ui import layout
+from pages.ui import later, layout
 from pages.ui.controls import button
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import ask
 from pages.ui.words import case_meaning, case_title, plain
 
 AT_ONCE_TYPES = 64
@@ -36,11 +35,10 @@ def draw(state: Session, mechanism: Mechanism | None) -> None:
         st.info("The trade-off is being computed.")
         return
     sentence = _sentence(state, case, mechanism, classical)
-    if (job := work.points_over_epsilon(state, state.setting.chosen)) is not None:
-        layout.live(job, lambda done, job: _filling(state, case, lines, sentence, done))
-        button("Stop at these points", "cancel-points", "stop_circle", job.stop)
-    else:
-        _picture(state, case, lines, [state.setting.chosen], sentence)
+    running = work.points_over_epsilon(state, state.setting.chosen)
+    _picture(state, case, lines, [state.setting.chosen], sentence)
+    if running:
+        button("Stop at these points", "cancel-points", "stop_circle", later.stop, *running)
 
 
 def compared(state: Session, case: str) -> None:
@@ -74,12 +72,6 @@ def _lines(state: Session, case: str, names: Iterable[str]) -> list[pd.DataFrame
     return [line for line in lines_known if line is not None]
 
 
-def _filling(state: Session, case: str, lines: list[pd.DataFrame], sentence: str, done: float) -> None:
-    """The picture while points at other epsilons are being computed."""
-    _picture(state, case, lines, [state.setting.chosen], sentence)
-    st.progress(done, text=f"Fitting {plain(library.spec(state.setting.chosen).title)} at other epsilons")
-
-
 def _bound(state: Session, case: str) -> pd.DataFrame | None:
     setting = state.setting
     workload, chosen, norm = setting.workload, setting.cases[case], setting.answers.norm
@@ -87,12 +79,12 @@ def _bound(state: Session, case: str) -> pd.DataFrame | None:
     certified = work.certified_over_epsilon(state, case)
     at = curves.epsilons(setting.epsilon)
     try:
-        closed = ask(
+        closed = later.ask(
             state,
             ("users bound", workload.digest, norm, people, at.tobytes()),
             "computing the bound over epsilon",
-            setting.working_types <= AT_ONCE_TYPES,
             lambda cancel: curves.users_bound(workload, at, chosen),
+            setting.working_types <= AT_ONCE_TYPES,
         )
     except ValueError:  # too many types: the picture does without
         return None
@@ -133,11 +125,10 @@ def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
     at = curves.epsilons(setting.epsilon, CURVE_POINTS)
     about = (name, sorted(parameters.items()), workload.digest, setting.answers.norm, people, at.tobytes())
     try:
-        curve = ask(
+        curve = later.ask(
             state,
             ("users over epsilon", *about),
             "computing users needed over epsilon",
-            setting.working_types <= AT_ONCE_TYPES // 2,
             lambda cancel: curves.users_needed(
                 library.spec(name).mechanism,
                 workload,
@@ -146,6 +137,7 @@ def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
                 {**parameters, **library.spec(name).fixed},
                 cancel,
             ),
+            setting.working_types <= AT_ONCE_TYPES // 2,
         )
     except ValueError:
         curve = None

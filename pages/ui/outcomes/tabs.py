@@ -15,7 +15,7 @@ from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.studies.outcomes import LEVEL, Outcomes, scales_of
 from ldp_core.workloads import axes_of
-from pages.ui import answer_tables, layout, listing
+from pages.ui import answer_tables, later, layout, listing
 from pages.ui.controls import button, control
 from pages.ui.session.state import Session
 from pages.ui.words import people, plain
@@ -133,15 +133,15 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     options = {"prior": design.posterior_prior()} if ESTIMATORS[pair[1]].credible else {}
     seed, new = simulation.seed + drawn, simulation.new_people
     about = (mechanism.digest, design.naming, design.people.digest, np.asarray(options.get("prior", 0.0)).tolist())
-    found = layout.once_known(
+    found = later.value(
         state,
         ("release", pair, seed, new, *about),
         "simulating a collection",
-        not ESTIMATORS[pair[1]].from_reports and mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES,
         lambda cancel: collector.release(
             mechanism, design.workload, design.counts, pair[1], seed, MOST_DOWNLOADED_ANSWERS, new, **options
         ),
         "A collection is being simulated.",
+        quick=not ESTIMATORS[pair[1]].from_reports and mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES,
     )
     if found is None:
         return

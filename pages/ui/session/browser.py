@@ -26,7 +26,6 @@ import streamlit as st
 from ldp_core.designs import Results
 from pages.ui import promises
 from pages.ui.streamlit_fixes import run_context
-from pages.ui.tasks.jobs import Jobs, jobs
 
 if TYPE_CHECKING:
     from pages.ui.session.state import Session
@@ -114,8 +113,7 @@ class Seat:
 class SessionStore:
     """All sessions of the server. Safe across threads."""
 
-    def __init__(self, jobs: Jobs):
-        self._jobs = jobs
+    def __init__(self) -> None:
         self._seats: dict[str, Seat] = {}
         """By the id of the session; the one shown last is the last."""
         self._freed = False
@@ -198,10 +196,9 @@ class SessionStore:
     def _forget(self, seat: Seat) -> None:
         self._freed = True
         del self._seats[seat.state.id]
-        self._jobs.forget(seat.state.id)
         seat.state.leave()
 
 
 @st.cache_resource
 def session_store() -> SessionStore:
-    return SessionStore(jobs())
+    return SessionStore()

@@ -6,11 +6,12 @@ see `ldp_core.designs.setting`.
 
 from __future__ import annotations
 
+import threading
 import uuid
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -31,6 +32,7 @@ from ldp_core.designs import (
 )
 from ldp_core.designs.standalone import counts_column as counts_column
 from ldp_core.mechanisms import Mechanism
+from pages.ui.later import Work
 from pages.ui.session import browser
 from pages.ui.session.browser import session_store
 from pages.ui.session.history import Draft, History, SavedDesigns, beginning
@@ -62,8 +64,8 @@ class Session:
         page: title of the page on screen.
         costed: the setting of which a page has worked out what the chosen mechanism costs.
         lines: what the sidebar says of a setting.
-        awaited: keys of the jobs that it waits for.
-        worked_for: features of the design that was on screen when it was drawn last, see `pages.ui.tasks.jobs`.
+        works: the latest attempt at everything that takes long, by its key, and ``ended``, set when one ends: see `pages.ui.later`.
+        worked_for: what distinguishes the design that was on screen when the page was drawn last.
     """
 
     id: str
@@ -75,7 +77,8 @@ class Session:
     page: str = ""
     costed: Setting | None = None
     lines: tuple[Setting, list[tuple[str, str, str, str]]] | None = None
-    awaited: set[str] = field(default_factory=set)
+    works: dict[str, Work] = field(default_factory=dict)
+    ended: threading.Event = field(default_factory=threading.Event)
     worked_for: dict[str, str] = field(default_factory=dict)
     _tables: weakref.WeakSet[Source] = field(default_factory=weakref.WeakSet)
     """All tables this session has had, as long as anything holds them."""
@@ -134,7 +137,7 @@ class Session:
 
     def copy(self) -> Session:
         """This session with a design of its own, to be changed in the background: see `take`."""
-        return Session(self.id, SavedDesigns(self.history.copy()), self.results, self.view, _tables=self._tables)
+        return replace(self._beside(self.history.copy()), view=self.view, _tables=self._tables)
 
     def take(self, done: Session) -> None:
         """What was done to a copy is done here."""
@@ -307,6 +310,9 @@ class Session:
     def leave(self) -> None:
         """Drop everything for good. The browser has left, even if other objects still hold this
         session."""
+        for work in list(self.works.values()):
+            work.cancel()
+        self.works.clear()
         for source in list(self._tables):
             source.forget()
         self.results.close()
@@ -337,7 +343,10 @@ class Session:
         """A saved design with the results of this session, to look at; this session itself for the one on screen."""
         if history is self.history:
             return self
-        return Session(self.id, SavedDesigns(history), self.results)
+        return self._beside(history)
+
+    def _beside(self, history: History) -> Session:
+        return Session(self.id, SavedDesigns(history), self.results, works=self.works, ended=self.ended)
 
     def _remember(self, source: Source | None) -> None:
         if source is not None:

@@ -5,7 +5,6 @@ says what that means; uploads are refused where they would be written to the dis
 
     run_context    what a script knows of its request, and what its page has shown since the last choice, which is no choice
     tab_storage    which tabs are open, and freeing the copies that Streamlit keeps of closed tabs
-    page_polls     clicks win over the polls of background work
     page.css, page.js    what browsers show, and scripts that fix it
 """
 
@@ -33,7 +32,6 @@ def install() -> None:
         if not _DONE.is_set():
             _DONE.set()
             uploads_stay_in_memory()
-            polls_give_way()
 
 
 @off_where_absent("uploads would be written to the disk, so none are taken", False)
@@ -45,12 +43,6 @@ def uploads_stay_in_memory() -> bool:
         raise AttributeError("the limit is no number of bytes")
     parser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20 + _FRAMING_BYTES
     return True
-
-
-@off_where_absent("a click may be lost while something is being computed", None)
-def polls_give_way() -> None:
-    """Clicks win over the polls of background work."""
-    import_module("pages.ui.streamlit_fixes.page_polls").install()
 
 
 def begin_page(remembered: str) -> None:
@@ -66,5 +58,8 @@ def begin_page(remembered: str) -> None:
 
 
 def end_page() -> None:
-    """The page has been drawn: to be called by app.py."""
+    """The page has been drawn, and may go on waiting: to be called by app.py. By the mark at its end page.css hides what is left of the
+    page before, which Streamlit removes once the script has ended."""
     run_context.end_page()
+    with st.container(key="page-drawn"):
+        st.html("<i></i>")

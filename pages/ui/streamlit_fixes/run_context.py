@@ -1,5 +1,4 @@
-"""What the run of a script knows of its request: the tab and the address it is for, whether a clock asked for it, and which page the
-visitor saw at the time.
+"""What the run of a script knows of its request: the tab it is for, and which page the visitor saw at the time.
 
 A request holds the values of all controls of the page. If a choice is sent before the answer to the
 last one is back, dependent controls (the slider beside the typed entry) still hold their old
@@ -25,15 +24,6 @@ def tab() -> str:
     """Streamlit's id of the tab that runs this script; empty without a server."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
-
-
-def polled() -> bool:
-    """True if this run follows from the clock of a fragment, not from what anybody did with a
-    control of the page. Such a run carries the values of all controls at the time of the request.
-    While the page is drawn again, these may be old values. Taking them for choices would undo what
-    was just typed or undone. Every choice triggers a run of its own."""
-    context = get_script_run_ctx()
-    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def begin_page() -> None:

@@ -17,12 +17,11 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.people import Counts
 from ldp_core.run import Cancel, Interrupted
 from ldp_core.workloads import Line
+from pages.ui.later import Task, Work
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job, Task
 
 HELD = "collected"
 """In `Session.view`: whether anything was collected here."""
-_PAGE = "Collect"
 _NOTHING = 0
 """Bytes that a collection is said to hold, so that it is kept as long as the session."""
 
@@ -31,15 +30,13 @@ def own(state: Session, mechanism: Mechanism) -> Task[Kit]:
     """The current design, as devices know it. ValueError, one sentence, where no device can draw its reports."""
     made = state.setting
     key = f"device:{mechanism.digest}:{made.configuration.digest()}:{made.people.digest}"
-    return Task(state, key, "describing what devices send", lambda job: kit_of(made))
+    return Task(state, key, "describing what devices send", lambda work: kit_of(made))
 
 
 def opened(state: Session, content: bytes, digest: str = "") -> Task[Kit]:
     """The design of a kit by its ``content``, or by the ``digest`` of what has been opened before."""
     digest = digest or hashlib.sha256(content).hexdigest()
-    return Task(
-        state, f"opened-kit:{digest}", "opening the kit", lambda job: open_kit(content), lambda _: _NOTHING, page=_PAGE
-    )
+    return Task(state, f"opened-kit:{digest}", "opening the kit", lambda work: open_kit(content), lambda _: _NOTHING)
 
 
 def collection(state: Session, subject: Kit) -> Collection:
@@ -59,22 +56,24 @@ def forget(state: Session, subject: Kit) -> None:
     state.results.put(_held(subject), Collection.empty(subject.mechanism, subject.design), _NOTHING)
 
 
-def counting(state: Session, subject: Kit, adding: Callable[[Collection, Job], Collection] | None = None) -> Task[None]:
+def counting(
+    state: Session, subject: Kit, adding: Callable[[Collection, Work], Collection] | None = None
+) -> Task[None]:
     """The steps that add to the collection of a design, in turn: ``adding`` gets the collection and
-    the job."""
+    the work."""
 
-    def work(job: Job) -> None:
+    def run(work: Work) -> None:
         with suppress(Interrupted):  # then nothing of these files is counted
-            collected = adding(collection(state, subject), job) if adding else collection(state, subject)
+            collected = adding(collection(state, subject), work) if adding else collection(state, subject)
             state.results.put(_held(subject), collected, _NOTHING)
 
-    return Task(state, f"counting:{_held(subject)}", "counting reports", work, page=_PAGE)
+    return Task(state, f"counting:{_held(subject)}", "counting reports", run)
 
 
 def count_files(state: Session, subject: Kit, files: Sequence[File]) -> None:
     """Begin to count the reports in files."""
     state.view[HELD] = True
-    counting(state, subject, lambda before, job: _read(state, subject, files, before, job)).start()
+    counting(state, subject, lambda before, work: _read(state, subject, files, before, work)).start()
 
 
 def count_simulated(state: Session, subject: Kit, counts: Counts, seed: int) -> None:
@@ -83,7 +82,7 @@ def count_simulated(state: Session, subject: Kit, counts: Counts, seed: int) -> 
     counting(
         state,
         subject,
-        lambda before, job: _read(state, subject, [(SIMULATED, simulated(subject, counts, seed))], before, job),
+        lambda before, work: _read(state, subject, [(SIMULATED, simulated(subject, counts, seed))], before, work),
     ).start()
 
 
@@ -98,7 +97,7 @@ def add(state: Session, subject: Kit, content: bytes) -> None:
     counting(
         state,
         subject,
-        lambda before, job: before.added(
+        lambda before, work: before.added(
             Collection.load(content, subject.mechanism), state.view.get(apart(subject), False)
         ),
     ).start()
@@ -113,9 +112,9 @@ def forged(mechanism: Mechanism, lines: Sequence[Line], cancel: Cancel) -> list[
     return None
 
 
-def _read(state: Session, subject: Kit, files: Sequence[File], before: Collection, job: Job) -> Collection:
-    follow, known = partial(setattr, job, "progress"), state.view.get(apart(subject), False)
-    return collector.collect(files, subject.mechanism, subject.design, before, follow, job.cancelled, apart=known)
+def _read(state: Session, subject: Kit, files: Sequence[File], before: Collection, work: Work) -> Collection:
+    follow, known = partial(setattr, work, "progress"), state.view.get(apart(subject), False)
+    return collector.collect(files, subject.mechanism, subject.design, before, follow, work.cancelled, apart=known)
 
 
 def _held(subject: Kit) -> str:

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import bounds, library, mechanisms, studies, workloads
+from ldp_core import bounds, library, mechanisms, studies, wording, workloads
 from ldp_core.deploy.kit import package
 from ldp_core.designs import choices
 from ldp_core.designs.results import digest
-from ldp_core.designs.setting import Curve, Fit, Proof
+from ldp_core.designs.setting import Curve, Fit, Proof, Setting
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
 from ldp_core.run import Budget, Cancel, Interrupted, Progress
+from pages.ui.later import DESIGN, Task, Work, ask
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import DESIGN, Job, Task, ask
 from pages.ui.words import case_title
 
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
@@ -35,18 +35,12 @@ def questions(state: Session) -> Task[workloads.Workload]:
     """The structure of the questions of the design, where working it out takes long."""
     design = state.setting
 
-    def work(job: Job) -> workloads.Workload | None:
-        return design.work_out(job.cancelled)
+    def run(work: Work) -> workloads.Workload | None:
+        return design.work_out(work.cancelled)
 
-    about = (DESIGN[1:], "Workload", None, design.price.seconds)
-    return Task(
-        state,
-        design.questions_key,
-        "working out the questions",
-        work,
-        lambda _: design.price.bytes,
-        *about,
-    )
+    title, bytes_held = "working out the questions", design.price.bytes
+    about = (DESIGN[1:], None, design.price.seconds)
+    return Task(state, design.questions_key, title, run, lambda _: bytes_held, *about)
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[
     spec, case = library.spec(name), setting.aim(name)
     proof, trace = certificate(state, case), setting.workload.trace
 
-    def work(job: Job) -> Fit:
+    def run(work: Work) -> Fit:
         shown = -PICTURE_EVERY
 
         def follow(progress: Progress) -> None:
@@ -75,31 +69,20 @@ def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
                 drawn = progress.strategy if setting.working_types <= AT_ONCE_TYPES else None
-                job.progress = FitProgress(progress.round, progress.seconds, tuple(progress.history), drawn)
+                work.progress = FitProgress(progress.round, progress.seconds, tuple(progress.history), drawn)
 
         def ended() -> None:
-            if job.progress is not None:
-                job.progress = replace(job.progress, strategy=None, ended=True)
+            if work.progress is not None:
+                work.progress = replace(work.progress, strategy=None, ended=True)
 
         by_rounds = state.configuration.optimizer.max_rounds is not None
-        cancel = job.cancelled if by_rounds or enough <= choices.GOOD_ENOUGH else _soon(job)
+        cancel = work.cancelled if by_rounds or enough <= choices.GOOD_ENOUGH else _soon(work)
         return setting.fit(name, follow, cancel, bound=lambda: proved(proof, trace)[-1][1], ended=ended, enough=enough)
 
     title = f"fitting {spec.title} to {setting.questions}"
     seconds = setting.fit_options(name).get("time_limit")
-    about = (
-        _features(state, case) if spec.aimed else DESIGN,
-        "" if enough > choices.GOOD_ENOUGH else "Design",
-        seconds,
-    )
     size = lambda fit: fit.mechanism.bytes_held  # noqa: E731
-    return Task(state, setting.fitted_key(name), title, work, size, *about, expensive=True)
-
-
-def _features(state: Session, case: str) -> tuple[str, ...]:
-    """The features that a search in this case depends on: see `features`."""
-    chosen = state.setting.cases[case]
-    return DESIGN if chosen.prior is None or chosen.uniform else (*DESIGN, "people")
+    return Task(state, setting.fitted_key(name), title, run, size, DESIGN, seconds, expensive=True)
 
 
 def start_fit(state: Session, *names: str) -> None:
@@ -119,7 +102,7 @@ def fit_unasked(state: Session, *names: str) -> None:
             continue
         task = fit(state, name, choices.NEAR_ENOUGH)
         # What was given up halfway is fitted, but not as well as it could be.
-        if task.unbegun and (setting.fitted(name) is None or task.job is not None):
+        if task.unbegun and (setting.fitted(name) is None or task.latest is not None):
             prove_unasked(state, [setting.aim(name)])  # the search ends by what is proved
             task.start()
 
@@ -141,66 +124,60 @@ def certified_over_epsilon(state: Session, case: str) -> dict[float, float]:
     return {other.epsilon: other.bounds(case)["certificate"] for other in proved}
 
 
-def points_over_epsilon(state: Session, name: str) -> Job | None:
+def points_over_epsilon(state: Session, name: str) -> list[Work]:
     """Fits of the chosen mechanism at the other epsilons of the trade-off, where each takes seconds: begun once the design itself is
-    fitted. The job while it runs."""
+    fitted. Those that run."""
     setting = state.setting
-    quick = choices.optimized_unasked(name, setting.workload, setting.fitted_types)
-    if not quick or setting.fitted(name) is None:
-        return None
-    waiting = [other for other in setting.at_other_epsilons if not other.unfit(name) and other.fitted(name) is None]
-
-    def work(job: Job) -> bool | None:
-        for done, other in enumerate(waiting, start=1):
-            case = other.aim(name)
-            if other.proof(case) is None:
-                other.prove(case, cancel=job.cancelled)
-            other.fit(name, None, _soon(job), enough=choices.NEAR_ENOUGH)
-            if job.cancelled():
-                return None
-            job.progress = done / len(waiting)
-        return True
-
-    key = f"trade-off:{name}:" + json.dumps([other.fitted_key(name) for other in setting.at_other_epsilons])
-    of = ("questions", "data")
-    task = Task(state, key, "fitting at other epsilons, for the trade-off", work, of=of)
-    if waiting and task.unbegun:
-        task.start()
-    job = task.running
-    if job is not None and job.progress is None:
-        job.progress = 0.0  # the picture stays meanwhile
-    return job
+    if not choices.optimized_unasked(name, setting.workload, setting.fitted_types) or setting.fitted(name) is None:
+        return []
+    missing = [other for other in setting.at_other_epsilons if not other.unfit(name) and other.fitted(name) is None]
+    tasks = [_point_over_epsilon(state, other, name) for other in missing]
+    for task in tasks:
+        if task.unbegun:
+            task.start()
+    return [task.running for task in tasks if task.running is not None]
 
 
-def _soon(job: Job) -> Cancel:
-    """True once an automatic fit has used its time, or its job is cancelled."""
+def _point_over_epsilon(state: Session, other: Setting, name: str) -> Task[bool]:
+    """A quick fit of the chosen mechanism at another epsilon, and the proof of what none can beat there."""
+
+    def run(work: Work) -> bool | None:
+        case = other.aim(name)
+        if other.proof(case) is None:
+            other.prove(case, cancel=work.cancelled)
+        other.fit(name, None, _soon(work), enough=choices.NEAR_ENOUGH)
+        return None if work.cancelled() else True
+
+    title = f"fitting at epsilon {wording.significant(other.epsilon)}, for the trade-off"
+    return Task(state, f"trade-off:{other.fitted_key(name)}", title, run, of=DESIGN)
+
+
+def _soon(work: Work) -> Cancel:
+    """True once an automatic fit has used its time, or its work is cancelled."""
     began = time.monotonic()
-    return lambda: job.cancelled() or time.monotonic() - began > UNASKED_SECONDS
+    return lambda: work.cancelled() or time.monotonic() - began > UNASKED_SECONDS
 
 
 def certificate(state: Session, case: str) -> Task[Proof]:
     """The proved limit of all mechanisms in this case. The better of two proofs is kept."""
     setting = state.setting
 
-    def work(job: Job) -> Proof | None:
+    def run(work: Work) -> Proof | None:
         def follow(progress: Progress) -> None:
-            job.progress = tuple(progress.history)
+            work.progress = tuple(progress.history)
 
-        setting.prove(case, follow, job.cancelled)
+        setting.prove(case, follow, work.cancelled)
         return setting.proof(case)
 
-    title, of = f"proving what no mechanism can beat, {case_title(case)}", _features(state, case)
-    limits = ("Bounds", setting.search_seconds)
-    return Task(
-        state, setting.certificate_key(case), title, work, lambda proof: proof.size, of, *limits, expensive=True
-    )
+    key, title = setting.certificate_key(case), f"proving what no mechanism can beat, {case_title(case)}"
+    return Task(state, key, title, run, lambda proof: proof.size, DESIGN, setting.search_seconds, expensive=True)
 
 
 def proved(task: Task[Proof], nothing: float) -> Curve:
     """The bounds proved so far; ``nothing`` is the trivial bound."""
-    proof, job = task.result, task.job
+    proof, work = task.result, task.latest
     if proof is None:
-        return ((0.0, nothing), *(job.progress or () if job is not None else ()))
+        return ((0.0, nothing), *(work.progress or () if work is not None else ()))
     least = bounds.equivalent_objective(proof.certificate.variance, proof.certificate.workload)
     return (*proof.history, (proof.history[-1][0] if proof.history else 0.0, least))
 
@@ -212,7 +189,7 @@ def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
         if not choices.proved_unasked(setting.workload, setting.cases[case]):
             continue
         task = certificate(state, case)
-        if task.unbegun and (setting.proof(case) is None or task.job is not None):
+        if task.unbegun and (setting.proof(case) is None or task.latest is not None):
             task.start()
 
 
@@ -246,12 +223,12 @@ def price(state: Session, mechanism: mechanisms.Mechanism) -> Task[np.ndarray]:
     seconds = PRICE_SECONDS * (setting.workload.n / MOST_EXACT_TYPES) ** 3
     title = f"working out what {library.spec(mechanism.name).title} costs"
 
-    def work(job: Job) -> np.ndarray | None:
+    def run(work: Work) -> np.ndarray | None:
         with suppress(Interrupted):
-            return setting.profiled(mechanism, setting.workload, Budget(cancel=job.cancelled).check)
+            return setting.profiled(mechanism, setting.workload, Budget(cancel=work.cancelled).check)
         return None
 
-    return Task(state, key, title, work, lambda priced: priced.nbytes, DESIGN, expected=seconds)
+    return Task(state, key, title, run, lambda priced: priced.nbytes, DESIGN, expected=seconds)
 
 
 def unpriced(state: Session, mechanism: mechanisms.Mechanism) -> bool:
@@ -273,15 +250,15 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     how: dict[str, Any] = {"alpha": state.setting.alpha, "parameters": parameters, "results": state.results}
     how |= {"scheduler": state.view.get("scheduler") or None, "time_limit": MOST_SWEEP_SECONDS}
 
-    def work(job: Job) -> studies.sweep.Sweep:
+    def run(work: Work) -> studies.sweep.Sweep:
         if over == "epsilon":
-            return studies.sweep.epsilons(names, design.workload, **how, **job.followed)
-        return studies.sweep.sizes(names, design.workload, design.epsilon, **how, **job.followed)
+            return studies.sweep.epsilons(names, design.workload, **how, **work.followed)
+        return studies.sweep.sizes(names, design.workload, design.epsilon, **how, **work.followed)
 
     title = f"sweep over {'epsilon' if over == 'epsilon' else 'the number of types'}"
     of = ("questions", "data") if over == "epsilon" else DESIGN
     key = "sweep:" + digest((json.dumps(inputs, sort_keys=True),))
-    return Task(state, key, title, work, of=of, page="Compare", limit=MOST_SWEEP_SECONDS)
+    return Task(state, key, title, run, of=of, limit=MOST_SWEEP_SECONDS)
 
 
 def left_out_of_sizes(state: Session) -> pd.DataFrame:
@@ -311,11 +288,11 @@ def plan(
     how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
     how |= {"bound": bound, "floor": floor, "time_limit": MOST_PLAN_SECONDS}
 
-    def work(job: Job) -> pd.DataFrame:
-        return studies.planning.plan(setting.workload, **asked, **how, **job.followed)
+    def run(work: Work) -> pd.DataFrame:
+        return studies.planning.plan(setting.workload, **asked, **how, **work.followed)
 
     key = "plan:" + digest((json.dumps(inputs, default=str),))
-    return Task(state, key, "working out the plan", work, of=DESIGN[1:], page="Design", limit=MOST_PLAN_SECONDS)
+    return Task(state, key, "working out the plan", run, of=DESIGN[1:], limit=MOST_PLAN_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -342,12 +319,12 @@ def timing(state: Session, names: Sequence[str]) -> Task[float]:
     """How many seconds one trial takes."""
     design, about = state.setting, _Simulated.of(state, names)
 
-    def work(job: Job) -> float:
+    def run(work: Work) -> float:
         people = (design.workload, design.counts)
         return studies.outcomes.seconds_a_trial(about.chosen, *people, about.estimates)
 
     key = "timing:" + json.dumps([about.inputs, about.estimates], sort_keys=True)
-    return Task(state, key, "timing one trial", work)
+    return Task(state, key, "timing one trial", run)
 
 
 def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Outcomes]:
@@ -355,13 +332,13 @@ def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Ou
     design, about, simulation = state.setting, _Simulated.of(state, names), state.configuration.simulation
     settings = simulation.model_dump(include={"seed", "trials", "new_people"}) | {"estimators": about.estimates}
 
-    def work(job: Job) -> studies.outcomes.Outcomes:
-        return design.simulated(about.chosen, **job.followed)
+    def run(work: Work) -> studies.outcomes.Outcomes:
+        return design.simulated(about.chosen, **work.followed)
 
     key = "simulation:" + json.dumps([about.inputs, settings], sort_keys=True)
     many = len(about.chosen)
-    title, of = f"simulating {many} mechanism{'' if many == 1 else 's'}", (*DESIGN, "people")
-    return Task(state, key, title, work, lambda outcome: outcome.nbytes, of, "Simulate")
+    title = f"simulating {many} mechanism{'' if many == 1 else 's'}"
+    return Task(state, key, title, run, lambda outcome: outcome.nbytes, DESIGN)
 
 
 def start_simulation(state: Session, names: Sequence[str]) -> None:
@@ -379,11 +356,11 @@ def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False, 
     outcome = package.outcome_of(design, figures)
     key = "kit:" + digest((c.digest(), mechanism.digest, design.people.digest, outcome, mixed))
 
-    def work(job: Job) -> bytes:
+    def run(work: Work) -> bytes:
         proof = exchange.certificate(state, at_once=False)
         return package.kit(design, proof, figures, mixed=mixed)
 
-    return Task(state, key, "packing the kit", work, len, (*DESIGN, "people"))
+    return Task(state, key, "packing the kit", run, len, DESIGN)
 
 
 def proof_written(state: Session) -> bool:
@@ -402,7 +379,7 @@ def proof_written(state: Session) -> bool:
         return False
 
     key = ("proof", state.setting.certificate_key(case), proof.certificate.value)
-    return ask(state, key, "writing the proof", False, write) is not None
+    return ask(state, key, "writing the proof", write) is not None
 
 
 def quick_kit(state: Session, mechanism: mechanisms.Mechanism) -> bool:

@@ -26,11 +26,10 @@ from ldp_core.limits import (
 )
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
 from ldp_core.workloads.answers import OF_GROUP, POINTS
-from pages.ui import layout, proving
+from pages.ui import later, layout, proving
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import ask
 from pages.ui.words import case_meaning, people, plain
 
 if TYPE_CHECKING:
@@ -78,12 +77,12 @@ def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
         raise ValueError(
             f"Rank and singular values are worked out for up to {MOST_TRANSFORMED_TYPES:,} types; there are {w.n:,}."
         )
-    return ask(
+    return later.ask(
         state,
         ("spectrum", w.digest),
         "singular values",
-        quick(design),
         lambda cancel: (w.singular_values(), w.rank),
+        quick(design),
         8 * w.n,
     )
 
@@ -131,8 +130,8 @@ def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> No
 
     key = ("matrix", w.digest, design.naming, look)
     waiting, quick_picture = "The picture of the queries is being drawn.", w.n <= QUICK_PICTURE
-    picture = layout.once_known(
-        state, key, title, quick_picture, lambda cancel: draw(look), waiting, size=PICTURE_BYTES
+    picture = later.value(
+        state, key, title, lambda cancel: draw(look), waiting, quick=quick_picture, size=PICTURE_BYTES
     )
     if picture is None:
         return
@@ -186,12 +185,12 @@ def bounds(state: Session, design: Setting) -> dict[str, float] | None:
             f"{wording.magnitude(w.n)}. Design says it once it is proved."
         )
     about, answers = state.setting.cases[case], state.setting.answers
-    bounds_known = ask(
+    bounds_known = later.ask(
         state,
         ("bounds", state.setting.certificate_key(case), answers.norm),
         "how hard the questions are",
-        quick(design),
         lambda cancel: frames.users_bounds(answers.told, design.epsilon, answers.norm, about, cancel),
+        quick(design),
     )
     proof = state.setting.proof(case)
     if bounds_known is None or proof is None:

@@ -13,7 +13,6 @@ from ldp_core.workloads import HistogramPart, PrefixPart
 from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
 
 AGES = NumericAttribute(name="age", edges=tuple(range(0, 90, 10)), origin="declared")
 HIERARCHICAL = Configuration(
@@ -79,6 +78,6 @@ def session(configuration: Configuration, *fitted: str) -> Session:
 
 def done(state: Session, task: work.Task) -> None:
     task.start()
-    while jobs().active(state.id):
+    while task.running:
         time.sleep(0.01)
     assert not task.error

@@ -1,0 +1,96 @@
+"""A page that waits for work answers whatever is pressed before that work ends, and leaves nothing of a tab that closes."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import ROOT, Visitor, serve
+from tests.browser.raw import RawVisitor
+
+SLOW = """
+import pathlib, time
+from ldp_core import bounds
+
+go = pathlib.Path({go!r})
+
+
+def slowed(search):
+    def slow(*about, **how):
+        while "cancel" in how and not go.exists() and not how["cancel"]():
+            time.sleep(0.05)
+        return search(*about, **how)
+
+    return slow
+
+
+for name in ("certificate", "worst_case"):
+    setattr(bounds, name, slowed(getattr(bounds, name)))
+"""
+"""A core whose proofs take until a file is there."""
+TABS = 20
+PROVING = "Proving what no mechanism can beat"
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory):
+    """A server with that core: its address, its process, and the file."""
+    place = tmp_path_factory.mktemp("slow")
+    (place / "sitecustomize.py").write_text(SLOW.format(go=str(place / "go")))
+    environment = {**os.environ, "PYTHONPATH": f"{place}:{ROOT}"}
+    with serve(place / "log.txt", ["--server.disconnectedSessionTTL", "0"], environment) as (url, process):
+        yield url, process, place / "go"
+
+
+def threads(process):
+    return len(list(Path(f"/proc/{process.pid}/task").iterdir()))
+
+
+@pytest.mark.promise
+def test_what_is_pressed_is_answered_while_the_page_waits_and_work_outlives_it(browser, slow):
+    url, _, go = slow
+    visitor = Visitor(browser, url)
+    visitor.begin()
+    proving = visitor.page.locator(".st-key-jobs").get_by_text(PROVING)
+    expect(proving.first).to_be_visible()
+    visitor.enter("epsilon-text", "2")
+    expect(visitor.sidebar.get_by_role("link", name="Epsilon: 2", exact=True)).to_be_visible()
+    for page in ("Guide", "Data", "Export"):  # the last shows nothing of its kit without the proof
+        visitor.go(page)
+        visitor.drawn()
+        expect(proving.first).to_be_visible()
+    expect(visitor.button("writing")).to_be_visible()
+    expect(visitor.button("download-kit")).to_have_count(0)
+    visitor.page.reload()
+    expect(visitor.button("writing")).to_be_visible()
+    expect(proving.first).to_be_visible()
+    visitor.go("Bounds")
+    stop = visitor.button("cancel-proof")
+    stop.click()
+    expect(stop).to_have_count(0)
+    expect(visitor.button("prove")).to_be_visible()
+    assert not go.exists(), "all of that came before the work was done"
+    go.touch()
+    expect(proving).to_have_count(0)
+    visitor.go("Export")
+    expect(visitor.button("download-kit")).to_be_visible()
+    visitor.leave()
+    go.unlink()
+
+
+def test_tabs_closed_while_their_pages_wait_leave_no_thread(slow):
+    url, process, _ = slow
+    first = RawVisitor(url)
+    first.press("begin", drawn=True)  # whatever is begun once is there
+    before = threads(process)
+    tabs = [RawVisitor(url) for _ in range(TABS)]
+    for tab in tabs:
+        tab.press("begin", drawn=True)
+    assert threads(process) >= before + TABS, "each page waits in a thread"
+    for tab in tabs:
+        tab.leave()
+    while threads(process) > before:
+        time.sleep(0.5)
+    first.leave()
