@@ -28,7 +28,7 @@ SOURCES = (
 
 
 ABOUT_COLUMNS = (
-    "This holds for any value of any column, and for any combination of values, whatever else is known about the person. How far the chosen "
+    "This holds for any value of any secret column, and for any combination of them, whatever else is known about the person. How far the chosen "
     "mechanism goes is not worked out for a survey: no one holds numbers for every combination of answers."
 )
 

@@ -170,6 +170,8 @@ def test_pairs_of_four_columns_in_known_regions_go_from_data_to_answers(app, ano
     made = app.session.setting.chosen_mechanism
     assert app.session.setting.gap(made) < 0.02
     assert re.search(r"The collector knows region already: at least (\d+) % fewer people are needed", app.words)
+    app.open("design-tabs", "What a report tells")
+    assert "for any value of any secret column" in app.words
     for page, tabs in (("design", "design-tabs"), ("compare", "compare-tabs"), ("bounds", "bounds-tabs")):
         app.go(page).finish()
         assert not app.errors, page
