@@ -23,7 +23,9 @@ from ldp_core.designs.privacy_note import DESIGN_ONLY as DESIGN_ONLY
 from ldp_core.designs.privacy_note import audited_in_words as audited_in_words
 from ldp_core.designs.privacy_note import factor_in_words as factor_in_words
 from ldp_core.designs.privacy_note import guarantee as guarantee
+from ldp_core.designs.privacy_note import hidden_values as hidden_values
 from ldp_core.designs.privacy_note import in_the_clear as in_the_clear
+from ldp_core.designs.privacy_note import open_values as open_values
 from ldp_core.designs.privacy_note import risk_in_words as risk_in_words
 from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.results import Results as Results

@@ -72,7 +72,8 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
     names = [quoted(attribute.name) for attribute in configuration.domain.attributes if not attribute.known]
     unit = f"value of {names[0]}" if len(names) == 1 else f"record of {', '.join(names[:-1])} and {names[-1]}"
     if audit.delta == 0:
-        kind, values, total = "Pure", f"epsilon = {epsilon:g}", f"epsilon = {configuration.total_epsilon:g}"
+        kind = "Pure" if audit.promise == "all" else "One-sided"
+        values, total = f"epsilon = {epsilon:g}", f"epsilon = {configuration.total_epsilon:g}"
     else:
         kind = "Approximate"
         values = f"(epsilon, delta) = ({epsilon:g}, {rounded_up(audit.delta, 6)})"
@@ -91,8 +92,28 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
         f"({_one_line(audit.method)}); assumes that every client follows the mechanism with a secure random source "
         "(never the simulation seed) and that the domain is fixed before collecting; "
         "IP addresses and other metadata are outside this guarantee."
+        f"{' ' if audit.promise == 'secret' else ''}{open_values(configuration, audit)}"
         f" {in_the_clear(configuration)}"
         f"{' ' if spec.caveat else ''}{spec.caveat}"
+    )
+
+
+def hidden_values(configuration: Configuration) -> str:
+    """The values that are secret, where not all are: "illness" yes; empty where all are."""
+    attributes = () if configuration.domain is None else configuration.domain.attributes
+    named = [one for one in attributes if one.secret]
+    return "; ".join(
+        f"{quoted(one.name)} {' or '.join(_one_line(label) for label in one.secret or ())}" for one in named
+    )
+
+
+def open_values(configuration: Configuration, audit: Audit) -> str:
+    """Whom the promise is made to where some values are not secret, in sentences; empty where everybody is protected."""
+    if audit.promise == "all":
+        return ""
+    return (
+        f"It protects people with a secret value alone ({hidden_values(configuration)}): every report that they can send comes from anybody else at least "
+        f"1/{factor_in_words(configuration.epsilon_value)} times as often. The values of all others are open: a report may say them outright."
     )
 
 

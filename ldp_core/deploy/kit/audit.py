@@ -8,6 +8,9 @@ are whole numbers of 2^-53, and all else is drawn evenly, so the largest ratio o
 computes it for every kind of sampler, beside the code that draws from it, and refuses to draw where it is too large: it is compared with
 the first terms of 1 + x + x^2/2 + ..., x being the decimal number in the file, whose sum is never above e^epsilon.
 
+Where the sampler names secret values, the promise is made to people who have one: every report that one of these values can send is at most
+e^epsilon times as likely from one person as from any other. Every other report must be that of one value alone, which is open, and may be known.
+
 The ratio is that of reports alone. The number of random bytes adds nothing to a report: it depends on the part that the
 report names, and on chance.
 
@@ -53,6 +56,20 @@ def audit(description: Mapping[str, Any]) -> Audited:
     return Audited(largest <= Fraction(*limit), largest, Fraction(*limit))
 
 
+def open_values(description: Mapping[str, Any], secret: Sequence[int]) -> list[str]:
+    """Whom the promise is made to, where some values are open."""
+    attributes = (description["domain"] or {"attributes": []})["attributes"]
+    named = [
+        f"{json.dumps(one['name'])[1:-1]}: {', '.join(json.dumps(text)[1:-1] for text, k in one['words'].items() if k in one['secret'])}"
+        for one in attributes
+        if one.get("secret")
+    ]
+    return [
+        f"          The promise is made to people with a secret value ({'; '.join(named) or f'{len(secret)} of them'}), whose reports may come from anybody.",
+        "          Other reports say an open value, and are each sent by one value alone.",
+    ]
+
+
 def main(arguments: Sequence[str]) -> int:
     """Prints what was found."""
     if len(arguments) != 1:
@@ -70,6 +87,7 @@ def main(arguments: Sequence[str]) -> int:
         audited_epsilon = math.log(largest.numerator) - math.log(largest.denominator)
     times = f"e^{audited_epsilon:.9g}" if 700 < audited_epsilon < math.inf else f"{float(largest):.9g}"
     known = json.dumps(client.in_the_clear((description["domain"] or {"attributes": []})["attributes"]))[1:-1]
+    secret = client.secret_values(description["sampler"])
     clear = f"{known or 'The first number of a value'}: sent in the clear beside each report, and not protected."
     lines = [
         f"Design {description['design']}, {description.get('mechanism', 'a mechanism')}",
@@ -77,6 +95,7 @@ def main(arguments: Sequence[str]) -> int:
         f"          for another (epsilon {epsilon}).",
         f"Found:    at most {times} times (epsilon {audited_epsilon:.9g}).",
         "          The ratio is exact, from whole numbers over 2^53, and so is the comparison.",
+        *([] if secret is None else open_values(description, secret)),
         f"          {clear if description['sampler']['kind'] == 'known' else 'No part of a value is sent in the clear.'}",
         *(
             ["          It is signed. This script does not check the signature: client.py --key KEY does."]

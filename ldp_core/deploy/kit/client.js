@@ -17,7 +17,7 @@
 (function () {
   "use strict";
 
-  const [FORMAT, LATER] = ["ldp-device/2", "ldp-device/3"]; // the latter takes several numbers beside one in the clear
+  const [FORMAT, LATER] = ["ldp-device/2", "ldp-device/3"]; // the latter with several numbers beside one in the clear, or open values
   const ONE = 2 ** 53;
   const MOST = 2 ** 31; // types, buckets, coefficients and such
   const [LONGEST, MOST_TOGETHER, DEEPEST] = [2 ** 24, 2 ** 10, 20]; // numbers in a report, reports in one, samplers
@@ -46,8 +46,9 @@
     load(description) {
       const { format, design, domain, epsilon } = fields(description, "format", "design", "domain", "epsilon", "sampler");
       const told = description.sampler;
+      const secret = secretValues(told);
       const sizes = list(fields(told, "kind", "sizes").sizes).map((size) => whole(size, "A size", 1, MOST));
-      const wanted = told.kind === "known" && sizes.length > 2 ? LATER : FORMAT;
+      const wanted = secret !== null || (told.kind === "known" && sizes.length > 2) ? LATER : FORMAT;
       if (format !== wanted) {
         throw new Error(`This is no device of the format ${wanted}: export the design again.`);
       }
@@ -60,6 +61,9 @@
         );
       }
       this.attributes = attributesOf(domain, sizes, told.kind === "known");
+      if (this.attributes.length && !same(secretCombinations(this.attributes, secret), secret)) {
+        throw new Error("The secret values of the attributes are not those of the sampler: export the design again.");
+      }
       this.design = design;
       this.clear = this.attributes.filter((attribute) => attribute.known).map(({ name }) => name); // sent as they are
       this.sizes = this.clear.length ? this.attributes.map((attribute) => attribute.size) : sizes;
@@ -201,6 +205,7 @@
     if (depth > DEEPEST) {
       throw new Error(`The device has samplers within samplers, more than ${DEEPEST} deep: export it again.`);
     }
+    if (has(told, "secret") && kind !== "table") checkAllSecret([told]);
     const [make, ...names] = KINDS[kind];
     const made = { length: 1, together: 1, ...make(fields(told, ...names), sizes, depth) };
     whole(made.length, "The length of a report", 1, LONGEST);
@@ -267,14 +272,59 @@
     };
   }
 
-  function table({ columns }, sizes) {
+  const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+  /** The values that the sampler keeps secret, the same in all groups in the clear; null where it keeps all. */
+  function secretValues(told) {
+    const tables = fields(told, "kind").kind === "known" ? list(told.draws) : [told];
+    const every = tables.map((one) => (has(one, "secret") ? one.secret : null));
+    if (!every.every((one) => same(one, every[0]))) {
+      throw new Error("Groups have different secret values: export the design again.");
+    }
+    return every[0] === null ? null : list(every[0]).map((u) => whole(u, "A secret value", 0, MOST - 1));
+  }
+
+  /** The combinations that are secret by what is said of each attribute, where `secret` says that not all are. */
+  function secretCombinations(attributes, secret) {
+    const hidden = attributes.filter((one) => !one.known);
+    if (secret === null) return hidden.some((one) => has(one, "secret")) ? [] : null;
+    if (hidden.reduce((product, { size }) => product * size, 1) > LONGEST) {
+      throw new Error("The attributes of the device have too many values: export it again.");
+    }
+    let flags = [false];
+    for (const one of hidden) {
+      const own = new Set(fields(one, "secret").secret.map((k) => whole(k, "A secret value", 0, one.size - 1)));
+      flags = flags.flatMap((flag) => Array.from({ length: one.size }, (_, k) => flag || own.has(k)));
+    }
+    return flags.flatMap((flag, u) => (flag ? [u] : []));
+  }
+
+  /** What is drawn within another sampler keeps every value secret. */
+  function checkAllSecret(draws) {
+    if (draws.some((one) => has(one, "secret"))) {
+      throw new Error("Only tables by themselves have values that are not secret: export the design again.");
+    }
+  }
+
+  function table(told, sizes) {
+    const { columns } = told;
     types(list(columns).length, sizes, 1);
+    const secret = has(told, "secret") ? list(told.secret).map((u) => whole(u, "A secret value", 0, columns.length - 1)) : null;
+    if (secret !== null && secret.some((u, i) => i > 0 && u <= secret[i - 1])) {
+      throw new Error("Secret values are named once, in order: export the design again.");
+    }
     const choices = columns.map(choice);
     if (columns.some((column) => column.length !== columns[0].length)) {
       throw new Error("The columns of the device have different numbers of chances: export it again.");
     }
     let ratio = [1n, 1n];
     for (let y = 0; y < columns[0].length; y++) {
+      if (secret !== null && !secret.some((u) => columns[u][y])) {
+        if (columns.filter((column) => column[y]).length === 1) continue;
+        throw new Error(
+          "This device breaks its promise: a report that no secret value can send must be that of one open value alone. Do not use it.",
+        );
+      }
       let [most, least] = [0, ONE];
       for (const column of columns) {
         if (column[y] > most) most = column[y];
@@ -427,6 +477,7 @@
       values that a part gives it. */
   function parts(told, sizes, depth) {
     const [draws, given] = [list(told.draws), new Map()];
+    checkAllSecret(draws);
     list(told.parts).forEach((part) => {
       const { draw: k, value: terms } = fields(part, "draw", "value");
       whole(k, "The number of a sampler", 0, draws.length - 1);
@@ -494,6 +545,7 @@
   function classes(told, sizes, depth) {
     const numbers = list(told.classes).map((one) => whole(one, "A class", 0, MOST - 1));
     types(numbers.length, sizes, 1);
+    checkAllSecret([told.draw]);
     const made = sampler(told.draw, [numbers.reduce((most, one) => Math.max(most, one)) + 1], depth + 1);
     return { ...made, draw: (value, draw) => made.draw([numbers[value[0]]], draw) };
   }

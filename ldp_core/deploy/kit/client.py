@@ -17,10 +17,12 @@ The description
     {"format": "ldp-device/2", "design": id, "epsilon": "1.0", "mechanism": title, "domain": {...} or null, "domain_id": id,
      "signature": digits or null, "sampler": {...}}
 
+The format is "ldp-device/3" where a table, or every table of "known", has "secret": some values are not secret then, and older clients refuse it.
+
 No key may be absent, not even in samplers. "design" is the SHA-256, in 64 hexadecimal digits, of {"domain_id", "epsilon", "format",
 "mechanism", "sampler"} as JSON: ASCII, keys in alphabetical order, no blanks. "domain_id" is that of "domain", with each number written
 as the 16 digits of its double (IEEE 754, highest byte first) and all pairs "key":value in alphabetical order. "signature" is the Ed25519
-signature (RFC 8032) of the ASCII text "ldp-device/2 " and "design", in 128 hexadecimal digits. A client refuses a description with
+signature (RFC 8032) of the ASCII text of "format", a blank, and "design", in 128 hexadecimal digits. A client refuses a description with
 another id, one whose largest ratio of the likelihoods of a report is above e^epsilon, and one whose numbers are outside their ranges.
 
 All random choices are made by below(n), a whole number from 0 to n - 1, evenly. Let b be the number of binary digits of n - 1. Take
@@ -38,6 +40,8 @@ attribute of a survey. All kinds except "one_of" and "each" use only its first n
 
     table     columns           columns[u] are the chances of the reports 0, 1, ..., which sum to 2^53. Let r = below(2^53). The
                                 report is the first number y such that columns[u][0] + ... + columns[u][y] > r.
+                                Where "secret" is there, it holds the secret values u, increasing; all others are open. A report that no
+                                secret value can send must be that of one open value alone, and is no part of the largest ratio.
     two_valued  low, high, cells, rest
                                 a table in fewer letters. cells[u] has two hexadecimal digits for every 8 reports 0, 1, ...; report y has
                                 the chance high[y] where their y-th binary digit, the highest first, is 1, else low[y]. One more
@@ -99,6 +103,7 @@ attribute has:
     no_answer numbers, such as 999, that stand for a missing value; this key may be absent
     unread    true where a text that is no number (date) counts as missing
     known     true where the collector knows the value, and it is sent in the clear; this key may be absent
+    secret    the numbers that are secret, increasing, where a table has "secret": a combination is open if all of its values are
 """
 
 from __future__ import annotations
@@ -120,7 +125,7 @@ from operator import add, mul
 from typing import Any, NamedTuple
 
 FORMAT, LATER = "ldp-device/2", "ldp-device/3"
-"""Of most devices, and of those that take several numbers beside one in the clear."""
+"""Of most devices, and of those that take several numbers beside one in the clear, or of people of whom only some values are secret."""
 ONE = 2**53
 MOST = 2**31
 """Most types, buckets, coefficients and such: JavaScript combines their binary digits."""
@@ -265,19 +270,49 @@ def checked(
     sentence, for a description that is damaged or was altered."""
     try:
         described = description["sampler"]
+        secret = secret_values(described)
         if description["format"] != (wanted := format_of(described)):
             raise ValueError(f"This is no device of the format {wanted}: export the design again.")
         _check_ids(description)
         sizes = [_whole(size, "A size", 1, MOST) for size in _list(described["sizes"])]
         made, most = _sampler(described, sizes), limit(description["epsilon"])
-        return made, sizes, _attributes(description["domain"], sizes, described["kind"] == "known"), most
+        attributes = _attributes(description["domain"], sizes, described["kind"] == "known")
+        if attributes and secret_combinations(attributes, secret) != secret:
+            raise ValueError(
+                "The secret values of the attributes are not those of the sampler: export the design again."
+            )
+        return made, sizes, attributes, most
     except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"This is no whole description of a device ({error!r}): export the design again.") from None
 
 
 def format_of(described: Mapping[str, Any]) -> str:
     """The format of a device with this sampler."""
-    return LATER if described["kind"] == "known" and len(_list(described["sizes"])) > 2 else FORMAT
+    several = described["kind"] == "known" and len(_list(described["sizes"])) > 2
+    return LATER if several or secret_values(described) is not None else FORMAT
+
+
+def secret_values(described: Mapping[str, Any]) -> list[int] | None:
+    """The values that the sampler keeps secret, the same in all groups in the clear; None where it keeps all."""
+    tables = _list(described["draws"]) if described["kind"] == "known" else [described]
+    every = [table.get("secret") for table in tables]
+    if any(one != every[0] for one in every):
+        raise ValueError("Groups have different secret values: export the design again.")
+    return None if every[0] is None else [_whole(u, "A secret value", 0, MOST - 1) for u in _list(every[0])]
+
+
+def secret_combinations(attributes: Sequence[Mapping[str, Any]], secret: Sequence[int] | None) -> list[int] | None:
+    """The combinations that are secret by what is said of each of the ``attributes``, where ``secret`` says that not all are."""
+    hidden = [one for one in attributes if not one.get("known")]
+    if secret is None:
+        return [] if any("secret" in one for one in hidden) else None
+    if math.prod(one["size"] for one in hidden) > LONGEST:
+        raise ValueError("The attributes of the device have too many values: export it again.")
+    flags = [False]
+    for one in hidden:
+        own = {_whole(k, "A secret value", 0, one["size"] - 1) for k in one["secret"]}
+        flags = [flag or k in own for flag in flags for k in range(one["size"])]
+    return [u for u, flag in enumerate(flags) if flag]
 
 
 def _check_ids(description: Mapping[str, Any]) -> None:
@@ -446,6 +481,8 @@ def _sampler(described: Mapping[str, Any], sizes: Sequence[int], depth: int = 0)
     kind = described["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"This client does not know samplers of the kind {kind!r}: get the client of the same kit.")
+    if "secret" in described and kind != "table":
+        _check_all_secret([described])
     if depth > DEEPEST:
         raise ValueError(f"The device has samplers within samplers, more than {DEEPEST} deep: export it again.")
     made = KINDS[kind](described, sizes, depth) if kind in NESTED else KINDS[kind](described, sizes)
@@ -505,8 +542,26 @@ def _table(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
     sums = [_cumulative(column) for column in columns]
     if any(len(column) != len(columns[0]) for column in columns):
         raise ValueError("The columns of the device have different numbers of chances: export it again.")
-    ratio = _worst((max(row), min(row)) for row in zip(*columns, strict=True))
+    rows: Iterable[Sequence[int]] = zip(*columns, strict=True)
+    if "secret" in described:
+        rows = _covered(rows, [_whole(u, "A secret value", 0, len(columns) - 1) for u in _list(described["secret"])])
+    ratio = _worst((max(row), min(row)) for row in rows)
     return Sampler(lambda value, below: [bisect_right(sums[value[0]], below(ONE))], 1, *ratio)
+
+
+def _covered(rows: Iterable[Sequence[int]], secret: Sequence[int]) -> list[Sequence[int]]:
+    """The reports that a ``secret`` value can send. ValueError where another one is not that of one open value alone."""
+    if any(a >= b for a, b in pairwise(secret)):
+        raise ValueError("Secret values are named once, in order: export the design again.")
+    covered = list[Sequence[int]]()
+    for row in rows:
+        if any(row[u] for u in secret):
+            covered.append(row)
+        elif len(row) - row.count(0) != 1:
+            raise ValueError(
+                "This device breaks its promise: a report that no secret value can send must be that of one open value alone. Do not use it."
+            )
+    return covered
 
 
 def _two_valued(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
@@ -658,6 +713,7 @@ def _apart(number: int, sizes: Sequence[int]) -> list[int]:
 def _parts(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> list[Sampler]:
     """The sampler of each part. Each of "draws" is made once, for the largest values that a part gives it."""
     draws, given = _list(described["draws"]), dict[int, list[int]]()
+    _check_all_secret(draws)
     read = [
         (_whole(part["draw"], "The number of a sampler", 0, len(draws) - 1), part["value"])
         for part in _list(described["parts"])
@@ -670,6 +726,12 @@ def _parts(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> li
         given[k] = list(map(max, before, values))
     made = {k: _sampler(draws[k], values, depth + 1) for k, values in given.items()}
     return [made[k] if terms is None else made[k]._replace(draw=_read(terms, made[k].draw)) for k, terms in read]
+
+
+def _check_all_secret(draws: Sequence[Mapping[str, Any]]) -> None:
+    """What is drawn within another sampler keeps every value secret."""
+    if any("secret" in draw for draw in draws):
+        raise ValueError("Only tables by themselves have values that are not secret: export the design again.")
 
 
 def _reach(terms: Sequence[Sequence[int]], sizes: Sequence[int]) -> int:
@@ -724,6 +786,7 @@ def _each(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sam
 def _classes(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
     classes = [_whole(number, "A class", 0, MOST - 1) for number in _list(described["classes"])]
     _types(len(classes), sizes, 1)
+    _check_all_secret([described["draw"]])
     made = _sampler(described["draw"], [max(classes) + 1], depth + 1)
     return made._replace(draw=lambda value, below: made.draw([classes[value[0]]], below))
 

@@ -67,11 +67,10 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
         raise ValueError(
             "The domain has other types than the mechanism: describe it with the domain that it was built for."
         )
-    if not mechanism.promised.all():
-        raise NoDevice("Devices for values that are not all secret are not written yet: let every value be secret.")
     entry = library.known(mechanism.name)
     clear = isinstance(mechanism, InStrata)  # a column of one value makes no groups
-    values = None if domain is None else {"attributes": [_attribute(one, clear) for one in domain.attributes]}
+    some = not mechanism.promised.all()
+    values = None if domain is None else {"attributes": [_attribute(one, clear, some) for one in domain.attributes]}
     drawn: Sampler = {"sizes": list(mechanism.sizes), **sampler(mechanism)}
     description: dict[str, object] = {
         "format": format_of(drawn),
@@ -88,8 +87,9 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
 # --- the domain --------------------------------------------------------------------------------------------------------
 
 
-def _attribute(attribute: Attribute, clear: bool = False) -> dict[str, object]:
-    """What `ldp_core.deploy.kit.client.encode` asks of an attribute; what the collector knows is said in the ``clear``."""
+def _attribute(attribute: Attribute, clear: bool = False, some: bool = False) -> dict[str, object]:
+    """What `ldp_core.deploy.kit.client.encode` asks of an attribute; what the collector knows is said in the ``clear``. Where only ``some`` values are
+    protected, which ones."""
     other, missing = attribute.outside == "other", attribute.missing == "category"
     ordinary = attribute.size - other - missing
     special = [ordinary] * other + [attribute.size - 1] * missing
@@ -128,6 +128,7 @@ def _attribute(attribute: Attribute, clear: bool = False) -> dict[str, object]:
         "other": ordinary if other else None,
         "missing": attribute.size - 1 if missing else None,
         **({"known": True} if attribute.known and clear else {}),
+        **({"secret": np.flatnonzero(attribute.secret_types).tolist()} if some and attribute.secret_types else {}),
         **description,
     }
 
@@ -186,7 +187,7 @@ def _runs(classes: np.ndarray) -> tuple[int, int]:
 
 @sampler.register
 def _explicit(mechanism: ExplicitMechanism) -> Sampler:
-    Q = mechanism.strategy
+    Q, secret = mechanism.strategy, mechanism.promised
     if Q.size > MOST_DEVICE_ENTRIES:
         return _two_valued(Q)
     steps = Q.T * float(ONE)
@@ -195,7 +196,8 @@ def _explicit(mechanism: ExplicitMechanism) -> Sampler:
         raise ValueError(
             "The strategy is not a table of whole numbers of 2^-53 whose columns sum to 1: quantise it first."
         )
-    return {"kind": "table", "columns": whole.tolist()}
+    some = {} if secret.all() else {"secret": np.flatnonzero(secret).tolist()}
+    return {"kind": "table", "columns": whole.tolist(), **some}
 
 
 def _two_valued(Q: np.ndarray) -> Sampler:

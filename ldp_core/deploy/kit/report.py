@@ -59,7 +59,7 @@ def report(
         ),
         element("p", guarantee(c, audit), class_="promise"),
         *_section("1. The privacy guarantee", review.promise(c, audit)),
-        *_section("2. The unit of privacy", review.unit(c)),
+        *_section("2. The unit of privacy", review.unit(c, audit)),
         *_section("3. The privacy parameters", review.parameter_table(c, audit), review.parameters(c, audit)),
         *_section("4. The trust model", (*review.TRUST, mixing) if mixing else review.TRUST),
         *_section("5. The algorithm, and how it was audited", review.algorithm(c, outcome, mechanism)),

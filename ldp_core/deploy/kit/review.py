@@ -13,8 +13,10 @@ from ldp_core.designs import (
     Configuration,
     audited_in_words,
     factor_in_words,
+    hidden_values,
     in_the_clear,
     observed_parts,
+    open_values,
     risk_in_words,
 )
 from ldp_core.mechanisms import Audit, Mechanism
@@ -78,18 +80,30 @@ def case_title(case: str) -> str:
 def promise(c: Configuration, audit: Audit) -> tuple[str, ...]:
     """The promise, and to whom it is made."""
     kind = "pure local differential privacy" if audit.delta == 0 else "approximate local differential privacy"
-    return (
-        in_the_clear(c),
-        f"Every person who takes part is promised {kind}: {risk_in_words(c.epsilon_value, audit.delta)}. This is so for any two values "
-        "that person could have.",
+    shared = (
         "It holds against anyone who sees the report, the collector included, whatever they know already and whatever they can "
         "compute, and for everything that is ever made from the reports.",
         "It rests on four assumptions. Every device runs the design as it is in device.json. Its random numbers are secret and "
         "unpredictable. The values to choose from were fixed before collecting. No one sends more reports than the design allows.",
     )
+    if audit.promise == "secret":
+        return (
+            in_the_clear(c),
+            "People are promised one-sided (utility-optimised) local differential privacy (Murakami and Kawamoto 2019; Kotsogiannis et al. 2020). "
+            f"{open_values(c, audit)}",
+            f"The odds that somebody has a secret value, against any other value, rise by a factor of at most {factor_in_words(c.epsilon_value)}. They can fall "
+            "to 0: a report that says an open value shows that its sender has no secret one.",
+            *shared,
+        )
+    return (
+        in_the_clear(c),
+        f"Every person who takes part is promised {kind}: {risk_in_words(c.epsilon_value, audit.delta)}. This is so for any two values "
+        "that person could have.",
+        *shared,
+    )
 
 
-def unit(c: Configuration) -> tuple[str, ...]:
+def unit(c: Configuration, audit: Audit) -> tuple[str, ...]:
     """The extent of one person's protection."""
     assert c.domain is not None  # `guarantee` has refused designs without one
     secret = [attribute for attribute in c.domain.attributes if not attribute.known]
@@ -98,7 +112,9 @@ def unit(c: Configuration) -> tuple[str, ...]:
     k, size = c.reports_per_user, wording.magnitude(math.prod(attribute.size for attribute in secret))
     return (
         f"The unit is one report of one person. It protects the whole {what}: any of the {size} possible ones could be exchanged for any "
-        "other.",
+        "other."
+        if audit.promise == "all"
+        else f"The unit is one report of one person. It protects a secret {what}: such a one could be exchanged for any of the {size} possible ones.",
         "Each person sends one report. Another one, even of the same value, would spend epsilon again: a device that has to send "
         "again must send the report it drew first."
         if k == 1
@@ -123,13 +139,18 @@ def for_people(c: Configuration, audit: Audit) -> tuple[str, ...]:
     clear = [wording.quoted(one.name, 60) for one in c.domain.attributes if one.known and one.size > 1]
     k = c.reports_per_user
     belief = beliefs.belief_in_words(SUSPICION, c.epsilon_value, audit.delta, k)
+    if audit.promise == "secret":
+        belief = (
+            f"these answers are hidden: {hidden_values(c)}. Of one of them, {belief[0].lower()}{belief[1:]} "
+            "Every other answer is open: the report may say it outright."
+        )
     sent = "one report" if k == 1 else f"one report on each of up to {k:,} occasions"
     questions = wording.listed([wording.shortened(part.summary, 80) for part in c.parts], 3)
     return (
         f"Your answers stay on this device. It draws {sent} at random from them, and only that leaves the device."
         f"{f' {wording.capital(wording.listed(clear))} is sent as it is, since it is known already.' if clear else ''}",
         "Whoever collects the reports sees yours, and so does anyone they pass it on to. Nobody sees your answers.",
-        f"About you: s{belief.removeprefix('S')}",
+        f"About you: {belief[0].lower()}{belief[1:]}",
         f"About everybody: all reports together show, with some error: {questions}.",
         "Not hidden: that you take part, when, and from which address.",
     )
@@ -146,9 +167,12 @@ def parameter_table(c: Configuration, audit: Audit) -> ET.Element:
     -------
     A table with the name of each, its value, and what it means.
     """
+    changes = "changes the odds of two values"
+    if audit.promise == "secret":
+        changes = "raises the odds of a secret value against any other"
     rows: list[list[Node]] = [
         ["epsilon of one report", c.epsilon, "natural logarithm of the factor below; a number without a unit"],
-        ["e^epsilon", factor_in_words(c.epsilon_value), "the most by which one report changes the odds of two values"],
+        ["e^epsilon", factor_in_words(c.epsilon_value), f"the most by which one report {changes}"],
         ["reports of one person", f"{c.reports_per_user:,}", "reports, each of an occasion of its own"],
         ["epsilon of all of them", f"{c.total_epsilon:g}", "the sum of those of the reports"],
         ["audited epsilon", audited_in_words(c.epsilon_value, audit), "of one report, from the probabilities in device.json"],
@@ -160,8 +184,9 @@ def parameter_table(c: Configuration, audit: Audit) -> ET.Element:
 def parameters(c: Configuration, audit: Audit) -> tuple[str, ...]:
     """The meaning of the parameters for one person."""
     delta, k = audit.delta, c.reports_per_user
+    belief = beliefs.belief_in_words(SUSPICION, c.epsilon_value, delta, k)
     return (
-        beliefs.belief_in_words(SUSPICION, c.epsilon_value, delta, k),
+        belief if audit.promise == "all" else f"Of a secret value, {belief[0].lower()}{belief[1:]}",
         "The smaller epsilon, the stronger the promise. No value is right for every purpose: weigh it against the harm that could come from a "
         "value becoming known, and against everything else that is collected from the same people.",
     )

@@ -44,8 +44,18 @@ def _built(name, **parameters):
     return lambda: ldp.mechanisms.create(name, epsilon=float(EPSILON), **parameters)
 
 
+def half_open(groups=False):
+    """One secret value of two in a column, and none in another; perhaps with groups that the collector knows."""
+    Axis = ldp.workloads.Axis
+    axes = [Axis("ill", ("no", "yes"), 2, secret=(False, True)), Axis("town", tuple("abc"), 3, secret=(False,) * 3)]
+    axes = [Axis("arm", ("old", "new"), 2, known=True), axes[0]] if groups else axes
+    asked = ldp.workloads.over_attributes([ldp.workloads.JointHistogramPart()], axes)
+    return ldp.optimize.design(asked, float(EPSILON), time_limit=None, max_rounds=3).mechanism()
+
+
 MECHANISMS = {
     "table": lambda: table(5),
+    "some values open": half_open,
     "randomized_response": _built("randomized_response", n=5),
     "subset_selection": _built("subset_selection", n=6, size=2),
     "oue": _built("oue", n=4),

@@ -93,10 +93,17 @@ def law(device, value, with_bytes=False):
     return dict(found)
 
 
-def largest_ratio(laws):
-    """The largest ratio of the probabilities of one report under two laws: infinite where one of them never sends it."""
+def largest_ratio(laws, secret=None):
+    """The largest ratio of the probabilities of one report under two laws: infinite where one of them never sends it. Where ``secret`` names
+    some of the laws, of the reports that one of these sends; infinite as well where two others share a report that none of these sends."""
     laws = list(laws)
     reports = {report for one in laws for report in one}
+    if secret is not None:
+        covered = {report for k in secret for report, chance in laws[k].items() if chance}
+        alone = [sum(one.get(report, 0) > 0 for one in laws) for report in reports - covered]
+        if max(alone, default=1) > 1:
+            return math.inf
+        reports = covered
     most_and_least = [
         (max(chances), min(chances)) for chances in ([one.get(report, 0) for one in laws] for report in reports)
     ]

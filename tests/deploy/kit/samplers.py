@@ -59,6 +59,14 @@ SAMPLERS["classes"] = {
     "classes": [0, 1, 1, 4, 2, 0, 3],
     "draw": {"kind": "table", "columns": FIVE},
 }
+SAMPLERS["secret"] = {"kind": "table", "sizes": [4], "secret": [1, 3]} | {
+    "columns": [
+        [ONE // 4, ONE // 8, ONE - ONE // 4 - ONE // 8, 0],
+        [ONE // 2, ONE - ONE // 2, 0, 0],
+        [ONE // 4, ONE // 8, 0, ONE - ONE // 4 - ONE // 8],
+        [ONE // 4, ONE - ONE // 4, 0, 0],
+    ]
+}
 SAMPLERS["known"] = {"kind": "known", "sizes": [3, 5], "which": [0, 1, 0], "width": 7} | {
     "draws": [{key: part for key, part in SAMPLERS[name].items() if key != "sizes"} for name in ("bits", "table")]
 }
@@ -71,7 +79,8 @@ def sealed(sampler, domain=None, epsilon="99"):
 
 def again(description):
     """The description with the format and the ids that belong to it, as somebody writes them who alters a device on purpose."""
-    found = {"format": client.FORMAT} | description
+    some = client.secret_values(description["sampler"]) is not None
+    found = {"format": client.FORMAT_SECRET if some else client.FORMAT} | description
     found["domain_id"] = client.domain_id(found["domain"])
     return found | {"design": client.design_id(found)}
 
