@@ -115,7 +115,7 @@ class Blanket:
 @singledispatch
 def blanket(mechanism: Any) -> Blanket:
     """The blanket of ``mechanism``'s reports. ValueError, one sentence, where there is none or it is not known."""
-    if not mechanism.promised.all():
+    if not mechanism.protects_all:
         raise ValueError(
             "What mixing would give is not worked out where some values are not secret: a report that says its value hides nobody among others."
         )

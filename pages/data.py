@@ -1,11 +1,15 @@
 """People and their attributes: upload a table, pick a sample, or declare a domain before collecting
 anything."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from ldp_core import wording
 from ldp_core.data import tables
+from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import DataChoice, UploadedData
+from ldp_core.limits import MOST_NAMED_VALUES
 from pages.ui import layout
 from pages.ui.controls import button, control, number, pick, typed, whole_number
 from pages.ui.data import actions as data_actions
@@ -80,8 +84,28 @@ def table_controls(choice: DataChoice, source: Source) -> None:
             help="A table of counts has a column that says how many people each row stands for.",
         )
     position = which(columns)
-    attribute_controls.of_column(
-        choice.recipes[position], lambda recipe: data_actions.set_recipe(state, table, recipe), types_of(position)
+    commit = lambda recipe: data_actions.set_recipe(state, table, recipe)  # noqa: E731
+    attribute_controls.of_column(choice.recipes[position], commit, types_of(position))
+    secret_values(choice.recipes, position, commit)
+
+
+def secret_values(recipes: Sequence[AttributeRecipe], position: int, commit: attribute_controls.Commit) -> None:
+    """Which values of a column are secret, and what keeps all people hidden although some values are not."""
+    if not 2 <= types_of(position) <= MOST_NAMED_VALUES or state.configuration.domain is None:
+        return
+    attributes = state.configuration.domain.attributes
+    attribute_controls.secret(recipes[position], commit, attributes[position].labels)
+    hidden = [one.name for one in attributes if not one.known and one.secret_types is None]
+    if not hidden or not any(one.secret_types for one in attributes):
+        return
+    st.caption(plain(f"Everybody is still hidden: every value of {wording.listed(hidden)} is secret."))
+    first = next(recipe for recipe in recipes if recipe.column == hidden[0])
+    st.button(
+        plain(f"{hidden[0]} is not sensitive"),
+        key="data-open",
+        on_click=commit,
+        args=(first.model_copy(update={"secret": ()}),),
+        width="stretch",
     )
 
 
@@ -94,11 +118,15 @@ def types_of(position: int) -> int:
 def declared_controls() -> None:
     recipes = data_actions.declared(state)
     position = which([recipe.column for recipe in recipes])
+    commit = lambda recipe: data_actions.declare(  # noqa: E731
+        state, tuple(recipe if recipe.column == one.column else one for one in recipes), position
+    )
     attribute_controls.declared(
         recipes[position],
         lambda recipe: data_actions.declare(state, (*recipes[:position], recipe, *recipes[position + 1 :]), position),
         types_of(position),
     )
+    secret_values(recipes, position, commit)
     st.button(
         "Add another",
         key="declare-add",

@@ -12,3 +12,4 @@ from ldp_core.beliefs.sentences import exposure_in_words as exposure_in_words
 from ldp_core.beliefs.sentences import guess_in_words as guess_in_words
 from ldp_core.beliefs.sentences import out_of as out_of
 from ldp_core.beliefs.sentences import percent as percent
+from ldp_core.beliefs.sentences import secret_in_words as secret_in_words

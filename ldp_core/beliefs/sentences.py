@@ -58,6 +58,19 @@ def belief_in_words(suspicion: float, epsilon: float, delta: float = 0.0, report
     return f"{words}."
 
 
+def secret_in_words(suspicion: float, epsilon: float, reports: int = 1) -> str:
+    """The same where only some values are secret: of these alone, and what else a report may say."""
+    belief, least = (
+        belief_in_words(suspicion, epsilon, 0.0, reports),
+        strongest(0.5, -epsilon) / strongest(0.5, epsilon),
+    )
+    belief = belief.replace("a value", "one", 1)
+    return (
+        f"Of a secret value: {belief[0].lower()}{belief[1:]} A report that somebody with a secret value can send comes from anybody else at least "
+        f"{percent(least)} as often. Any other report says an open value outright."
+    )
+
+
 def exposure_in_words(exposure: Exposure, title: str, suspicion: float, epsilon: float, reports: int = 1) -> str:
     """The belief that the mechanism with this ``title`` allows, to follow `belief_in_words`."""
     most, of = (

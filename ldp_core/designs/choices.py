@@ -30,7 +30,13 @@ NEAR_ENOUGH = 5e-3
 
 def offered(configuration: Configuration) -> list[str]:
     """The mechanisms to compare with others: all that need no file, and the chosen one."""
-    return list(dict.fromkeys([*library.names(), configuration.mechanism.name]))
+    attributes = () if configuration.domain is None else configuration.domain.attributes
+    some = [
+        name
+        for name, entry in library.REGISTRY.items()
+        if entry.secret_only and any(a.secret_types for a in attributes)
+    ]
+    return list(dict.fromkeys([*library.names(), *some, configuration.mechanism.name]))
 
 
 def first_seconds(types: int) -> float:

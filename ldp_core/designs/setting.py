@@ -758,14 +758,15 @@ class Setting:
         return math.inf if mechanism.delta > 0 else frames.gap(needed, max(self.bounds(case).values()))
 
     def spared(self, mechanism: Mechanism) -> str:
-        """How many people are spared as the collector knows columns, in a sentence: the need of this design against the least that is proved
-        of mechanisms that keep these columns secret. Empty where no column is known, or no bound is known at once."""
-        whole, case = self.answers.told.without_strata, self.cases[self.case]
+        """How many people are spared as some values are no secret, or the collector knows columns, in a sentence: the need of this design against
+        the least that is proved of mechanisms that keep everything secret. Empty where everything is, or no bound is known at once."""
+        whole, case = self.answers.told.without_strata.all_secret, self.cases[self.case]
+        some = not mechanism.protects_all
         if whole.survey is not None and whole.survey.symmetric:
             case = analysis.WORST_CASE  # all people have the same error
         elif whole.n > AT_ONCE_TYPES:
             return ""
-        if self.workload.strata is None or mechanism.delta > 0:
+        if (self.workload.strata is None and not some) or mechanism.delta > 0:
             return ""
         key = ("secret", self.certificate_key(self.case), self.answers.norm)
         limits = self.results.cached(key, partial(frames.users_bounds, whole, self.epsilon, self.answers.norm, case))
@@ -774,6 +775,9 @@ class Setting:
         names = wording.listed([wording.shortened(axis.name, 30) for axis in self.domain.attributes if axis.known])
         if share <= 0:
             return ""
+        if some:
+            also = f", and the collector knows {names} already" if names else ""
+            return f"Some values are not secret{also}: at least {share} % fewer people are needed than if every value were."
         return (
             f"The collector knows {names} already: at least {share} % fewer people are needed than if that were secret."
         )

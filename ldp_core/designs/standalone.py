@@ -9,6 +9,7 @@ setting.chosen_mechanism
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -18,6 +19,7 @@ import pandas as pd
 from ldp_core import library
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
+from ldp_core.data.domain.attributes import build
 from ldp_core.designs.bundle import Bundle
 from ldp_core.designs.configuration import Configuration, DataChoice, Population, UploadedData
 from ldp_core.designs.results import Results
@@ -96,6 +98,30 @@ def with_domain(configuration: Configuration, table: Table | None) -> Configurat
     if configuration.domain is not None or choice is None or (table is None and choice.source != "declared"):
         return configuration
     return configuration.with_(domain=tables.build_domain(list(choice.recipes), table, counts_column(choice)))
+
+
+def with_secret(configuration: Configuration, named: Sequence[str]) -> Configuration:
+    """The configuration where the values ``named`` as COLUMN=VALUE are secret, and the others of these columns are not. ValueError, one sentence, for
+    what names no value of the domain."""
+    if configuration.domain is None:
+        raise ValueError("The configuration has no domain whose values could be secret: declare the values first.")
+    secret: dict[str, tuple[str, ...]] = {}
+    for column, sign, value in (one.partition("=") for one in named):
+        if not sign or column not in {attribute.name for attribute in configuration.domain.attributes}:
+            raise ValueError(f"Secret values are named as COLUMN=VALUE, by a column of the design; got {column!r}.")
+        secret[column] = (*secret.get(column, ()), *([value] if value else []))
+    attributes = [
+        build(type(one), **{**one.model_dump(), "secret": secret.get(one.name, one.secret)})
+        for one in configuration.domain.attributes
+    ]
+    changes: dict[str, object] = {"domain": Domain(attributes=tuple(attributes))}
+    if configuration.data is not None:
+        recipes = [
+            recipe.model_copy(update={"secret": secret.get(recipe.column, recipe.secret)})
+            for recipe in configuration.data.recipes
+        ]
+        changes["data"] = configuration.data.model_copy(update={"recipes": tuple(recipes)})
+    return configuration.with_(**changes)
 
 
 def mechanism_of(bundle: Bundle) -> Mechanism | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core.bounds import every_value_is_secret
 from ldp_core.library import in_classes, in_strata, optimized
 from ldp_core.library import own as own
 from ldp_core.library import variants as variants
@@ -34,14 +35,22 @@ USUAL_FOR_SURVEYS = (
     "optimized",
 )
 """The same for surveys: what the field does with them, and the best there is."""
+USUAL_WHERE_SOME_ARE_OPEN = (
+    "randomized_response",
+    "subset_selection",
+    "utility_randomized_response",
+    "utility_rappor",
+    "optimized",
+)
+"""The same where only some values are secret. The first two protect all of them."""
 
 CLOSED_FORMS = {"subset_selection": "subset selection", "haar": "Haar wavelets"}
 """What searches can come to, as it is called in a sentence."""
 
 
 def names() -> list[str]:
-    """Names `create` accepts without a file."""
-    return [name for name, entry in REGISTRY.items() if not entry.from_file]
+    """Names `create` accepts without a file, for questions where every value is secret."""
+    return [name for name, entry in REGISTRY.items() if not (entry.from_file or entry.secret_only)]
 
 
 def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple[str, ...]:
@@ -56,6 +65,8 @@ def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple
         runs = any(entry.unsuitable(workload.n, epsilon, workload) is None for entry in entries) or not entries
         usual = tuple(spec(name).mechanism for name in chosen) == USUAL
         return tuple(chosen) if runs and not usual else USUAL_FOR_SURVEYS
+    if tuple(chosen) == USUAL and not every_value_is_secret(workload):
+        return USUAL_WHERE_SOME_ARE_OPEN
     return USUAL if entries and all(entry.surveys_only for entry in entries) else tuple(chosen)
 
 

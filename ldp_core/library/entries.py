@@ -10,8 +10,8 @@ import numpy as np
 
 from ldp_core.library import matrix, optimized, own
 from ldp_core.library.specification import DELTA, Number, Parameter, Shares, Spec
-from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr, one_value, square_wave
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_STRATEGY_ENTRIES
+from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr, one_value, square_wave, utility_optimized
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, ball, gaussian, rejection
@@ -450,6 +450,33 @@ REGISTRY: dict[str, Spec] = {
             },
             sweep_rounds={64: 100, 128: 30, 256: 10, 512: 3},
             aims=("worst_case", "average", "people", "histogram"),
+        ),
+        Spec(
+            "utility_randomized_response",
+            "Utility-optimised randomized response",
+            utility_optimized.randomized_response,
+            made_for="few secret values among open ones",
+            paper="Murakami and Kawamoto 2019",
+            paper_name="uRR",
+            bits="log2 n",
+            collector_cost="one count per report",
+            needs_workload=True,
+            secret_only=True,
+            domain_rule=utility_optimized.domain_rule(MOST_FITTED_TYPES),
+            style=("#0B3C5D", "circle-x"),
+        ),
+        Spec(
+            "utility_rappor",
+            "Utility-optimised RAPPOR",
+            utility_optimized.rappor,
+            made_for="several secret values among open ones",
+            paper="Murakami and Kawamoto 2019",
+            paper_name="uRAP",
+            bits="about the number of secret values",
+            needs_workload=True,
+            secret_only=True,
+            domain_rule=utility_optimized.domain_rule(utility_optimized.MOST_BITS),
+            style=("#1F5F5B", "triangle-down-open"),
         ),
         Spec(
             "own",

@@ -163,6 +163,8 @@ class Spec:
     also those that no question distinguishes."""
     surveys_only: bool = False
     """True if it answers nothing but surveys; these may then have any number of types."""
+    secret_only: bool = False
+    """True if it is for people of whom only some values are secret."""
     epsilon_range: tuple[float, float] = (MIN_EPSILON, MAX_EPSILON)
     out_of_range: str = "It works for epsilon from {low:.3g} to {high:.3g}."
     """The sentence for an ``epsilon`` outside ``epsilon_range``, from ``low`` to ``high``."""

@@ -173,6 +173,9 @@ class Mechanism(Errors):
         answers are tables of a few attributes. None for others."""
         return None
 
+    protects_all: bool = True
+    """False if its guarantee is about the types `promised` alone."""
+
     @property
     def promised(self) -> np.ndarray:
         """(n,) the types that its guarantee is about: all, but where it was made for some secret ones."""

@@ -75,6 +75,7 @@ class ExplicitMechanism(CountedOutputs):
     ):
         self.name = name
         self._promised = None if secret is None else np.array(secret, dtype=bool)
+        self.protects_all = secret is None
         self._strategy = _table(check_strategy(strategy), check_epsilon(epsilon), self._promised)
         self._strategy.flags.writeable = False
         super().__init__(self._strategy.shape[1], epsilon, parameters or {}, explanation)

@@ -72,6 +72,9 @@ def show(state: Session, mechanism: Mechanism | None) -> None:
 def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> None:
     c, exposure, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.setting.delta, c.reports_per_user)
+    if not (design.workload.secret if mechanism is None else mechanism.promised).all():
+        st.markdown(plain(beliefs.secret_in_words(suspicion(state), c.epsilon_value, c.reports_per_user)))
+        return
     if design.people.by_type is None or (mechanism is not None and mechanism.survey is not None):
         st.markdown(plain(f"{risk(state)} {ABOUT_COLUMNS}"))
         return

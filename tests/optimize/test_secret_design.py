@@ -145,3 +145,29 @@ def test_estimates_of_simulated_people_are_unbiased():
     found = np.array([mechanism.estimate(mechanism.simulate(counts, rng)).counts() for _ in range(2000)])
     error = np.sqrt(np.diag(mechanism.covariance(counts)) / len(found))
     assert np.all(np.abs(found.mean(axis=0) - counts) <= 5 * error)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_published_mechanisms_have_their_papers_chances_and_are_never_better(epsilon):
+    asked, E, s = first(ldp.workloads.prefix(7), 3), math.exp(epsilon), 3
+    response = ldp.mechanisms.create("utility_randomized_response", workload=asked, epsilon=epsilon)
+    c = 1 / (s + E - 1)
+    expected = np.full((s, 7), c)
+    expected[:, :s] += (E - 1) * c * np.eye(s)
+    np.testing.assert_allclose(response.strategy[:s], expected, rtol=1e-9)
+    np.testing.assert_allclose(response.strategy[s:, s:], np.eye(4) * (E - 1) * c, rtol=1e-9)
+    rappor = ldp.mechanisms.create("utility_rappor", workload=asked, epsilon=epsilon)
+    theta = math.sqrt(E) / (math.sqrt(E) + 1)
+    own, other, leaves = theta, theta / ((1 - theta) * E + theta), ((1 - theta) * E + theta) / E
+    bits = (np.arange(8)[:, None] >> np.arange(s)) & 1
+    for u in range(7):
+        chances = np.where(np.arange(s) == u, own, other)
+        law = np.where(bits == 1, chances, 1 - chances).prod(axis=1) * (1 if u < s else leaves)
+        np.testing.assert_allclose(rappor.strategy[:8, u], law, rtol=1e-9)
+    best = ldp.optimize.design(asked, epsilon, **ROUNDS).mechanism()
+    for made in (response, rappor):
+        assert made.audit().promise == "secret"
+        assert made.audit().epsilon <= epsilon
+        assert best.average_of(asked) <= made.average_of(asked)
+    with pytest.raises(ValueError, match="every value is"):
+        ldp.mechanisms.create("utility_rappor", workload=asked.all_secret, epsilon=epsilon)

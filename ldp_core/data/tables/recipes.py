@@ -24,6 +24,10 @@ class _Recipe(BaseModel):
     missing: Missing = "drop"
     known: bool = Field(default=False, exclude_if=lambda known: not known)
     """True if the collector knows the column already, so that it is no secret."""
+    secret: Annotated[tuple[str, ...] | None, Strict(False)] = Field(
+        default=None, exclude_if=lambda secret: secret is None
+    )
+    """The values that are secret, by their labels; None where all are."""
     if TYPE_CHECKING:  # each kind has these where its files have them
         origin: Origin
 
@@ -40,7 +44,11 @@ class _Recipe(BaseModel):
         if not name:
             raise ValueError("the attribute has no name: give it one.")
         origin = self.origin if self.declared else "data"
-        return {"name": name, "origin": origin, **self.model_dump(include={"missing", "known", "outside", *also})}
+        return {
+            "name": name,
+            "origin": origin,
+            **self.model_dump(include={"missing", "known", "secret", "outside", *also}),
+        }
 
 
 class Merge(BaseModel):

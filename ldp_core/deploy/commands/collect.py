@@ -48,7 +48,13 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         {"name": file.name, "accepted": file.accepted, "refused": dict(file.refused), "repeated": file.repeated}
         for file in collection.read
     ]
-    result = {"design": kit.design, "files": read, "answers": answers, "unlike": unlike}
+    result = {
+        "design": kit.design,
+        "promise": kit.mechanism.audit().promise,
+        "files": read,
+        "answers": answers,
+        "unlike": unlike,
+    }
     whose = collector.whose(reported, given.drawn, sizes)
     result |= {"intervals": whose, "file": given.output}
 

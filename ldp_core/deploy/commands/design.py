@@ -11,7 +11,7 @@ from typing import Any
 from ldp_core import detection, frames, library, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.deploy.kit import package
-from ldp_core.designs import Setting, audited_in_words, detecting
+from ldp_core.designs import Setting, audited_in_words, detecting, open_values
 from ldp_core.workloads import Detect
 
 
@@ -63,6 +63,7 @@ def _costs(setting: Setting) -> dict[str, Any]:
         "epsilon": setting.epsilon,
         "audited_epsilon": audit.epsilon,
         "audited_delta": audit.delta,
+        "promise": audit.promise,
         "users": setting.users,
         "case": case,
         "users_needed": None,
@@ -100,6 +101,8 @@ def _text(setting: Setting, costs: dict[str, Any], written: str | None) -> Itera
     yield from terminal.facts(facts)
     if costs["users_needed"] is not None and (spared := setting.spared(mechanism)):
         yield from ("", spared)
+    if promise := open_values(c, mechanism.audit()):
+        yield from ("", promise)
     if "detection" in costs:
         yield from ("", f"{costs['detection']['in_words']} {detecting.MEANING}")
     if written:

@@ -276,7 +276,7 @@
 
   /** The values that the sampler keeps secret, the same in all groups in the clear; null where it keeps all. */
   function secretValues(told) {
-    const tables = fields(told, "kind").kind === "known" ? list(told.draws) : [told];
+    const tables = fields(told, "kind").kind === "known" ? list(fields(told, "draws").draws) : [told];
     const every = tables.map((one) => (has(one, "secret") ? one.secret : null));
     if (!every.every((one) => same(one, every[0]))) {
       throw new Error("Groups have different secret values: export the design again.");

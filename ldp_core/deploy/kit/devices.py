@@ -69,7 +69,7 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
         )
     entry = library.known(mechanism.name)
     clear = isinstance(mechanism, InStrata)  # a column of one value makes no groups
-    some = not mechanism.promised.all()
+    some = not mechanism.protects_all
     values = None if domain is None else {"attributes": [_attribute(one, clear, some) for one in domain.attributes]}
     drawn: Sampler = {"sizes": list(mechanism.sizes), **sampler(mechanism)}
     description: dict[str, object] = {

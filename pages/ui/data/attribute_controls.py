@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -119,8 +119,31 @@ def _known(recipe: AttributeRecipe, change: Change, types: int) -> None:
             st.warning("This column may be personal. Leave it secret unless the collector has it of everybody already.")
 
 
+def secret(recipe: AttributeRecipe, commit: Commit, labels: Sequence[str]) -> None:
+    """Which of the values, which have these ``labels``, are secret; all of them unless somebody says otherwise."""
+    if recipe.known or len(labels) < 2:
+        return
+
+    def chosen(some: Sequence[str]) -> None:
+        named = tuple(label for label in labels if label in some)
+        commit(recipe.model_copy(update={"secret": None if len(named) == len(labels) else named}))
+
+    control(
+        st.multiselect,
+        "Which values are secret?",
+        "data-secret",
+        list(labels if recipe.secret is None else recipe.secret),
+        chosen,
+        options=list(labels),
+        placeholder="none: not sensitive",
+        help="Whoever has a secret value is hidden among everybody. A report may say any other value outright, which takes fewer people. With no "
+        "value secret, the column is hidden only for people with a secret value elsewhere.",
+    )
+
+
 def _change(recipe: AttributeRecipe, commit: Commit) -> Change:
-    return lambda **fields: commit(recipe.model_copy(update=fields))
+    """Commits a change; which values are secret is asked again, as there may be others then."""
+    return lambda **fields: commit(recipe.model_copy(update={"secret": None, **fields}))
 
 
 def _kind(

@@ -113,6 +113,8 @@ def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
         )
     if spared := state.setting.spared(mechanism):
         st.caption(plain(spared))
+    if promise := designs.open_values(c, audit):
+        st.caption(plain(promise))
 
 
 def answers(state: Session, mechanism: Mechanism) -> None:

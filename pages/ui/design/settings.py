@@ -32,6 +32,7 @@ GROUPS = {
     "means": ("duchi", "piecewise", "hybrid"),
     "noise": ("gaussian", "rejection_gaussian", "ball_sampling", "adaptive"),
     "surveys": ("sampled_sets",),
+    "open values": ("utility_randomized_response", "utility_rappor"),
     "yours": ("own",),
 }
 """Mechanisms are grouped by purpose."""

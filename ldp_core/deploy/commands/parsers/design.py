@@ -18,6 +18,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     arguments.add_search(parser)
     parser.add_argument(
+        "--secret",
+        action="append",
+        metavar="COLUMN=VALUE",
+        help="a value that is secret, such as illness=yes: the others of its column may be known. Repeat it for more values; COLUMN= alone says that "
+        "no value of a column is secret",
+    )
+    parser.add_argument(
         "--detect",
         type=float,
         nargs="?",
