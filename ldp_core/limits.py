@@ -131,6 +131,8 @@ MOST_FITTED_CELLS = 2**18
 MOST_REPORT_NUMBERS = 2**30
 # Probabilities of a table in a device: 70 MB of text.
 MOST_DEVICE_ENTRIES = 2**22
+# Secret types s of utility-optimised RAPPOR, whose 2^s reports are written out.
+MOST_SECRET_BITS = 12
 # Values of a column that a page lists, to say which are secret.
 MOST_NAMED_VALUES = 200
 # Cells of all patterns in a file or a device, a digit each.

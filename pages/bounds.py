@@ -72,7 +72,7 @@ def sentence() -> str:
         words.append(f"**{title}**: {plain(design.error_in_words(error_of(own)))}, exactly")
     if best is not None and not (mechanism is not None and mechanism.delta):
         least = plain(design.error_in_words(error_of(best.variance or 0.0)))
-        of = f"no unbiased mechanism with pure epsilon {c.epsilon}"
+        of = f"no unbiased mechanism {design.kept}"
         words.append(f"{of} can have less than {least} ({best.statement.title})")
     return "; ".join(words) + "."
 

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
+from ldp_core.bounds import every_value_is_secret
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from pages.ui import compare_designs, later, layout, listing, proving
 from pages.ui.compared import compared_control, offer_fits, use_control
@@ -73,7 +74,7 @@ def nothing_ready() -> None:
     """Say why, and end the page."""
     if any(isinstance(why, later.Stopped) for why in failed.values()):
         least = max(state.setting.bounds(case).values())
-        known = f" No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(least)}, {case_meaning(case)}."
+        known = f" No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(least)}, {case_meaning(case)}."
         st.info(f"Nothing is left to compare so far.{known if least > 0 else ''}")
     elif not awaited:
         st.info("Choose at least one mechanism above that can be compared here.")
@@ -120,7 +121,7 @@ def about_the_bound(table: pd.DataFrame) -> str:
             else f"{title} needs no more"
         )
         sentence = (
-            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}, "
+            f"No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(bound)}, "
             f"{case_meaning(case)} ({charts.title(frames.strongest(limits))}). {reach}."
         )
     return sentence
@@ -193,7 +194,9 @@ with st.container(key="results"):
         "Error of each query": partial(draw_query_errors, table["name"].iloc[0]),
         "Over epsilon": partial(sweeps.tab, state, "epsilon", case),
     }
-    if design.workload.survey is None:  # those are about columns of their own sizes only
+    if design.workload.survey is None and every_value_is_secret(
+        design.workload
+    ):  # those are about columns of their own sizes only
         views["Over domain size"] = partial(sweeps.tab, state, "size", case)
     layout.panes(state, "compare-tabs", list(views), list(views.values()))
 

@@ -757,6 +757,12 @@ class Setting:
         needed = self.mean_needed(mechanism, case)
         return math.inf if mechanism.delta > 0 else frames.gap(needed, max(self.bounds(case).values()))
 
+    @property
+    def kept(self) -> str:
+        """The promise of the mechanisms that bounds speak of, to follow "no mechanism"."""
+        some = not bounds.every_value_is_secret(self.workload)
+        return f"{'that protects the secret values with' if some else 'with pure'} epsilon {self.configuration.epsilon}"
+
     def spared(self, mechanism: Mechanism) -> str:
         """How many people are spared as some values are no secret, or the collector knows columns, in a sentence: the need of this design against
         the least that is proved of mechanisms that keep everything secret. Empty where everything is, or no bound is known at once."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ldp_core.library import matrix, optimized, own
 from ldp_core.library.specification import DELTA, Number, Parameter, Shares, Spec
-from ldp_core.limits import MOST_FITTED_TYPES, MOST_STRATEGY_ENTRIES
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_SECRET_BITS, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr, one_value, square_wave, utility_optimized
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
@@ -475,7 +475,7 @@ REGISTRY: dict[str, Spec] = {
             bits="about the number of secret values",
             needs_workload=True,
             secret_only=True,
-            domain_rule=utility_optimized.domain_rule(utility_optimized.MOST_BITS),
+            domain_rule=utility_optimized.domain_rule(MOST_SECRET_BITS),
             style=("#1F5F5B", "triangle-down-open"),
         ),
         Spec(

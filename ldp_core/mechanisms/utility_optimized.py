@@ -14,8 +14,6 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.workloads import Workload
 
-MOST_BITS = 12
-"""Most secret types of utility-optimised RAPPOR: its 2^s covered reports are written out."""
 EVERY_SECRET = "It is for people of whom only some values are secret, and here every value is: say on the Data page which ones are."
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ldp_core import wording
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.data import actions
@@ -50,6 +51,7 @@ def test_every_page_says_what_is_promised_and_nothing_of_the_other_promise(illne
     assert "The best guess at a person" not in app.words
     for page in ("bounds", "compare", "simulate", "export", "workload"):
         app.go(page).finish()
+        assert "with pure epsilon" not in app.words.split("How")[0], page
     app.go("bounds")
     assert "some values are not secret, so that fewer people can suffice" in app.words
 
@@ -59,3 +61,14 @@ def test_a_design_without_a_secret_value_is_refused(illness):
     app.enter("multiselect", CONTROL, [])
     assert any("No value is secret, so there is nothing to protect" in error for error in app.errors)
     assert json.loads(app.session.configuration.to_json())["domain"]["attributes"][0]["secret"] == ["yes"]
+
+
+def test_compare_has_the_published_mechanisms_of_this_promise(illness):
+    app = illness.go("data").enter("multiselect", CONTROL, ["yes"]).press("data-open")
+    app.go("design").enter("selectbox", "mechanism", "utility_randomized_response")
+    setting = app.session.setting
+    assert app.metric("People needed") == wording.needed(setting.users_needed(setting.chosen_mechanism, setting.case))
+    app.go("compare").finish()
+    assert {"Utility-optimised randomized response", "Utility-optimised RAPPOR", "Randomized response"} <= {
+        name for frame in app.dataframes for name in frame.get("name", ())
+    }

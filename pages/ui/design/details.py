@@ -49,7 +49,7 @@ def unfitted(state: Session, case: str) -> None:
         )
     if limit > 0 and fit.running is None:
         st.markdown(
-            f"No unbiased mechanism with pure epsilon {state.configuration.epsilon} can need fewer than {wording.at_least(limit)} for "
+            f"No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(limit)} for "
             f"{plain(state.setting.error_in_words(1.0))}, {case_meaning(case)}."
         )
     if fit.error:
@@ -89,7 +89,7 @@ def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
     row.metric(
         "Proved minimum",
         wording.minimum(bound) if bound > 0 and not mechanism.delta else "unknown",
-        help=f"No unbiased mechanism with pure epsilon {c.epsilon} needs fewer, by the "
+        help=f"No unbiased mechanism {state.setting.kept} needs fewer, by the "
         f"{charts.title(frames.strongest(limits))}, for the same targets and the same people{state.setting.mean_of}.",
     )
     row.metric(
@@ -264,7 +264,7 @@ def proof(state: Session, mechanism: Mechanism, case: str) -> None:
     bound = max(limits.values())
     if not math.isinf(gap):
         st.markdown(
-            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}{state.setting.mean_of}: this one needs at "
+            f"No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(bound)}{state.setting.mean_of}: this one needs at "
             f"most {gap_in_words(gap)} that."
         )
     _costs(state, mechanism, case)
