@@ -72,6 +72,7 @@ class InStrata(OfStrata, InParts):
         """Takes over the mechanisms; their name, and the largest epsilon of them."""
         self.drawn_by_design, self.which = tuple(drawn), np.asarray(which, dtype=np.int64)
         self.delta = max(made.delta for made in self.drawn_by_design)
+        self.protects_all = all(made.protects_all for made in self.drawn_by_design)
         self.lost = max((made.lost for made in self.drawn_by_design if made.lost is not None), default=None)
         self.strata = tuple(self.drawn_by_design[i] for i in self.which)
         self.parts = Parts(self.strata, "a group", filler=0)

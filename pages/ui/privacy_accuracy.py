@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from ldp_core import beliefs, charts, shuffled
+from ldp_core.bounds import every_value_is_secret
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
@@ -72,7 +73,7 @@ def show(state: Session, mechanism: Mechanism | None) -> None:
 def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> None:
     c, exposure, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.setting.delta, c.reports_per_user)
-    if not (design.workload.secret if mechanism is None else mechanism.promised).all():
+    if not (every_value_is_secret(design.workload) if mechanism is None else mechanism.protects_all):
         st.markdown(plain(beliefs.secret_in_words(suspicion(state), c.epsilon_value, c.reports_per_user)))
         return
     if design.people.by_type is None or (mechanism is not None and mechanism.survey is not None):

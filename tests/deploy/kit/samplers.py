@@ -82,7 +82,7 @@ def sealed(sampler, domain=None, epsilon="99"):
 def again(description):
     """The description with the format and the ids that belong to it, as somebody writes them who alters a device on purpose."""
     some = '"secret"' in json.dumps(description["sampler"])
-    found = {"format": client.FORMAT_SECRET if some else client.FORMAT} | description
+    found = {"format": client.LATER if some else client.FORMAT} | description
     found["domain_id"] = client.domain_id(found["domain"])
     return found | {"design": client.design_id(found)}
 

@@ -33,7 +33,7 @@ def test_the_audit_finds_the_largest_ratio_of_the_exact_law(example):
     mechanism, description, _, laws = example
     found = audit(description)
     assert found.holds
-    secret = None if mechanism.promised.all() else np.flatnonzero(mechanism.promised)
+    secret = None if mechanism.protects_all else np.flatnonzero(mechanism.promised)
     assert largest_ratio(laws.values(), secret) == found.largest
     assert found.largest <= found.limit < math.exp(float(EPSILON)) * (1 + 1e-15)
     # The app's own audit speaks of the same probabilities, up to the rounding of its sums.
