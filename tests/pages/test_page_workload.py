@@ -167,7 +167,7 @@ def test_questions_that_no_longer_fit_are_kept_and_can_be_mended(health):
     asked = health.parts
     health.sample()
     assert health.parts == asked
-    assert health.workload is None
+    assert not health.session.setting.has_questions
     assert "no longer fit the data" in health.words
     assert len(health.errors) == 2  # each group says why
     assert any("no attribute smokes" in sentence for sentence in health.errors)
