@@ -70,7 +70,7 @@ def test_slider_and_exact_entry_are_one_value(ages):
 def test_reports_add_up(ages):
     ages.go("design").enter("text_input", "epsilon-text", "0.3").enter("number_input", "reports", 5)
     assert "In total epsilon 1.5 per person: 5 reports of 0.3 each." in ages.words
-    assert f"at most {100 / (1 + math.exp(-1.5)):.0f} % sure" in ages.words
+    assert f"at most {math.ceil(1000 / (1 + math.exp(-1.5))) / 10} % sure" in ages.words
 
 
 @pytest.mark.promise
