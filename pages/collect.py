@@ -39,7 +39,7 @@ def draw_counting(progress: float, running: later.Work) -> None:
 
 controls, shown = layout.frame()
 with controls:
-    own = incoming.whose(state) == incoming.OWN
+    own = incoming.whose() == incoming.OWN
     subject = current(state) if own else incoming.kit(state)
     if subject is None:
         if own:

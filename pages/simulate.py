@@ -27,7 +27,7 @@ state = layout.open_page("Simulate", "Try it on these people: what their answers
 VIEWS = {"collections": "Collections", "ask": "Ask"}
 controls, results = layout.frame()
 with controls:
-    view = view_switch(state, "simulate", VIEWS)
+    view = view_switch("simulate", VIEWS)
 if view == "ask":
     ask.draw(state, controls)
     layout.end()

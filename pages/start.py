@@ -12,7 +12,6 @@ from ldp_core.designs import UploadedData
 from ldp_core.people import dense, users_of
 from ldp_core.studies import outcomes
 from pages.ui import doors, file_menu, layout, privacy_accuracy
-from pages.ui.controls import control
 from pages.ui.data.actions import load_sample
 from pages.ui.sources import catalogue, sample_table
 
@@ -32,7 +31,7 @@ def begin() -> None:
     state.saved.begin()
     with state.one_step():
         load_sample(state, sample["file"])
-        state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
+        state.change(epsilon=f"{st.session_state.get('demo-epsilon', 1.0):g}")
 
 
 def bring() -> None:
@@ -62,19 +61,10 @@ with layout.controls("page"):
         st.switch_page("pages/data.py")
     with st.popover("Open a design", icon=":material/folder_open:", key="open-design"):
         file_menu.opening(state, "start")
-doors.draw(state, state.view.get("demo", 1.0))
+doors.draw(state, st.session_state.get("demo-epsilon", 1.0))
 with layout.controls("demonstration"):
-    epsilon = control(
-        st.slider,
-        "Epsilon (← more private)",
-        "demo-epsilon",
-        state.view.get("demo", 1.0),
-        lambda value: state.view.update(demo=value),
-        min_value=0.1,
-        max_value=5.0,
-        step=0.1,
-    )
-    privacy_accuracy.suspicion_control(state)
+    epsilon = st.slider("Epsilon (← more private)", 0.1, 5.0, 1.0, 0.1, key="demo-epsilon", persist_state="session")
+    privacy_accuracy.suspicion_control()
 
 
 @st.cache_data(max_entries=64, show_spinner=False)  # synthetic people, so every visitor may share them
@@ -106,4 +96,4 @@ with accuracy:
         of_design=False,
     )
 with risk:
-    privacy_accuracy.draw_beliefs(privacy_accuracy.suspicion(state), shares, told, "optimized", epsilon)
+    privacy_accuracy.draw_beliefs(privacy_accuracy.suspicion(), shares, told, "optimized", epsilon)

@@ -12,7 +12,6 @@ from ldp_core.limits import MOST_SHOWN_QUERIES
 from ldp_core.workloads import Answers, answer_tables
 from ldp_core.workloads.shown import spread
 from pages.ui import layout
-from pages.ui.controls import pick
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 
@@ -60,8 +59,7 @@ def result_and_tables(state: Session, asked: Answers, found: pd.DataFrame, words
 
 def _chosen(state: Session, label: str, key: str, shown: Sequence[str]) -> int:
     """The place of one of what is ``shown``, remembered under its key."""
-    now, choices = state.view.get(key, 0), dict(enumerate(shown))
-    return pick(label, key, now if now in choices else 0, lambda place: state.view.update({key: place}), choices)
+    return st.selectbox(label, range(len(shown)), format_func=shown.__getitem__, key=key, persist_state="session")
 
 
 def _said(cells: pd.DataFrame) -> str:

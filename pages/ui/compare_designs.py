@@ -44,7 +44,7 @@ def choose(state: Session, place: DeltaGenerator) -> None:
     """The choice at this ``place`` between mechanisms and saved designs; designs are drawn here and
     end the page."""
     with place:
-        chosen = view_switch(state, "beside", VIEWS)
+        chosen = view_switch("beside", VIEWS)
     if chosen == "designs":
         _designs(state)
         layout.end()

@@ -84,24 +84,20 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
     )
 
 
-def view_switch(
-    state: Session, key: str, titles: dict[str, str], label: str = "", default: str = "", **options: Any
-) -> str:
-    """One of the keys of ``titles``, by default the first: a part of the view, remembered under its key."""
-    now = state.view.get(key, default)
-    now = now if now in titles else next(iter(titles))
-    shown = control(
-        st.segmented_control,
+def view_switch(key: str, titles: dict[str, str], label: str = "", default: str = "", help: str | None = None) -> str:
+    """One of the keys of ``titles``, by default the first: a part of the page."""
+    chosen: str = st.segmented_control(
         label or "View",
-        key,
-        now,
-        lambda chosen: state.view.update({key: chosen or now}),
-        options=list(titles),
-        format_func=titles.get,
+        list(titles),
+        default=default or next(iter(titles)),
+        required=True,
+        key=key,
+        format_func=lambda one: titles[one],
+        help=help,
         label_visibility="visible" if label else "collapsed",
-        **options,
+        persist_state="session",
     )
-    return shown or now
+    return chosen
 
 
 def case_control(

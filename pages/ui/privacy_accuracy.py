@@ -34,20 +34,19 @@ ABOUT_COLUMNS = (
 )
 
 
-def suspicion(state: Session) -> float:
+def suspicion() -> float:
     """The belief about a person before any report."""
-    return state.view.get("suspicion", 50) / 100
+    return float(st.session_state.get("suspicion", 50)) / 100
 
 
-def suspicion_control(state: Session) -> None:
-    control(
-        st.slider,
+def suspicion_control() -> None:
+    st.slider(
         "Prior, before the report (%)",
-        "suspicion",
-        round(100 * suspicion(state)),
-        lambda percent: state.view.update(suspicion=percent),
         min_value=1,
         max_value=99,
+        value=50,
+        key="suspicion",
+        persist_state="session",
         help="How likely somebody thinks it, before the report, that a given person has a given value or belongs to a given group.",
     )
 
@@ -56,14 +55,14 @@ def risk(state: Session) -> str:
     """The belief that the reports of one person can lead to, whatever the mechanism, in a
     sentence."""
     c = state.configuration
-    return beliefs.belief_in_words(suspicion(state), c.epsilon_value, state.setting.delta, c.reports_per_user)
+    return beliefs.belief_in_words(suspicion(), c.epsilon_value, state.setting.delta, c.reports_per_user)
 
 
 def show(state: Session, mechanism: Mechanism | None) -> None:
     """Exposure by a report: beliefs over epsilon."""
     design = state.setting
     with layout.controls("suspicion"):
-        suspicion_control(state)
+        suspicion_control()
     _beliefs(state, design, mechanism)
     if mechanism is not None:
         _mixed(state, mechanism)
@@ -74,7 +73,7 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> No
     c, exposure, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.setting.delta, c.reports_per_user)
     if not (every_value_is_secret(design.workload) if mechanism is None else mechanism.protects_all):
-        st.markdown(plain(beliefs.secret_in_words(suspicion(state), c.epsilon_value, c.reports_per_user)))
+        st.markdown(plain(beliefs.secret_in_words(suspicion(), c.epsilon_value, c.reports_per_user)))
         return
     if design.people.by_type is None or (mechanism is not None and mechanism.survey is not None):
         st.markdown(plain(f"{risk(state)} {ABOUT_COLUMNS}"))
@@ -86,7 +85,7 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> No
         exposure = later.value(state, key, "reading what reports can tell", tells, quick=quick, small=True)
     if (strata := design.workload.strata) is not None:
         prior, what = people[strata.types], "secret value"
-    draw_beliefs(suspicion(state), prior, exposure, state.setting.chosen, *about, what=what)
+    draw_beliefs(suspicion(), prior, exposure, state.setting.chosen, *about, what=what)
 
 
 def draw_beliefs(

@@ -107,10 +107,10 @@ def test_several_mechanisms_and_the_choice_between_them(ready):
     assert ESTIMATORS["wnnls"].meaning in ready.words
     assert "Confidence intervals exist for unbiased estimates" in ready.open("outcome-tabs", "Intervals").words
     before = published(ready)
-    ready.enter("selectbox", "pair-release", ("randomized_response", "norm_sub"))
+    ready.enter("selectbox", "simulated-pair", ("randomized_response", "norm_sub"))
     assert published(ready) != before
     ready.open("outcome-tabs", "Distribution")
-    assert ready.at.selectbox(key="pair-distribution").value == ("randomized_response", "norm_sub")
+    assert ready.at.selectbox(key="simulated-pair").value == ("randomized_response", "norm_sub")
 
 
 def test_an_unfitted_mechanism_can_be_fitted_where_it_is_missed(ages):

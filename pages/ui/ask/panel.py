@@ -39,13 +39,13 @@ def draw(state: Session, controls: DeltaGenerator) -> None:
             "Rounds",
             "ask-rounds",
             str(session.rounds),
-            questions.keep(
-                state, "rounds", lambda text: whole_number(text, "the number of rounds", 1, limits.MOST_SESSION_ROUNDS)
+            lambda text: state.view.update(
+                ask_rounds=whole_number(text, "the number of rounds", 1, limits.MOST_SESSION_ROUNDS)
             ),
             help="How many questions the people are split over. More rounds leave fewer people to answer each.",
             disabled=bool(session.asked),
         )
-        question = questions.question(state, domain)
+        question = questions.question(domain)
         with layout.actions():
             first = {"type": "primary", "disabled": question is None or not session.remaining, "help": NO_UNDO}
             button("Ask", "ask-put", "send", questions.put, state, design, question, **first)

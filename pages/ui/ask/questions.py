@@ -19,7 +19,6 @@ from ldp_core.studies.asking import Asking, Question
 from ldp_core.workloads import averageable
 from ldp_core.workloads.axes import Axis, axes_of
 from pages.ui import layout
-from pages.ui.controls import control, pick
 from pages.ui.session.state import Session, counts_column
 from pages.ui.words import plain
 
@@ -75,7 +74,7 @@ def _people(state: Session, design: Setting) -> object:
     return design.configuration.digest(["domain", "population"])
 
 
-def question(state: Session, domain: Domain) -> Question | None:
+def question(domain: Domain) -> Question | None:
     """The question that the widgets put together; None, with a sentence about what is wrong, while it is none."""
     axes = axes_of(domain)
     impossible = set()
@@ -85,13 +84,13 @@ def question(state: Session, domain: Domain) -> Question | None:
         impossible.add("average")
     if domain.size > MOST_OFFERED_VALUES:
         impossible.add("weights")
-    chosen = state.view.get("ask_kind", "condition")
-    chosen = "condition" if chosen in impossible else chosen
-    offered: dict[Any, str] = {kind: KINDS[kind] for kind in KINDS if kind not in impossible}
-    pick("What do you want to know?", "ask-kind", chosen, keep(state, "kind"), offered)
+    offered = [kind for kind in KINDS if kind not in impossible]
+    chosen = st.selectbox(
+        "What do you want to know?", offered, format_func=KINDS.__getitem__, key="ask-kind", persist_state="session"
+    )
     make = {"condition": _condition, "range": _range, "cell": _cell, "average": _average, "weights": _weights}
     try:
-        return make[chosen](state, domain, axes)
+        return make[chosen](domain, axes)
     except ValueError as error:
         st.error(plain(str(error)))
         return None
@@ -105,86 +104,72 @@ def _averaged(axis: Axis) -> bool:
     return averageable(axis) and axis.size > 1
 
 
-def keep(state: Session, name: str, read: Callable[[Any], Any] = lambda entered: entered) -> Callable[[Any], None]:
-    return lambda entered: state.view.update({f"ask_{name}": read(entered)})
+def _pick(label: str, key: str, shown: dict[Any, str], first: int = 0) -> Any:
+    """One of the keys of ``shown``, each under its text."""
+    return st.selectbox(
+        label, options=list(shown), index=first, format_func=shown.__getitem__, key=key, persist_state="session"
+    )
 
 
-def _condition(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
+def _condition(domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
     with layout.wide():
-        text = control(
-            st.text_input,
+        text = st.text_input(
             "The share of people for whom this holds",
-            "ask-condition",
-            state.view.get("ask_condition", ""),
-            keep(state, "condition"),
+            key="ask-condition",
             help="Conditions as on the Workload page, such as age >= 30 and not (sex = male).",
+            persist_state="session",
         )
-    return asking.condition(domain, text) if text and text.strip() else None
+    return asking.condition(domain, text) if text.strip() else None
 
 
-def _attribute(state: Session, axes: tuple[Axis, ...], fits: Callable[[Axis], bool]) -> int:
+def _attribute(axes: tuple[Axis, ...], fits: Callable[[Axis], bool]) -> int:
     """The attribute, among those that fit."""
-    fitting: dict[Any, str] = {i: axis.name for i, axis in enumerate(axes) if fits(axis)}
-    chosen: Any = state.view.get("ask_attribute")
-    chosen = chosen if chosen in fitting else next(iter(fitting))
-    if len(fitting) > 1:
-        pick("Attribute", "ask-attribute", chosen, keep(state, "attribute"), fitting)
-    return int(chosen)
+    fitting = {i: axis.name for i, axis in enumerate(axes) if fits(axis)}
+    return int(_pick("Attribute", "ask-attribute", fitting)) if len(fitting) > 1 else next(iter(fitting))
 
 
-def _range(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question:
-    i = _attribute(state, axes, _orderly)
+def _range(domain: Domain, axes: tuple[Axis, ...]) -> Question:
+    i = _attribute(axes, _orderly)
     axis = axes[i]
     ends = []
     for name, label in (("first", "From"), ("last", "Up to and including")):
-        otherwise = 0 if name == "first" else axis.ordinary - 1
-        value = min(int(state.view.get(f"ask_{name}-{i}", otherwise)), axis.ordinary - 1)
+        key, otherwise = f"ask-{name}-{i}", 0 if name == "first" else axis.ordinary - 1
         if axis.ordinary <= MOST_OFFERED_VALUES:
             shown = {place: str(axis.labels[place]) for place in range(axis.ordinary)}
-            pick(label, f"ask-{name}-{i}", value, keep(state, f"{name}-{i}"), shown)
+            ends.append(int(_pick(label, key, shown, otherwise)))
         else:
-            control(
-                st.number_input,
-                f"{label}, as its place in the list (from 1)",
-                f"ask-{name}-{i}",
-                value + 1,
-                keep(state, f"{name}-{i}", lambda entered: int(entered) - 1),
-                min_value=1,
-                max_value=axis.ordinary,
+            words = f"{label}, as its place in the list (from 1)"
+            ends.append(
+                int(st.number_input(words, 1, axis.ordinary, otherwise + 1, key=key, persist_state="session")) - 1
             )
-        ends.append(value)
     return asking.between(domain, i, *ends)
 
 
-def _cell(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
+def _cell(domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
     values: dict[int, int] = {}
     for i, axis in enumerate(axes):
         if axis.size > MOST_OFFERED_VALUES:
             st.caption(f"{plain(axis.name)} has too many values to list; ask a range or a condition about it.")
             continue
-        shown: dict[int | None, str] = {None: "any", **{place: str(axis.labels[place]) for place in range(axis.size)}}
-        value = state.view.get(f"ask_cell-{i}")
-        value = value if value in shown else None
-        pick(plain(axis.name), f"ask-cell-{i}", value, keep(state, f"cell-{i}"), shown)
-        if value is not None:
-            values[i] = int(value)
+        shown = {-1: "any", **{place: str(axis.labels[place]) for place in range(axis.size)}}
+        value = int(_pick(plain(axis.name), f"ask-cell-{i}", shown))
+        if value >= 0:
+            values[i] = value
     return asking.cell(domain, values) if values else None
 
 
-def _average(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question:
-    return asking.average(domain, _attribute(state, axes, _averaged))
+def _average(domain: Domain, axes: tuple[Axis, ...]) -> Question:
+    return asking.average(domain, _attribute(axes, _averaged))
 
 
-def _weights(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
-    text = control(
-        st.text_area,
+def _weights(domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
+    text = st.text_area(
         f"A number from 0 to 1 for each of the {domain.size:,} types",
-        "ask-weights",
-        state.view.get("ask_weights", ""),
-        keep(state, "weights"),
+        key="ask-weights",
         help="In the order of the types on the Data page. The answer is the mean over all people.",
+        persist_state="session",
     )
-    return asking.weighted(text, domain.size) if text and text.strip() else None
+    return asking.weighted(text, domain.size) if text.strip() else None
 
 
 def _shown(question: Question, value: float) -> str:

@@ -27,10 +27,10 @@ SOURCES = {
 ENDINGS = ["csv", "tsv", "txt", "parquet", "pq"]
 
 
-def whose(state: Session) -> str:
+def whose() -> str:
     """Whose reports are counted: those of the current design, or of a kit."""
     about = "Reports say of which design they are. Those of another one are counted with the kit that their devices came from."
-    return view_switch(state, "collect-whose", {OWN: OWN, KIT: KIT}, "Reports of", help=about)
+    return view_switch("collect-whose", {OWN: OWN, KIT: KIT}, "Reports of", help=about)
 
 
 def kit(state: Session) -> Kit | None:
@@ -65,7 +65,7 @@ def bring(state: Session, subject: Kit, own: bool) -> None:
     offered = dict(SOURCES)
     if not own:
         del offered["simulated"]
-    chosen = view_switch(state, "collect-from", offered, "Source")
+    chosen = view_switch("collect-from", offered, "Source")
     if collecting.collection(state, subject).read or collecting.counting(state, subject).error:
         control(
             st.checkbox,

@@ -25,7 +25,7 @@ from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads import JointHistogramPart, over_attributes
 from ldp_core.workloads.answers import POINTS
 from pages.ui import answer_tables, later, layout, listing
-from pages.ui.controls import control, pick
+from pages.ui.controls import control
 from pages.ui.priors import in_words, prior_control
 from pages.ui.session.state import Session
 from pages.ui.words import people, plain
@@ -91,25 +91,23 @@ def estimate_controls(state: Session, subject: Kit) -> tuple[str, str, dict[str,
         for name in estimators.names()
         if estimators.spec(name).unsuitable(subject.mechanism, subject.workload) is None
     }
-    estimator, kind = state.view.get("collect-estimator", "unbiased"), state.view.get("collect-kind", "fixed")
-    estimator = estimator if estimator in offered else "unbiased"
-    pick(
+    meanings = [f"{estimators.spec(name).title}: {estimators.spec(name).meaning}." for name in offered]
+    estimator = st.selectbox(
         "Estimate",
-        "collect-estimator",
-        estimator,
-        lambda name: state.view.update({"collect-estimator": name}),
-        offered,
-        help=f"{estimators.spec(estimator).title}: {estimators.spec(estimator).meaning}.",
+        options=list(offered),
+        index=list(offered).index("unbiased"),
+        format_func=offered.__getitem__,
+        key="collect-estimator",
+        help="  \n".join(meanings),
+        persist_state="session",
     )
-    control(
-        st.radio,
+    kind = st.radio(
         "Intervals",
-        "collect-kind",
-        kind,
-        lambda chosen: state.view.update({"collect-kind": chosen}),
-        options=list(KINDS),
-        format_func=KINDS.get,
+        list(KINDS),
+        format_func=KINDS.__getitem__,
         captions=list(MEANING.values()),
+        key="collect-kind",
+        persist_state="session",
     )
     return estimator, kind, {"prior": _prior(state, subject)} if estimators.spec(estimator).credible else {}
 
@@ -117,14 +115,12 @@ def estimate_controls(state: Session, subject: Kit) -> tuple[str, str, dict[str,
 def _whose(state: Session, subject: Kit, reported: float) -> tuple[bool, pd.Series | None]:
     """Whether intervals are for the population that people were drawn from, and the sizes of its groups where these are stated."""
     offered = {"fixed": f"For these {wording.count(reported)} people", "drawn": DRAWN}
-    whose = control(
-        st.radio,
+    whose = st.radio(
         "Whom intervals are for",
-        "collect-people",
-        state.view.get("collect-people", "fixed"),
-        lambda chosen: state.view.update({"collect-people": chosen}),
-        options=list(offered),
-        format_func=offered.get,
+        list(offered),
+        format_func=lambda one: offered[one],
+        key="collect-people",
+        persist_state="session",
         help="Who takes part is chance: intervals for the population hold that chance as well, so they are wider.",
     )
     groups = collector.group_names(subject.domain)
@@ -150,19 +146,18 @@ def _whose(state: Session, subject: Kit, reported: float) -> tuple[bool, pd.Seri
     return whose == "drawn", collector.sizes_of(told.splitlines(), groups) if told.strip() else None
 
 
-def _occasions(state: Session, subject: Kit) -> int | None:
+def _occasions(subject: Kit) -> int | None:
     """How many reports of each person were counted; None until somebody has said so, where a person may send several."""
     most = subject.configuration.reports_per_user
     if most == 1:
         return 1
-    stated: int = control(
-        st.number_input,
+    stated = st.number_input(
         "Occasions counted",
-        "collect-occasions",
-        state.view.get("collect-occasions", 0),
-        lambda number: state.view.update({"collect-occasions": number}),
-        min_value=0,
-        max_value=most,
+        0,
+        most,
+        0,
+        key="collect-occasions",
+        persist_state="session",
         help=f"People send up to {most:,} reports, one on each occasion. Answers are the average of the occasions counted.",
     )
     return stated or None
@@ -188,7 +183,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     place = layout.controls("answers")
     with place:
         try:
-            occasions = _occasions(state, subject)
+            occasions = _occasions(subject)
             estimator, kind, options = estimate_controls(state, subject)
             wider, sizes = _whose(state, subject, collection.users / (occasions or 1))
         except ValueError as error:

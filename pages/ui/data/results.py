@@ -21,7 +21,7 @@ from ldp_core.optimize.base import most_types
 from ldp_core.people import check_cells
 from ldp_core.workloads import tables_asked
 from pages.ui import layout, listing
-from pages.ui.controls import button, control
+from pages.ui.controls import button
 from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
 from pages.ui.session.state import Session
@@ -175,14 +175,9 @@ def across_two(state: Session, design: Setting) -> None:
     attribute, others = _shown(state, design)
     if not others:
         return
-    chosen, names = state.view.get("across"), [domain.attributes[i].name for i in others]
-    across = control(
-        st.selectbox,
-        f"{plain(attribute.name)} together with",
-        "data-across",
-        chosen if chosen in names else names[0],
-        lambda name: state.view.update(across=name),
-        options=names,
+    names = [domain.attributes[i].name for i in others]
+    across = st.selectbox(
+        f"{plain(attribute.name)} together with", options=names, key="data-across", persist_state="session"
     )
     places = [next(i for i, a in enumerate(domain.attributes) if a.name == name) for name in (attribute.name, across)]
     try:

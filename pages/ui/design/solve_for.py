@@ -70,7 +70,7 @@ def _controls(state: Session) -> tuple[str, float]:
     """The quantity to solve for, and the number of users."""
     users = state.view.get("plan_users") or state.setting.users
     with layout.controls("plan"):
-        solved = view_switch(state, "solved", SOLVED, "Solve for", "epsilon")
+        solved = view_switch("solved", SOLVED, "Solve for", "epsilon")
         if solved != "users":
             control(
                 st.text_input,

@@ -16,7 +16,7 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.studies.outcomes import LEVEL, Outcomes, scales_of
 from ldp_core.workloads import axes_of
 from pages.ui import answer_tables, later, layout, listing
-from pages.ui.controls import button, control
+from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.words import people, plain
 
@@ -104,19 +104,13 @@ def _rows(table: pd.DataFrame, pair: Pair) -> pd.DataFrame:
     return table[(table["mechanism"] == pair[0]) & (table["estimator"] == pair[1])]
 
 
-def _chosen(state: Session, table: pd.DataFrame, key: str) -> tuple[Pair, pd.DataFrame]:
+def _chosen(table: pd.DataFrame) -> tuple[Pair, pd.DataFrame]:
     """One mechanism and estimate, remembered across the views, with its rows."""
-    pairs, remembered = _pairs(table), state.view.get("simulated_pair")
-    now = remembered if remembered in pairs else pairs[0]
+    pairs = _pairs(table)
+    now = pairs[0]
     if len(pairs) > 1:
-        control(
-            st.selectbox,
-            "Mechanism and estimate",
-            key,
-            now,
-            lambda pair: state.view.update(simulated_pair=pair),
-            options=pairs,
-            format_func=_name,
+        now = st.selectbox(
+            "Mechanism and estimate", options=pairs, format_func=_name, key="simulated-pair", persist_state="session"
         )
     return now, _rows(table, now)
 
@@ -125,7 +119,7 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     """One collection as Collect will show it, with the truth; another one at every press."""
     drawn = state.view.get("release", 0)
     with layout.controls("release"):
-        pair, _ = _chosen(state, outcomes_shown.errors, "pair-release")
+        pair, _ = _chosen(outcomes_shown.errors)
         button("Draw another one", "release", "casino", lambda: state.view.update(release=drawn + 1))
     mechanism, simulation = design.mechanism(pair[0]), state.configuration.simulation
     if mechanism is None:
@@ -206,20 +200,11 @@ def _distribution(state: Session, design: Setting, outcomes_shown: Outcomes) -> 
         )
         return
     columns = [name for name in scales if (outcomes_shown.curves["attribute"] == name).any()]
-    column = columns[0] if (remembered := state.view.get("simulated_column")) not in columns else remembered
+    column = columns[0]
     if len(columns) > 1:
-        control(
-            st.selectbox,
-            "Column",
-            "distribution-column",
-            column,
-            lambda name: state.view.update(simulated_column=name),
-            options=columns,
-        )
+        column = st.selectbox("Column", options=columns, key="distribution-column", persist_state="session")
     scale = scales[column]
-    pair, curve = _chosen(
-        state, outcomes_shown.curves[outcomes_shown.curves["attribute"] == column], "pair-distribution"
-    )
+    pair, curve = _chosen(outcomes_shown.curves[outcomes_shown.curves["attribute"] == column])
     spread = 100 * (curve["high"] - curve["low"]).max()
     layout.chart(
         lambda look: charts.distribution(curve, scale.of, look),
@@ -261,7 +246,7 @@ def _intervals(state: Session, design: Setting, outcomes_shown: Outcomes) -> Non
             "above. Biased estimates are off by more than chance."
         )
         return
-    pair, rows = _chosen(state, told, "pair-intervals")
+    pair, rows = _chosen(told)
     ends = rows["low"].notna()
     kind = "credible" if ESTIMATORS[pair[1]].credible else "confidence"
     layout.chart(
