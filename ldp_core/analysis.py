@@ -7,22 +7,23 @@ contribution of one user; N users of the worst type contribute N times the worst
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 
 import numpy as np
 import pandas as pd
 
+from ldp_core import bounds, limits, optimize
 from ldp_core import errors as single
-from ldp_core import limits, optimize
 from ldp_core.data.population import expected_people
 from ldp_core.detection import Contrasts, contrasts_of
 from ldp_core.limits import MOST_JUDGED_QUERIES
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.people import Counts, People, checked_counts, people_of, users_of
+from ldp_core.people import Counts, People, checked_counts, dense, people_of, users_of
 from ldp_core.run import Cancel
 from ldp_core.shuffled import shuffled as shuffled
-from ldp_core.verdicts import NOISE, USABLE, judge, largest_error
+from ldp_core.verdicts import NOISE, USABLE, judge, largest_error, line_in_words
 from ldp_core.workloads import (
     AllMarginals,
     AllRange,
@@ -43,6 +44,8 @@ from ldp_core.workloads.base import check_workload
 from ldp_core.workloads.shown import shown_queries
 
 DEFAULT_ALPHA = 0.01
+NUMBERS = ("answers", "users", "value", "standard_error", "bins", "finds", "usable", "judged", "target", "alone")
+"""The columns of `question_lines` that are numbers."""
 EXPECTED_USERS = 10_000
 """People who are expected where no one said how many."""
 
@@ -225,8 +228,8 @@ def answers(
     Returns
     -------
     DataFrame
-        One row an answer (of many, some that are evenly spread): ``line``, ``query``, ``question``, ``name``, ``unit``, ``value`` (what it is in the
-        planning data), ``standard_error``, ``bins`` (the most that middles of bins may add to that), ``target``, ``finds`` (the smallest difference that
+        One row an answer (of many, some that are evenly spread): ``line``, ``query``, ``question``, ``name``, ``group`` (that it is in; "" for everybody),
+        ``unit``, ``value`` (what it is in the planning data), ``standard_error``, ``bins`` (the most that middles of bins may add to that), ``target``, ``finds`` (the smallest difference that
         is found with the power asked for; NaN where none is to be detected) and ``verdict``. The error is NaN in groups without people.
     """
     counts = _people(workload, counts)
@@ -239,59 +242,108 @@ def answers(
 def question_lines(
     mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
 ) -> pd.DataFrame:
-    """Each question with what it comes to. Parameters as for `answers`.
+    """Each question with what it comes to: what it is now, its error, the verdict, and its error if nothing else were asked. Parameters as for
+    `answers`.
 
     Returns
     -------
     DataFrame
-        One row a question: ``question``, ``answers`` (how many), ``unit``, ``value`` and ``name`` (of a single answer), ``standard_error`` and ``finds`` (the
-        largest), ``usable`` (how many of those judged), ``judged``, ``target``, and ``alone``: the largest error if nothing else were asked.
+        One row a question: ``question``, ``answers`` (how many), ``unit``, ``users`` (how many people there are), ``value`` (of a single answer; NaN
+        without planning data), ``standard_error``, ``bins`` and ``finds`` (the largest), ``usable`` (how many of those judged), ``judged``,
+        ``verdict`` (of a single answer), ``target``, ``met`` (whether it meets that), ``alone``, ``at_best`` (see `alone`; NaN where there is one question) and ``in_words``, the line
+        that `ldp_core.verdicts.line_in_words` writes.
     """
-    asked = asked_of(workload)
-    table = lines_of(asked, answers(mechanism, workload, counts, case))
-    if len(asked.lines) == 1:
-        return table.assign(alone=table["standard_error"])
-    counts = _people(workload, counts)
-    return table.assign(alone=[alone(asked, line, mechanism.epsilon, counts, case) for line in asked.lines])
+    asked, known = asked_of(workload), counts is not None
+    found, people = answers(mechanism, workload, counts, case), _people(workload, counts)
+    singly = (
+        [alone(asked, line, mechanism.epsilon, people, case) for line in asked.lines] if len(asked.lines) > 1 else None
+    )
+    return lines_of(asked, found, users_of(people), singly, [known] * len(asked.lines))
 
 
 def alone(
-    asked: Answers, line: Line, epsilon: float, counts: Counts, case: Case | None, cancel: Cancel | None = None
-) -> float:
-    """The largest standard error of the answers to a question if nothing else were asked, by a short search; NaN where that is for too many types."""
+    asked: Answers,
+    line: Line,
+    epsilon: float,
+    counts: Counts,
+    case: Case | None = None,
+    search: bool = True,
+    cancel: Cancel | None = None,
+) -> tuple[float, bool]:
+    """The largest standard error of the answers to a question if nothing else were asked, by a ``search`` of under three seconds; and whether it
+    is at best so: where a search takes longer, the least that is proved of every unbiased mechanism (NaN where nothing is)."""
     try:
         workload = assembled(line.design, asked.axes)
     except ValueError:  # the collector knows the answers
-        return 0.0
-    size = max(few.working_types for few in ((workload,) if workload.strata is None else workload.strata.designs))
-    if size > limits.MOST_ALONE_TYPES:
-        return math.nan
+        return 0.0, False
     prior = None if case is None or case.prior is None or case.uniform else case.prior
-    made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior, cancel=cancel).mechanism()
-    return float(_of_line(made, line, 0, counts, case)["standard_error"].max())
+    size = max(few.working_types for few in ((workload,) if workload.strata is None else workload.strata.designs))
+    alike = prior is None and workload.symmetry in ("hamming", "exchangeable") and not too_many_types(line.told)
+    if search and (size <= limits.MOST_ALONE_TYPES or alike):
+        made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior, cancel=cancel)
+        return float(_of_line(made.mechanism(), line, 0, counts, case)["standard_error"].max()), False
+    try:
+        return _least_error(line, epsilon, counts, case), True
+    except ValueError:
+        return math.nan, True
 
 
-def lines_of(asked: Answers, told: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `question_lines` but for ``alone``, from those of `answers`."""
+def _least_error(line: Line, epsilon: float, counts: Counts, case: Case | None) -> float:
+    """A root mean square of the errors of all answers to a question, and so the largest of them, is at least this for every unbiased mechanism."""
+    told, users = line.told, float(users_of(counts))
+    if told.survey is not None and told.strata is not None:
+        variance = bounds.worst_case_variance(told, epsilon)
+    elif told.survey is not None or (case is not None and (case.prior is None or case.uniform)):
+        variance = (bounds.centred_svd(told, epsilon) - told.trace) / told.n
+    else:
+        prior = dense(counts) / users if case is None or case.prior is None else case.prior
+        variance = bounds.average_variance(bounds.centred_svd(told, epsilon, prior), told, prior)
+    many = told.squared_weights if line.rates is None else len(line.answered)
+    error = line.unit.factor * math.sqrt(max(0.0, variance) / many / users)
+    return (users if line.unit.total else 1.0) * error or math.nan
+
+
+def lines_of(
+    asked: Answers,
+    told: pd.DataFrame,
+    users: float,
+    singly: Sequence[tuple[float, bool]] | None = None,
+    known: Sequence[bool] | None = None,
+) -> pd.DataFrame:
+    """The rows of `question_lines` from those of `answers` for so many ``users``, what each question would be ``singly`` (see `alone`), and whether
+    its value is ``known``."""
     rows = []
     for k, line in enumerate(asked.lines):
         own = told[told["line"] == k]
         one_answer = line.told.num_queries == 1
+        error, at_best = singly[k] if singly else (math.nan, False)
         rows.append(
             {
-                "question": line.question,
+                "question": line.title,
                 "answers": line.told.num_queries,
                 "unit": line.key,
-                "name": own["name"].iloc[0] if one_answer else "",
-                "value": own["value"].iloc[0] if one_answer else math.nan,
+                "users": round(users),
+                "value": own["value"].iloc[0] if one_answer and (known is None or known[k]) else math.nan,
                 "standard_error": own["standard_error"].max(),
+                "bins": own["bins"].max(),
                 "finds": own["finds"].max(),
                 "usable": int((own["verdict"] == USABLE).sum()),
                 "judged": int((own["verdict"] != "").sum()),
+                "verdict": own["verdict"].iloc[0] if one_answer else "",
                 "target": own["target"].iloc[0],
+                "met": _met(line, own),
+                "alone": error,
+                "at_best": at_best,
             }
         )
+        rows[-1]["in_words"] = line_in_words(rows[-1])
     return pd.DataFrame(rows)
+
+
+def _met(line: Line, own: pd.DataFrame) -> bool:
+    """Whether a question meets its target, as `people_needed` has it."""
+    off = own["finds"].max() if isinstance(line.target, Detect) else math.sqrt((own["standard_error"] ** 2).mean())
+    return bool(max(off, own["bins"].max()) <= own["target"].iloc[0] * (1 + 1e-9))
 
 
 def people_needed(
@@ -390,8 +442,8 @@ def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Cas
     numbers = {"value": many * values, "standard_error": many * errors, "bins": many * line.bins}
     goals = {"target": many * line.goal, "finds": many * finds}
     names = [line.told.query_name(int(query)) for query in queries]
-    said = {"line": k, "query": queries, "question": line.question, "name": names, "unit": line.key}
-    return pd.DataFrame({**said, **numbers, **goals, "verdict": verdicts})
+    said = {"line": k, "query": queries, "question": line.title, "name": names, "group": line.groups_of(queries)}
+    return pd.DataFrame({**said, "unit": line.key, **numbers, **goals, "verdict": verdicts})
 
 
 def judged_queries(workload: Workload) -> np.ndarray:

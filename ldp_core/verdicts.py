@@ -5,8 +5,9 @@ The *target* of an answer is a standard error in its unit, or a difference that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -104,6 +105,7 @@ def in_unit(number: float, key: str) -> str:
 def errors_in_words(errors: pd.Series) -> str:
     """The errors of answers by their unit: "± 4.28 percentage points, differences by ± 8.55 percentage points"."""
     several = len(errors) > 1
+    errors = errors.sort_index(key=lambda keys: keys.astype(str).str.startswith("difference of "), kind="stable")
     return wording.listed(
         [
             f"{'differences by ' if several and str(key).startswith('difference of ') else ''}±\N{NO-BREAK SPACE}{in_unit(error, str(key))}"
@@ -111,6 +113,78 @@ def errors_in_words(errors: pd.Series) -> str:
         ],
         6,
     )
+
+
+def value_in_words(value: float, unit: str) -> str:
+    """An answer in its unit: "61 %", "+7.4 points" of a difference of shares, "33.1" of an average."""
+    shares, difference = unit_in_words(unit) == wording.POINTS.unit, unit.startswith("difference of ")
+    number = f"{'+' if difference and value > 0 else ''}{wording.significant(value)}"
+    return number + ("" if not shares else " points" if difference else "\N{NO-BREAK SPACE}%")
+
+
+def result_in_words(own: pd.DataFrame) -> str:
+    """What a collection says of one question, whose answers with intervals are the rows of ``own``: "+9.5 points (95 %: -5.8 to +24.8), found"."""
+    unit, judged = str(own["unit"].iloc[0]), own.get("verdict", pd.Series("", own.index))
+    if len(own) > 1:
+        half = (own["high"] - own["low"]).max() / 2
+        counted = tally(judged)
+        off = f"answers within ±\N{NO-BREAK SPACE}{wording.significant(half)}{' points' if unit_in_words(unit) == wording.POINTS.unit else ''}"
+        return (off if half == half else "no intervals") + (
+            f", {counted.usable:,} of {counted.judged:,} usable" if counted.judged else ""
+        )
+    answer, low, high = (own[column].iloc[0] for column in ("answer", "low", "high"))
+    if answer != answer:
+        return "no answer"
+    first, last = (
+        value_in_words(end, unit).removesuffix(" points").removesuffix("\N{NO-BREAK SPACE}%") for end in (low, high)
+    )
+    ends = f"95\N{NO-BREAK SPACE}%: {first} to {last}" if low == low else "no interval"
+    found = own["found"].iloc[0] if "found" in own else ""
+    return ", ".join(filter(None, [f"{value_in_words(answer, unit)} ({ends})", found or marked(judged.iloc[0])]))
+
+
+def line_cells(line: Mapping[str, Any]) -> dict[str, str]:
+    """A row of `ldp_core.analysis.question_lines` in a person's words, under the headings of a table: what the question is now, its error in its
+    own unit, the verdict, and its error if it were asked alone. Empty where something is not known."""
+    unit, many, error = str(line["unit"]), line["answers"] > 1, line["standard_error"]
+    numbers = {name: wording.significant(line[name]) for name in ("standard_error", "bins", "finds", "alone")}
+    shares = unit_in_words(unit) == wording.POINTS.unit
+    off = f"{'up to ' if many else ''}±\N{NO-BREAK SPACE}{numbers['standard_error']}{' points' if shares else ''}"
+    off += f" and up to {numbers['bins']} by bins" if line["bins"] else ""
+    off += f", finds {numbers['finds']} and more" if line["finds"] == line["finds"] else ""
+    usable = f"{line['usable']:,} of {line['judged']:,} usable" if line["judged"] else ""
+    return {
+        "Question": f"{line['question']} ({line['answers']:,} answers)" if many else str(line["question"]),
+        "Now": value_in_words(line["value"], unit) if line["value"] == line["value"] else "",
+        f"With {wording.plural(line['users'], 'person', 'people')}": off
+        if error == error
+        else "nobody in the planning data",
+        "Verdict": usable if many else marked(line["verdict"]),
+        "Asked alone": f"{'at best ' if line['at_best'] else ''}±\N{NO-BREAK SPACE}{numbers['alone']}"
+        if line["alone"] == line["alone"]
+        else "",
+    }
+
+
+def comes_to(line: Mapping[str, Any]) -> str:
+    """The same as one sentence, without the question."""
+    _, now, (people, off), verdict, alone = line_cells(line).items()
+    said = [
+        f"now {now[1]}" * bool(now[1]),
+        f"{people[:1].lower()}{people[1:]} {off}{f' ({verdict[1]})' * bool(verdict[1])}",
+    ]
+    return "; ".join(filter(None, [*said, f"asked alone {alone[1]}" * bool(alone[1])]))
+
+
+def line_in_words(line: Mapping[str, Any]) -> str:
+    """The same with the question: the line that pages, files and commands show.
+
+    >>> line = {"question": "Share satisfied, new minus control", "answers": 1, "unit": "difference of points of the group", "users": 4000}
+    >>> line |= {"value": 7.4, "standard_error": 7.8, "bins": 0.0, "finds": 22.0, "verdict": "rough", "alone": 3.0, "at_best": False, "usable": 0, "judged": 1}
+    >>> ldp.verdicts.line_in_words(line).replace(chr(160), " ")
+    'Share satisfied, new minus control: now +7.4 points; with 4,000 people ± 7.8 points, finds 22 and more (≈ rough); asked alone ± 3.'
+    """
+    return f"{line_cells(line)['Question']}: {comes_to(line)}."
 
 
 def headline(
@@ -138,11 +212,15 @@ def headline(
     enough = needed <= users and not coarse
     if lines is None or tally is None:
         return f"{first} {'every question meets its target.' if enough else takes}"
+    if len(lines) > 1:
+        met = int(lines["met"].sum())
+        which = "all" if met == len(lines) else f"{met or 'none'} of {len(lines):,}"
+        said = f"{first} {which} questions meet their targets. {tally.in_words()}"
+        return said if enough else f"{said} {wording.capital(takes)}"
     told = lines[lines["standard_error"].notna()]
     off = errors_in_words(told.groupby("unit", sort=False)["standard_error"].max())
-    one = len(told) == 1 and tally.queries == 1
-    who = f"{told['question'].iloc[0]} is" if one else "answers are"
-    found = told.groupby("unit", sort=False)["finds"].max().dropna()
-    finds = wording.listed([f"{in_unit(least, unit)} up" for unit, least in found.items()])
-    said = f"{first} {who} off by {'' if one else 'up to '}{off}{f'; differences from {finds} are found' if finds else ''}. {tally.in_words()}"
+    who = f"{told['question'].iloc[0]} is" if tally.queries == 1 and len(told) else "answers are"
+    found = told["finds"].max()
+    finds = f"; differences from {in_unit(found, told['unit'].iloc[0])} up are found" if found == found else ""
+    said = f"{first} {who} off by {'' if tally.queries == 1 else 'up to '}{off}{finds}. {tally.in_words()}"
     return said if enough else f"{said} {wording.capital(takes)}"

@@ -67,6 +67,10 @@ with controls:
 with shown:
     if running is not None:
         later.show(running, draw_counting)
+    if found.users:
+        results.answers(state, subject, found)
+    elif found.read:
+        st.warning("None of these reports could be counted.")
     if found.read:
         results.counted(found)
         with layout.actions("collection"):
@@ -89,10 +93,6 @@ with shown:
                 disabled=running is not None,
             )
         results.files(found)
-        if found.users:
-            results.answers(state, subject, found)
-        else:
-            st.warning("None of these reports could be counted.")
     elif running is None:
         st.info("Nothing has been counted for this design yet.")
     if found.users:

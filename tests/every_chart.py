@@ -214,6 +214,7 @@ def _results():
     people = np.random.default_rng(3).multinomial(20_000, np.full(domain.size, 1 / domain.size))
     workload = over_attributes(parts, domain, counts=people)
     mechanism = mechanisms.create("hadamard", workload=workload, epsilon=2.0)
+    lines = analysis.lines_of(workload.asked, analysis.answers(mechanism, workload, people), 20_000)
     haar, ranges = mechanisms.create("haar", n=N, epsilon=1.0), workloads.all_range(N)
     wordy = CategoricalAttribute(name=WORDY[1], values=WORDY)
     few, several = (
@@ -224,7 +225,7 @@ def _results():
     return {
         "result": lambda look: charts.result(collector.release(mechanism, workload, people), look),
         "result, promised": lambda look: charts.result(
-            charts.promised(analysis.answers(mechanism, workload, people)), look
+            charts.promised(analysis.answers(mechanism, workload, people), lines), look
         ),
         "table": lambda look: charts.table(cells[0], look),
         "table, errors apart": lambda look: charts.table(cells[1], look),

@@ -163,46 +163,89 @@ def test_compared_designs_show_cost_and_proof():
 # --- simulated collections ----------------------------------------------------------------------------------------
 
 
-def test_a_result_has_one_unit_a_panel_bars_for_many_answers_and_rows_for_few():
-    many = pd.DataFrame(
-        {"line": 0, "question": "score", "name": [f"score <b>{i}</b>" for i in range(8)], "unit": "points"}
-    )
-    few = pd.DataFrame(
+def _few():
+    frame = pd.DataFrame(
         {
-            "line": [1, 2, 3],
-            "question": ["average", "difference", "other average"],
-            "name": ["average of pay", "average of pay: new minus old", "average of <i>pay</i> in arm new"],
-            "unit": ["pay", "difference of pay", "pay"],
+            "line": [1, 2, 3, 3],
+            "question": ["Average of pay", "Average of pay, new minus old", "Pay in arms", "Pay in arms"],
+            "name": [
+                "average of pay",
+                "average of pay, new minus old",
+                "average of <i>pay</i> in old",
+                "average of pay in new",
+            ],
+            "group": ["", "", "<i>old</i>", "new"],
+            "unit": ["pay", "difference of pay", "pay", "pay"],
+            "answer": [31.0, -2.0, np.nan, 30.0],
+            "verdict": ["usable", "rough", "noise", "noise"],
         }
     )
-    frame = pd.concat([many, few], ignore_index=True)
-    frame = frame.assign(answer=[10.0] * 8 + [31.0, -2.0, np.nan], verdict=["usable"] * 10 + ["noise"])
-    frame = frame.assign(low=frame["answer"] - 3, high=frame["answer"] + 4, true=frame["answer"] + 1)
-    fig = charts.result(frame)
-    titles = [words.text for words in fig.layout.annotations[:3]]
-    assert titles == ["score (% of people)", "in pay", "differences, in pay"]
-    (bars,) = [trace for trace in fig.data if trace.type == "bar"]
-    assert (list(bars.y), list(bars.error_y.array), list(bars.error_y.arrayminus)) == ([10] * 8, [4] * 8, [3] * 8)
+    return frame.assign(low=frame["answer"] - 3, high=frame["answer"] + 4, true=frame["answer"] + 1)
+
+
+def test_a_result_has_a_question_a_panel_bars_for_many_answers_and_rows_for_few():
+    many = pd.DataFrame(
+        {"line": 0, "question": "Score", "name": [f"score <b>{i}</b> in {g}" for g in "ab" for i in range(8)]}
+    )
+    many = many.assign(
+        group=[*"aaaaaaaabbbbbbbb"], unit="points", answer=10.0, low=7.0, high=14.0, true=11.0, verdict="usable"
+    )
+    fig = charts.result(pd.concat([many, _few()], ignore_index=True))
+    heads = [words.text for words in fig.layout.annotations if words.text.startswith("<b>")]
+    assert [head.split("</b>")[0] for head in heads] == [
+        "<b>Score",
+        "<b>Average of pay",
+        "<b>Average of pay, new minus old",
+        "<b>Pay in arms",
+    ]
+    assert "-2 (95 %: -5 to +2), ≈ rough" in heads[2].replace("\N{NO-BREAK SPACE}", " ")
+    bars, average, difference, arms = (trace for trace in fig.data if trace.type == "bar")
+    assert (list(bars.y), list(bars.error_y.array), list(bars.error_y.arrayminus)) == ([10] * 16, [4] * 16, [3] * 16)
+    assert bars.x[8] - bars.x[7] > 1  # groups stand apart, and say who they are
+    assert [text.split("<br>")[0] for text in fig.layout.xaxis.ticktext] == ["a", "b"]
     assert not any("<b>" in str(words) for words in bars.customdata.ravel())  # labels of the user's are no markup
-    assert fig.layout.xaxis.ticktext[0] == "&lt;b&gt;0&lt;/b&gt;"  # without the word that all begin with
-    marks = [trace for trace in fig.data if trace.type == "scatter" and trace.mode == "markers"]
-    truth, averages, _, difference, _ = marks
-    assert list(truth.y) == [11] * 8
-    assert (averages.xaxis, list(averages.x)[:1], averages.marker.color[1]) == ("x2", [31], charts.LIGHT.faint)
-    assert (difference.xaxis, list(difference.x)) == ("x3", [-2])
-    assert [shape.x0 for shape in fig.layout.shapes if shape.xref == "x3"] == [0]  # no difference at all
-    missed = charts.result(few.assign(answer=1.0, low=0.0, high=2.0, true=9.0)).layout.xaxis.range
-    assert missed[0] < 0 < 9 < missed[1]  # the truth is seen where an interval misses it
-    intervals = [list(trace.x) for trace in fig.data if trace.type == "scatter" and trace.mode == "lines"]
-    assert intervals[0] == [28, 35]
-    assert intervals[2] == [-5, 2]
+    named = charts.result(many[:8].assign(group="")).layout.xaxis.ticktext[0]
+    assert named == "&lt;b&gt;0&lt;/b&gt;"  # without the words that all begin or end with
+    assert len({*bars.marker.color}) == len({*arms.marker.color}) == 2
+    assert (list(average.base), list(average.x), list(difference.base)) == ([28], [7], [-5])
+    assert [shape.x0 for shape in fig.layout.shapes] == [0]  # no difference at all
+    assert fig.layout.shapes[0].xref == "x3"
+    marks = [trace for trace in fig.data if trace.type == "scatter"]
+    assert [list(trace.x) for trace in marks[1:5]] == [[31], [32], [-2], [-1]]  # the answer and the truth
+    named = {words.text for words in fig.layout.annotations}
+    assert {"&lt;i&gt;old&lt;/i&gt;", "new", "unknown", "30"} <= named
+    assert fig.layout.xaxis2.range == fig.layout.xaxis4.range, "rows of one unit have one scale"
+    assert fig.layout.xaxis3.range[0] < -5
+    assert fig.layout.xaxis3.range[1] > 2
+    missed = charts.result(_few().assign(answer=1.0, low=0.0, high=2.0, true=9.0)).layout.xaxis.range
+    assert missed[0] < 0 < 9 <= missed[1]  # the truth is seen where an interval misses it
 
 
-def test_a_promise_reaches_two_standard_errors_to_each_side_of_what_is_planned():
-    promised = charts.promised(pd.DataFrame({"value": [40.0, np.nan], "standard_error": [2.0, 1.0]}))
+def test_a_picture_reaches_as_far_as_one_that_it_is_compared_with():
+    few = _few()
+    wide = charts.result(few, like=few.assign(low=few["low"] - 50, high=few["high"] + 90))
+    assert wide.layout.xaxis.range[0] < -20
+    assert wide.layout.xaxis.range[1] > 120
+
+
+def test_a_promise_reaches_two_standard_errors_and_what_bins_add_to_each_side_of_what_is_planned():
+    told = pd.DataFrame({"line": [0, 1], "value": [40.0, np.nan], "standard_error": [2.0, 1.0], "bins": [0.0, 0.5]})
+    line = {
+        "question": "a",
+        "answers": 1,
+        "unit": "points",
+        "users": 9,
+        "value": 40.0,
+        "standard_error": 2.0,
+        "bins": 0.0,
+        "finds": np.nan,
+    }
+    line |= {"usable": 1, "judged": 1, "verdict": "usable", "alone": np.nan, "at_best": False}
+    promised = charts.promised(told, pd.DataFrame([line, line]))
     assert promised["answer"].tolist()[:1] == [40.0]
-    assert promised["low"].tolist() == pytest.approx([40 - 1.96 * 2, -1.96])
-    assert promised["high"].tolist() == pytest.approx([40 + 1.96 * 2, 1.96])
+    assert promised["low"].tolist() == pytest.approx([40 - 1.96 * 2, -2.46])
+    assert promised["high"].tolist() == pytest.approx([40 + 1.96 * 2, 2.46])
+    assert promised["said"][0].replace("\N{NO-BREAK SPACE}", " ") == "now 40 %; with 9 people ± 2 points (✓ usable)"
 
 
 def test_marks_of_beliefs_stand_on_their_lines_and_say_their_numbers():

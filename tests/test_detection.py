@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ldp_core as ldp
-from ldp_core import detection
+from ldp_core import charts, detection
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe, detecting
 from ldp_core.designs.standalone import realise
@@ -190,7 +190,7 @@ def detected(part):
 def test_averages_are_compared_in_their_unit_with_the_variance_of_reports():
     found, setting = detected(DifferencePart(of=MeanPart(attribute="score"), attribute="arm", first="a", second="b"))
     (line,) = setting.answers.lines
-    assert found.table["name"].tolist() == ["average of score: a minus b"]
+    assert found.table["name"].tolist() == ["average of score, a minus b"]
     made, rows = setting.chosen_mechanism.strata[0], np.arange(1, 6)[None] - 3.0
     adds = made.contributions(rows)
     contrasts = detection.contrasts_of(setting.chosen_mechanism, line, setting.counts)
@@ -210,6 +210,21 @@ def test_the_people_needed_of_a_design_are_those_that_find_its_differences():
         assert (found.table["users_needed"].max() == pytest.approx(needed)) == isinstance(part, DifferencePart)
         again = detecting.of_design(setting, setting.chosen_mechanism, Detect(5.0, 0.9, 0.01))
         assert (again.table["users_needed"] > found.table["users_needed"]).all() or not isinstance(part, DifferencePart)
+
+
+def test_the_curve_passes_through_what_the_people_of_the_design_find_and_needs_four_times_as_many_for_half():
+    found, setting = detected(DifferencePart(of=MeanPart(attribute="score"), attribute="arm", first="a", second="b"))
+    curve = found.curve.set_index("users")["difference"]
+    assert curve[setting.users] == pytest.approx(found.table["difference"].max())
+    assert curve[4 * setting.users] == pytest.approx(curve[setting.users] / 2, rel=0.02)  # but for the skewness
+    assert (np.diff(curve.sort_index()) < 0).all()
+    target = found.table["target"].iloc[0]
+    nearest = (curve - target).abs().idxmin()
+    assert nearest == pytest.approx(found.table["users_needed"].iloc[0], rel=0.35)  # points are a quarter apart
+    assert found.table["relative"].isna().all()  # nobody knows what people spread evenly are a share of
+    fig = charts.difference_over_users(found.curve, setting.users)
+    assert list(fig.data[1].x) == [setting.users, 4 * setting.users]
+    assert fig.layout.xaxis.type == fig.layout.yaxis.type == "log"
 
 
 def test_an_answer_that_is_the_same_of_everybody_takes_nobody():

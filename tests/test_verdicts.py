@@ -57,7 +57,7 @@ def test_a_tally_counts_every_answer_once(errors, target):
     assert found.usable == sum(error <= target * (1 + 1e-9) for error in errors)
 
 
-def test_the_headline_tells_each_unit_and_what_is_found():
+def test_the_headline_tells_how_many_questions_meet_their_targets_and_what_a_single_one_comes_to():
     plain = lambda words: words.replace("\N{NO-BREAK SPACE}", " ")  # noqa: E731
     short = plain(verdicts.headline(1, "0.5", 1.5))
     assert short == "With 1 person at epsilon 0.5 it takes 2 people until every question meets its target."
@@ -72,15 +72,22 @@ def test_the_headline_tells_each_unit_and_what_is_found():
     )
     mechanism = mechanisms.create("optimized", workload=workload, epsilon=1.0, max_rounds=2, time_limit=None)
     told = analysis.answers(mechanism, workload, np.full(workload.n, 200.0))
-    lines, tally = analysis.lines_of(workload.asked, told), verdicts.tally(told["verdict"])
-    off = [
-        plain(verdicts.in_unit(error, unit)) for error, unit in zip(lines["standard_error"], lines["unit"], strict=True)
-    ]
-    assert plain(verdicts.headline(4000, "1", 9.0, lines, tally)) == (
-        f"With 4,000 people at epsilon 1 answers are off by up to ± {off[0]}, ± {off[1]} and differences by ± {off[2]}; differences "
-        f"from {plain(verdicts.in_unit(lines['finds'].iloc[2], 'difference of points of the group'))} up are found. {tally.in_words()}"
+    lines, tally = analysis.lines_of(workload.asked, told, 4000), verdicts.tally(told["verdict"])
+    assert plain(verdicts.headline(4000, "1", 9e5, lines, tally)) == (
+        f"With 4,000 people at epsilon 1 {lines['met'].sum() or 'none'} of 3 questions meet their targets. {tally.in_words()} It takes 900,000 people until "
+        "every question meets its target."
     )
-    assert off[1].endswith(" in score")
+    needed = [analysis.needed_by(mechanism, line, np.full(workload.n, 200.0), None) for line in workload.asked.lines]
+    assert lines["met"].tolist() == [people <= 200 * workload.n for people in needed]
+    assert "epsilon 1 all questions meet their targets." in verdicts.headline(
+        4000, "1", 9.0, lines.assign(met=True), tally
+    )
+    one, only = lines[lines["unit"] == "score"], verdicts.tally(told["verdict"][told["unit"] == "score"])
+    error = plain(verdicts.in_unit(one["standard_error"].iloc[0], "score"))
+    assert f"Average of score is off by ± {error}. The only answer is" in plain(
+        verdicts.headline(4000, "1", 9.0, one, only)
+    )
+    assert error.endswith(" in score")
 
 
 def test_errors_are_exact_and_without_weights():

@@ -26,6 +26,7 @@ from ldp_core.charts.reports import people_by_design as people_by_design
 from ldp_core.charts.reports import report_table as report_table
 from ldp_core.charts.reports import scrambled as scrambled
 from ldp_core.charts.results import PROMISED as PROMISED
+from ldp_core.charts.results import difference_over_users as difference_over_users
 from ldp_core.charts.results import promised as promised
 from ldp_core.charts.results import result as result
 from ldp_core.charts.results import table as table

@@ -1,8 +1,9 @@
-"""The result picture: each answer with its interval in its own unit, questions one below the other. The same picture shows how wide the bars of a
-design will be, what one collection might give, and what came."""
+"""The result picture: each question with its answers and their intervals in its own unit, groups side by side. The same picture shows how wide the
+bars of a design will be, what one collection might give, and what came."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -19,105 +20,130 @@ WRITTEN, MARKED = 5, 40
 """Up to so many columns, cells of a table have room for answers and errors, and for marks of verdicts."""
 PROMISED = 1.96
 """Standard errors that hold 95 of 100 answers."""
-_PANEL = 230
+GROUPS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Colours of groups (Okabe and Ito)."""
+_ONE_EACH = 12
+"""Groups with one answer each that are better read one below the other."""
 _HEAD = 54
-_TITLE = 20
+_LETTERS = 44
+"""Of a line of a heading: as many as fit on a telephone."""
+_LINE, _SPACE = 17, 8
+_BARS, _ONE, _FOOT = 130, 26, 40
+_SUFFIX = {"points": "\N{NO-BREAK SPACE}%", "points of the group": "\N{NO-BREAK SPACE}%"}
+_SUFFIX |= {f"difference of {unit}": " points" for unit in _SUFFIX}
 
 
-def promised(answers: pd.DataFrame) -> pd.DataFrame:
-    """What a design promises, for `result`: each answer as it is in the planning data, with 1.96 standard errors to each side. ``answers`` as
-    of `ldp_core.analysis.answers`."""
-    centre, reach = answers["value"].fillna(0.0), PROMISED * answers["standard_error"]
-    return answers.assign(answer=answers["value"], low=centre - reach, high=centre + reach)
+def promised(answers: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
+    """What a design promises, for `result`: each answer as it is in the planning data, with 1.96 standard errors, and what bins add, to each side. ``answers`` as
+    of `ldp_core.analysis.answers`, ``lines`` of `question_lines`."""
+    centre, reach = answers["value"].fillna(0.0), PROMISED * answers["standard_error"] + answers["bins"]
+    said = [verdicts.comes_to(line) for line in lines.to_dict("records")]
+    ends = {"answer": answers["value"], "low": centre - reach, "high": centre + reach}
+    return answers.assign(**ends, said=answers["line"].map(dict(enumerate(said))), planned=True)
 
 
-def result(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
-    """The picture of ``frame``: line, question, name, unit, answer, low, high of each answer, perhaps ``true`` and ``verdict``.
+def result(frame: pd.DataFrame, look: Theme = LIGHT, like: pd.DataFrame | None = None) -> go.Figure:
+    """The picture of ``frame``: line, question, name, group, unit, answer, low, high of each answer, perhaps true, verdict, found, said
+    (of the question, in words) and planned (not collected). Axes reach as far as those of another frame ``like`` it do.
 
-    Questions of few answers share a panel with others of their unit, a row an answer; others have a panel of bars.
+    Questions of few answers have a row an answer; others have bars, those of a group together. A row or bar that is noise is pale.
     """
-    panels = _panels(frame)
-    heights = [_HEAD + theme.ROW * len(own) if rows else _PANEL for rows, own in panels]
-    titles = [_title(rows, own) for rows, own in panels]
-    fig = theme.grid(
-        look,
-        len(panels),
-        1,
-        sum(heights) + 40 + _TITLE,
-        row_heights=heights,
-        vertical_spacing=min(0.9 / max(1, len(panels) - 1), 60 / sum(heights)),
-        subplot_titles=titles,
-    )
-    fig.update_annotations(x=0, xanchor="left", font={"size": 13, "color": look.faint})
-    fig.update_layout(margin={"t": theme.MODE_BAR + _TITLE})
-    for k, (rows, own) in enumerate(panels, start=1):
-        (_rows if rows else _bars)(fig, own.reset_index(drop=True), k, look)
+    blocks = [own.reset_index(drop=True) for _, own in frame.groupby("line", sort=False)]
+    names = [name for name in frame["group"].unique() if name]
+    shades = {name: theme.readable(GROUPS[k % len(GROUPS)], look) for k, name in enumerate(names)}
+    heads = [_head(own) for own in blocks]
+    bodies = [_BARS if not _in_rows(own) else _ONE if len(own) == 1 else theme.ROW * len(own) for own in blocks]
+    heights = [
+        _LINE * head.count("<br>") + _LINE + _SPACE + body + _FOOT for head, body in zip(heads, bodies, strict=True)
+    ]
+    whole = sum(heights)
+    fig = theme.grid(look, len(blocks), 1, whole + theme.MODE_BAR + 10)
+    top = whole
+    for k, (own, head, body, height) in enumerate(zip(blocks, heads, bodies, heights, strict=True), start=1):
+        place = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "y": top / whole, "yanchor": "top"}
+        theme.note(fig, head, look.text, None, 13, align="left", **place)
+        top -= height
+        fig.update_yaxes(domain=[(top + _FOOT) / whole, (top + _FOOT + body) / whole], row=k, col=1)
+        fig.update_xaxes(domain=[0, 1], row=k, col=1)
+        (_rows if _in_rows(own) else _bars)(fig, own, k, look, shades)
+        _reach(fig, own, k, frame, like)
     return fig
 
 
-def _panels(frame: pd.DataFrame) -> list[tuple[bool, pd.DataFrame]]:
-    """Whether it has rows, and its answers, of each panel in the order of the questions."""
-    sizes = frame.groupby("line", sort=False)["name"].transform("size")
-    few = frame[sizes <= FEW]
-    found = [(int(own["line"].iloc[0]), True, own) for _, own in few.groupby("unit", sort=False)]
-    found += [(int(line), False, own) for line, own in frame[sizes > FEW].groupby("line", sort=False)]
-    return [(rows, own) for _, rows, own in sorted(found, key=lambda panel: panel[0])]
+def _in_rows(own: pd.DataFrame) -> bool:
+    return len(own) <= FEW or (len(own) <= _ONE_EACH and own["group"].is_unique)
 
 
-def _title(rows: bool, own: pd.DataFrame) -> str:
-    """What the numbers of a panel count."""
-    key = str(own["unit"].iloc[0])
-    kind = "differences, " if key.startswith("difference of ") else ""
-    unit = {"points": "% of people", "points of the group": "% of the group"}.get(key) or verdicts.unit_in_words(key)
-    return theme.short(f"{kind}{unit}" if rows else f"{own['question'].iloc[0]} ({unit})", 2 * theme.ROW_LETTERS)
+def _head(own: pd.DataFrame) -> str:
+    """The question, and what it comes to."""
+    said = own["said"].iloc[0] if "said" in own else verdicts.result_in_words(own)
+    lines = (theme.wrapped(theme.literal(text), _LETTERS) for text in (own["question"].iloc[0], said))
+    return "<b>{}</b><br>{}".format(*lines)
 
 
-def _shades(own: pd.DataFrame, look: Theme) -> list[str]:
-    """Noise is pale."""
-    verdict = own["verdict"] if "verdict" in own else pd.Series([""] * len(own))
-    return [look.faint if word == verdicts.NOISE else look.accent for word in verdict]
+def _colours(own: pd.DataFrame, look: Theme, shades: dict[str, str], strong: float) -> tuple[list[str], list[str]]:
+    """Of marks, and of what lies behind them."""
+    plain = look.text if str(own["unit"].iloc[0]).startswith("difference of ") else look.accent
+    found = [shades.get(group, plain) for group in own["group"]]
+    noise = own["verdict"] == verdicts.NOISE if "verdict" in own else [False] * len(own)
+    return found, [theme.faded(shade, strong / 2 if pale else strong) for shade, pale in zip(found, noise, strict=True)]
 
 
-def _rows(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme) -> None:
-    places, shades, said = np.arange(len(own)), _shades(own, look), _said(own)
-    for place, shade, low, high in zip(places, shades, own["low"], own["high"], strict=True):
-        line = {"color": shade, "width": 3}
-        fig.add_scatter(x=[low, high], y=[place, place], mode="lines", line=line, hoverinfo="skip", row=panel, col=1)
-    marks = {"size": 10, "color": shades}
-    fig.add_scatter(
-        x=own["answer"], y=places, mode="markers", marker=marks, customdata=said, hovertemplate=_HOVER, row=panel, col=1
+def _rows(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme, shades: dict[str, str]) -> None:
+    places, (marks, behind) = np.arange(len(own)), _colours(own, look, shades, 0.4)
+    about: dict[str, Any] = {"row": panel, "col": 1}
+    fig.add_bar(
+        orientation="h",
+        base=own["low"],
+        x=own["high"] - own["low"],
+        y=places,
+        width=0.24 if len(own) > 1 else 0.4,
+        marker={"color": behind, "cornerradius": 4},
+        hoverinfo="skip",
+        **about,
     )
+    symbol = "circle-open" if "planned" in own else "circle"
+    mark: dict[str, Any] = {"size": 10, "color": marks, "symbol": symbol, "line": {"width": 2}}
+    hover = {"customdata": _said(own), "hovertemplate": _HOVER}
+    fig.add_scatter(x=own["answer"], y=places, mode="markers", marker=mark, **hover, **about)
     if "true" in own:
         mark = {"symbol": "line-ns-open", "size": 16, "color": look.text, "line": {"width": 2}}
-        fig.add_scatter(x=own["true"], y=places, mode="markers", marker=mark, hoverinfo="skip", row=panel, col=1)
+        fig.add_scatter(x=own["true"], y=places, mode="markers", marker=mark, hoverinfo="skip", **about)
     if str(own["unit"].iloc[0]).startswith("difference of "):
-        fig.add_vline(0, line={"color": look.faint, "width": 1, "dash": "dash"}, row=panel, col=1)
-    ends = own.reindex(columns=["low", "high", "answer", "true"]).stack().tolist()
-    if ends:
-        space = 0.06 * (max(ends) - min(ends) or 1.0)
-        fig.update_xaxes(range=[min(ends) - space, max(ends) + space], row=panel, col=1)
-    fig.update_yaxes(showticklabels=False, showgrid=False, range=[len(own) - 0.5, -0.8], row=panel, col=1)
-    axis = next(fig.select_xaxes(row=panel, col=1)).plotly_name.replace("xaxis", "x")
-    for place, name in zip(places, own["name"], strict=True):
-        fig.add_annotation(
-            text=theme.short(name, theme.ROW_LETTERS),
-            x=0,
-            xref=f"{axis} domain",
-            xanchor="left",
-            y=float(place) - theme.BAR / 2,
-            yref=axis.replace("x", "y"),
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 12, "color": look.text},
-        )
+        fig.add_vline(0, line={"color": look.faint, "width": 1, "dash": "dash"}, **about)
+    many = len(own) > 1
+    fig.update_yaxes(showticklabels=False, showgrid=False, range=[len(own) - 0.5, -0.8 if many else -0.5], **about)
+    if many:
+        axis = next(fig.select_xaxes(**about)).plotly_name.replace("xaxis", "x")
+        labels = own["group"] if own["group"].is_unique else _apart(own["name"].tolist())
+        over: dict[str, Any] = {"xref": f"{axis} domain", "yref": axis.replace("x", "y"), "yanchor": "bottom"}
+        for place, name, answer in zip(places, labels, own["answer"], strict=True):
+            y = float(place) - 0.14
+            theme.note(fig, theme.short(name, theme.ROW_LETTERS - 12), look.text, x=0, xanchor="left", y=y, **over)
+            value = verdicts.value_in_words(answer, str(own["unit"].iloc[0])) if answer == answer else "unknown"
+            theme.note(fig, theme.literal(value), look.text, x=1, xanchor="right", y=y, **over)
 
 
-def _bars(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme) -> None:
-    places, shades = np.arange(1, len(own) + 1), _shades(own, look)
+def _bars(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme, shades: dict[str, str]) -> None:
+    marks, behind = _colours(own, look, shades, 0.3 if "planned" in own else 0.6)
+    groups = own.groupby("group", sort=False).indices
+    places = np.zeros(len(own))
+    begin, ticks = 0.0, {}
+    for group, here in groups.items():
+        names = [theme.short(name, 14) for name in _apart(own["name"].iloc[here].tolist())]
+        places[here] = begin + np.arange(len(here))
+        if group:
+            ticks[begin + (len(here) - 1) / 2] = _group_tick(str(group), names, theme.LETTERS // len(groups))
+        else:
+            fit = max(2, theme.LETTERS // max(map(len, names)))
+            shown = np.unique(np.linspace(0, len(here) - 1, min(6, fit)).astype(int))
+            ticks |= {begin + k: names[k] for k in shown}
+        begin += len(here) + 1.5
+    about: dict[str, Any] = {"row": panel, "col": 1}
     fig.add_bar(
         x=places,
         y=own["answer"],
-        marker={"color": [theme.faded(shade, 0.45) for shade in shades]},
+        marker={"color": behind, "line": {"color": marks, "width": 1 if "planned" in own and len(own) <= 64 else 0}},
         error_y={
             "type": "data",
             "symmetric": False,
@@ -129,24 +155,90 @@ def _bars(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme) -> None:
         },
         customdata=_said(own),
         hovertemplate=_HOVER,
-        row=panel,
-        col=1,
+        **about,
     )
     if "true" in own:
-        mark = {"symbol": "line-ew-open", "size": 9, "color": look.text, "line": {"width": 2}}
-        fig.add_scatter(x=places, y=own["true"], mode="markers", marker=mark, hoverinfo="skip", row=panel, col=1)
-    names = [theme.short(name, 14) for name in _apart(own["name"].tolist())]
-    fit = max(2, theme.LETTERS // max(map(len, names)))
-    shown = np.unique(np.linspace(0, len(own) - 1, min(6, fit)).astype(int))
-    fig.update_xaxes(tickvals=places[shown], ticktext=[names[k] for k in shown], tickangle=0, row=panel, col=1)
+        mark = {"symbol": "line-ew-open", "size": 7, "color": look.text, "line": {"width": 2}}
+        fig.add_scatter(x=places, y=own["true"], mode="markers", marker=mark, hoverinfo="skip", **about)
+    axis = {"tickvals": list(ticks), "ticktext": list(ticks.values()), "tickangle": 0, "showgrid": False}
+    fig.update_xaxes(range=[-1 - 0.1 * begin, begin - 1.5], **axis, **about)  # beside the bars stand the numbers
+    fig.update_yaxes(ticklabelposition="inside top", tickfont={"color": look.text}, **about)
 
 
-def _apart(names: list[str]) -> list[str]:
-    """The names without the words that all begin with."""
+def _group_tick(group: str, names: Sequence[str], room: int) -> str:
+    """The name of a group, and the first and last of its answers where there is room for them."""
+    ends = f"{names[0]} … {names[-1]}"
+    return theme.short(group, max(4, room)) + (f"<br>{ends}" if len(ends) <= room else "")
+
+
+def _reach(fig: go.Figure, own: pd.DataFrame, panel: int, frame: pd.DataFrame, like: pd.DataFrame | None) -> None:
+    """How far the axis of answers reaches: rows of one unit alike, and some way beyond all intervals."""
+    rows, unit = _in_rows(own), own["unit"].iloc[0]
+    ends, beyond = [], 1 / 2 if rows else 1 / 8
+    for shown in (frame, like):
+        if shown is not None:
+            near = shown[shown["unit"] == unit] if rows else shown[shown["line"] == own["line"].iloc[0]]
+            near = near[near.groupby("line")["line"].transform("size") <= _ONE_EACH] if rows else near
+            half = beyond * (near["high"] - near["low"])
+            ends += [*(near["low"] - half), *(near["high"] + half)]
+            ends += near.reindex(columns=["answer", "true"]).stack().tolist()
+    ends = [end for end in ends if end == end] or [0.0, 1.0]
+    counts = {
+        "ticksuffix": _SUFFIX.get(str(unit), ""),
+        "showticksuffix": "last" if str(unit).startswith("difference of ") else "all",
+    }
+    if rows:
+        fig.update_xaxes(range=[min(ends), max(ends)], nticks=6, **counts, row=panel, col=1)
+    else:
+        fig.update_yaxes(range=[min(0.0, *ends), max(ends)], nticks=6, **counts, row=panel, col=1)
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """The names without the words that all begin or end with."""
     words = [name.split(" ") for name in names]
-    alike = takewhile(lambda own: len({*own}) == 1, zip(*words, strict=False))
-    same = len(list(alike)) if len(words) > 1 else 0
-    return [" ".join(own[min(same, len(own) - 1) :]) for own in words]
+    if len(words) < 2:
+        return list(names)
+    before, after = (_alike(words), _alike([own[::-1] for own in words]))
+    cut = (own[min(before, len(own) - 1) : max(len(own) - after, before + 1)] for own in words)
+    return [" ".join(own).rstrip(",") for own in cut]
+
+
+def _alike(words: Sequence[Sequence[str]]) -> int:
+    return len(list(takewhile(lambda own: len({*own}) == 1, zip(*words, strict=False))))
+
+
+def difference_over_users(curve: pd.DataFrame, users: int, look: Theme = LIGHT) -> go.Figure:
+    """The least difference that is found over the number of people, on log axes, a panel a unit, with marks at ``users`` and four times as many.
+    ``curve``: that of `ldp_core.designs.detecting.Detection`."""
+    units = curve["unit"].unique()
+    fig = theme.grid(look, len(units), 1, 60 + 260 * len(units), vertical_spacing=0.3 / len(units))
+    for k, unit in enumerate(units, start=1):
+        own, about = curve[curve["unit"] == unit], {"row": k, "col": 1}
+        hover = f"%{{x:,.0f}} people find %{{y:.3g}} {theme.literal(verdicts.unit_in_words(unit))}<extra></extra>"
+        line = {"color": look.accent, "width": 2}
+        fig.add_scatter(x=own["users"], y=own["difference"], mode="lines", line=line, hovertemplate=hover, **about)
+        marks = own[own["users"].isin([users, 4 * users])]
+        fig.add_scatter(
+            x=marks["users"],
+            y=marks["difference"],
+            mode="markers+text",
+            text=[
+                f"{wording.significant(y)} with {wording.count(x)} people"
+                for x, y in zip(marks["users"], marks["difference"], strict=True)
+            ],
+            textposition="top right",
+            marker={"size": 10, "color": look.accent},
+            hoverinfo="skip",
+            **about,
+        )
+        fig.update_xaxes(
+            **theme.log_axis(own["users"].min(), own["users"].max(), most=4), title_text="people (log scale)", **about
+        )
+        title = theme.short(f"least difference, {verdicts.unit_in_words(unit)}", theme.TITLE_LENGTH)
+        fig.update_yaxes(
+            **theme.log_axis(own["difference"].min(), own["difference"].max(), most=5), title_text=title, **about
+        )
+    return fig
 
 
 def table(cells: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from ldp_core import analysis, detection, verdicts, wording
@@ -17,17 +18,24 @@ MEANING = (
 )
 GROUPS = "the two groups compared"
 COLLECTIONS = "two collections (this month's and the next, say)"
+CURVE = np.union1d(np.geomspace(0.1, 100, 31), 4.0)
+"""The people of a curve, as multiples of those of the design."""
+Found = tuple[pd.DataFrame, pd.DataFrame]
+NOTHING = pd.DataFrame({"difference": np.zeros(0)})
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Detection:
-    """What is compared ``between`` whom: ``name``, ``unit``, ``target`` (the difference to detect), ``users_needed`` for that, and
-    ``difference``, the least that the ``expected`` people of the design find; in ``table``, a row an answer."""
+    """What is compared ``between`` whom: ``name``, ``unit``, ``target`` (the difference to detect), ``users_needed`` for that, ``difference``, the
+    least that the ``expected`` people of the design find, and ``relative``, that as a share of what the group or collection compared with has in
+    the planning data (NaN where that is not known); in ``table``, a row an answer. ``curve`` has for several numbers of ``users`` the largest
+    ``difference`` of each ``unit``."""
 
     table: pd.DataFrame
     between: str
     expected: int
+    curve: pd.DataFrame
 
     def in_words(self) -> str:
         """What the table comes to, by the answer that needs the most people."""
@@ -44,43 +52,64 @@ class Detection:
 def of_design(setting: Setting, mechanism: Mechanism, target: Detect | None = None) -> Detection:
     """The differences that the questions ask for, for their own targets or for ``target``; or else any answer in two collections, by default for
     a difference that its target error finds. ValueError, one sentence, where single answers take too long, or nothing is compared."""
-    told = setting.answered(mechanism)
+    told, every = setting.answered(mechanism), range(len(setting.answers.lines))
     compared = told[told["finds"].notna() & (told["finds"] > _ROUNDING)]
-    if len(compared):
-        each = [_between_groups(setting, mechanism, k, target) for k in range(len(setting.answers.lines))]
-        table = pd.concat(each, ignore_index=True)
-        table = table[table["difference"] > _ROUNDING].reset_index(drop=True)
-        return Detection(table[["name", "unit", "target", "users_needed", "difference"]], GROUPS, setting.users)
-    rows = [_two_collections(setting, mechanism, k, target) for k in range(len(setting.answers.lines))]
-    table = pd.concat(rows, ignore_index=True)
-    table = table[table["difference"] > _ROUNDING].reset_index(drop=True)
+    between, of_line = (GROUPS, _between_groups) if len(compared) else (COLLECTIONS, _two_collections)
+    tables, curves = zip(*(of_line(setting, mechanism, k, target) for k in every), strict=True)
+    table, curve = (
+        own[own["difference"] > _ROUNDING].reset_index(drop=True)
+        for own in (pd.concat(tables, ignore_index=True), pd.concat(curves, ignore_index=True))
+    )
     if table.empty:
         raise ValueError("Every answer compared is known without a report, so there is no difference to detect.")
-    return Detection(table, COLLECTIONS, setting.users)
+    curve = curve.groupby(["unit", "users"], sort=False, as_index=False)["difference"].max()
+    return Detection(table, between, setting.users, curve)
 
 
-def _between_groups(setting: Setting, mechanism: Mechanism, k: int, target: Detect | None) -> pd.DataFrame:
+def _between_groups(setting: Setting, mechanism: Mechanism, k: int, target: Detect | None) -> Found:
     """Each difference that a question asks for; none where it asks for other answers."""
     line = setting.answers.lines[k]
     if not isinstance(line.target, Detect):
-        return pd.DataFrame()
-    asked = target or line.target
+        return NOTHING, NOTHING
     contrasts = analysis.contrasts(mechanism, line, setting.counts, setting.cases[setting.case])
-    needed = contrasts.users(asked.difference / line.unit.factor, asked.power, asked.level)
-    found = line.unit.factor * contrasts.difference(setting.users, asked.power, asked.level)
-    names = [line.told.query_name(query) for query in range(line.told.num_queries)]
-    numbers = {"target": asked.difference, "users_needed": needed, "difference": found}
-    return pd.DataFrame({"name": names, "unit": line.key, **numbers})
+    queries = np.arange(line.told.num_queries)
+    other = np.full(len(queries), np.nan) if line.rates is None else line.rates.ratios[1]
+    return _found(
+        setting, k, contrasts, queries, target or line.target, 1.0, line.unit.middle + line.unit.factor * other
+    )
 
 
-def _two_collections(setting: Setting, mechanism: Mechanism, k: int, target: Detect | None) -> pd.DataFrame:
+def _two_collections(setting: Setting, mechanism: Mechanism, k: int, target: Detect | None) -> Found:
     """Each answer to a question, in two collections of as many people each as the design has."""
     line, told = setting.answers.lines[k], setting.answered(mechanism)
     own, many = told[told["line"] == k], setting.users if line.unit.total else 1.0
     queries = own["query"].to_numpy()
     asked = target or Detect(many * detection.reach(detection.POWER, detection.LEVEL) * line.standard_error)
     contrasts = detection.of_collections(mechanism, line, setting.counts, queries)
-    found = many * line.unit.factor * contrasts.difference(setting.users, asked.power, asked.level)
-    needed = contrasts.users(asked.difference / many / line.unit.factor, asked.power, asked.level)
-    numbers = {"target": asked.difference, "users_needed": needed, "difference": found}
-    return pd.DataFrame({"name": own["name"], "unit": line.key, **numbers})
+    return _found(setting, k, contrasts, queries, asked, many, own["value"].to_numpy())
+
+
+def _found(
+    setting: Setting,
+    k: int,
+    contrasts: detection.Contrasts,
+    queries: np.ndarray,
+    asked: Detect,
+    many: float,
+    other: np.ndarray,
+) -> Found:
+    """The rows of the table and of the curve for one question; ``other`` are the answers compared with."""
+    line, users = setting.answers.lines[k], setting.users
+    scale, at = many * line.unit.factor, users * CURVE
+    found = [scale * contrasts.difference(people, asked.power, asked.level) for people in (users, *at)]
+    known = np.where((other != 0) & setting.known_values[k], np.abs(other), np.nan)
+    numbers = {
+        "target": asked.difference,
+        "users_needed": contrasts.users(asked.difference / scale, asked.power, asked.level),
+        "difference": found[0],
+        "relative": found[0] / known,
+    }
+    names = [line.told.query_name(int(query)) for query in queries]
+    largest = [each.max(initial=0.0) for each in found[1:]]
+    curve = pd.DataFrame({"unit": line.key, "users": at, "difference": largest})
+    return pd.DataFrame({"name": names, "unit": line.key, **numbers}), curve

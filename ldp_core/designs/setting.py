@@ -47,6 +47,7 @@ from ldp_core.people import Counted, Counts, Records
 from ldp_core.run import Callback, Cancel, Check, Interrupted, asked, unchecked
 from ldp_core.studies import outcomes
 from ldp_core.workloads import Detect
+from ldp_core.workloads.answers import OF_GROUP, POINTS
 from ldp_core.workloads.axes import axes_of
 
 SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
@@ -259,6 +260,17 @@ class Setting:
         if len({line.key for line in self.answers.lines}) > 1:
             return "the targets" if math.isclose(error, 1) else f"{scale.text(error)} times the targets"
         return f"{'a difference of ' if detect else '±' + NO_BREAK}{scale.text(error)}{NO_BREAK}{scale.unit}"
+
+    @property
+    def targets_in_words(self) -> str:
+        """What the answers of each unit are for: "± 4.5 percentage points and a difference of 5 in spend"."""
+        lines = {line.key: line for line in self.answers.lines}
+        said = [
+            f"{'a difference of ' if isinstance(line.target, Detect) else '±' + NO_BREAK}{verdicts.in_unit(line.goal, key)}"
+            f"{' a person' if line.unit.total else ''}"
+            for key, line in lines.items()
+        ]
+        return wording.listed(said, 6)
 
     @property
     def mean_of(self) -> str:
@@ -721,9 +733,30 @@ class Setting:
         about = (mechanism, self.workload, self.counts, self.cases[self.case])
         return self.results.cached(self._costs_key("answers", mechanism, self.case), partial(analysis.answers, *about))
 
-    def lines(self, mechanism: Mechanism) -> pd.DataFrame:
-        """Each question with its error: see `analysis.question_lines`. ValueError as `answered`."""
-        return analysis.lines_of(self.answers, self.answered(mechanism))
+    def lines(self, mechanism: Mechanism, alone: Sequence[tuple[float, bool]] | None = None) -> pd.DataFrame:
+        """Each question with what it comes to: see `analysis.question_lines`; ``alone`` as of `alone`, which it is by default. What a value is, and the
+        verdict on it, is not known where people were counted who are left out. ValueError as `answered`."""
+        told, c = self.answered(mechanism), self.configuration
+        if c.population.shape == "data" and not self.on_data:
+            judged = ~told["unit"].isin([POINTS, OF_GROUP]) | told["finds"].notna()
+            told = told.assign(verdict=told["verdict"].where(judged, ""))
+        singly = self.alone() if alone is None else alone
+        return analysis.lines_of(self.answers, told, self.users, singly, self.known_values)
+
+    @property
+    def known_values(self) -> list[bool]:
+        """Of each question, whether its answers in the planning data are known."""
+        c = self.configuration
+        declared = c.population.shape not in ("data", "uniform")
+        taken = c.planning == "people" and (declared or (c.rates is not None and c.population.shape == "data"))
+        return [self.on_data or (taken and line.rates is not None) for line in self.answers.lines]
+
+    def alone(self, search: bool = True, cancel: Cancel | None = None) -> list[tuple[float, bool]]:
+        """What each question would be if nothing else were asked: see `analysis.alone`. Empty for a single one."""
+        lines = self.answers.lines if len(self.answers.lines) > 1 else ()
+        about = (self.epsilon, self.counts, self.cases[self.case], search, cancel)
+        key = ("alone", search, self.certificate_key(self.case), self.answers.norm, self.people.digest)
+        return self.results.cached(key, lambda: [analysis.alone(self.answers, line, *about) for line in lines])
 
     @once
     def tally(self, mechanism: Mechanism) -> verdicts.Tally | None:
@@ -740,7 +773,7 @@ class Setting:
         needed = self.users_needed(mechanism, self.case)
         if not singly or analysis.too_many_types(self.workload):
             return verdicts.headline(self.users, self.configuration.epsilon, needed, coarse=self.answers.coarse)
-        judged = self.lines(mechanism), self.tally(mechanism)
+        judged = analysis.lines_of(self.answers, self.answered(mechanism), self.users), self.tally(mechanism)
         return verdicts.headline(self.users, self.configuration.epsilon, needed, *judged, self.answers.coarse)
 
     def error(self, mechanism: Mechanism, case: str | None = None) -> float:

@@ -27,6 +27,7 @@ from scipy.special import ndtri
 
 from ldp_core.limits import MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Counts, People, users_of
+from ldp_core.wording import capital
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Product, Union
@@ -149,7 +150,7 @@ class Asked:
         return Rates(np.concatenate(ratios, axis=1), np.concatenate(sizes, axis=1), spread)
 
     def names(self) -> list[str]:
-        """(g,) what is added to the name of a query: "in arm new", or "new minus control"."""
+        """(g,) what is added to the name of a query: " in arm new", or ", new minus control"."""
         axes, found = self.axes, []
         for cell in self.cells[0]:
             values = np.unravel_index(int(cell), self.shape)
@@ -158,7 +159,7 @@ class Asked:
                 first, second = (axes[self.groups[0]].labels[value] for value in self.pair)
                 labels = labels[1:]
             inside = f" in {', '.join(labels)}" if labels else ""
-            found.append(inside if self.pair is None else f"{inside}: {first} minus {second}")
+            found.append(inside if self.pair is None else f"{inside}, {first} minus {second}")
         return found
 
 
@@ -311,6 +312,7 @@ class Line:
     cells : (s, p) which cells of the attributes that make up groups answers are about, where these are secret.
     group_sizes : queries for the number of people in each of these cells.
     weight : how much errors count in a design. target : what answers are for.
+    sides : the attributes that make up the groups which it is asked in, each with its labels: queries about them run fastest, the last one first.
     """
 
     question: str
@@ -326,6 +328,21 @@ class Line:
     shift: np.ndarray = field(default_factory=lambda: np.zeros(1), repr=False)
     weight: float = 1.0
     target: Target = 1.0
+    sides: tuple[tuple[str, Sequence[str]], ...] = field(default=(), repr=False)
+
+    @property
+    def title(self) -> str:
+        """The question in a person's words: the name of a single answer."""
+        return capital(self.question if self.told.num_queries > 1 else self.told.query_name(0))
+
+    def groups_of(self, queries: np.ndarray) -> list[str]:
+        """(q,) the group that each answer is in, such as "North"; "" where there are none."""
+        shape = tuple(len(labels) for _, labels in self.sides)
+        if not shape:
+            return [""] * len(queries)
+        places = np.unravel_index(np.asarray(queries) % math.prod(shape), shape)
+        named = [[labels[k] for k in own] for (_, labels), own in zip(self.sides, places, strict=True)]
+        return [", ".join(labels) for labels in zip(*named, strict=True)]
 
     @property
     def key(self) -> str:
@@ -409,6 +426,7 @@ def within_groups(question: str, weight: float, asked: Asked, rates: Rates) -> L
     """The line of a ``question`` that is asked within groups."""
     unit, two, ratios, sizes = asked.unit, len(rates.ratios) == 2, rates.ratios, rates.sizes
     given: dict[str, Any] = {"rates": rates, "asked": asked, "difference": two, "spread": rates.spread}
+    given["sides"] = sides_of(asked.axes, asked.groups[two:])
     # Nothing is told of groups without people; where each has none, as if all had some.
     there = np.isfinite(ratios).all(axis=0)
     there |= not there.any()
@@ -440,6 +458,11 @@ def within_groups(question: str, weight: float, asked: Asked, rates: Rates) -> L
     whole = lines[0] if len(lines) == 1 else Union(lines)
     given |= {"cells": cells, "group_sizes": _queries(np.eye(many), asked.groups, asked.axes)}
     return Line(question, unit, whole, tuple(design), weight=weight, **given)
+
+
+def sides_of(axes: Sequence[Axis], places: Sequence[int]) -> tuple[tuple[str, Sequence[str]], ...]:
+    """Attributes by their places, each with its labels."""
+    return tuple((axes[i].name, axes[i].labels) for i in places)
 
 
 def _queries(rows: np.ndarray, attributes: Sequence[int], axes: Sequence[Axis]) -> Workload:

@@ -23,7 +23,7 @@ class Grouped(Product):
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         name, own = "", [int(places[0]) for places in self._located(np.array([query]))]
         for factor, q in zip(self.factors, own, strict=True):
-            name += ("" if not name else ": " if isinstance(factor, Custom) else " and ") + factor.query_name(q)
+            name += ("" if not name else ", " if isinstance(factor, Custom) else " and ") + factor.query_name(q)
         return name
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from ldp_core.people import People, Tables
-from ldp_core.workloads.answers import Asked, Line, Rates, Unit, within_groups
+from ldp_core.workloads.answers import Asked, Line, Rates, Unit, sides_of, within_groups
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.grouped import by_groups, places_of, two_values
@@ -93,8 +93,9 @@ class Part(Frozen):
         if asked is None:
             workload, (unit, spread) = self.build(axes), self.question.measured(axes, people)
             compared = getattr(self, "shares", None) is not None  # numbers of people in two groups
-            numbers = {"spread": spread, "shift": self.shift(axes, people), "weight": self.weight}
-            return Line(self.summary, unit, workload, ((workload, 1.0),), difference=compared, **numbers)
+            numbers: dict[str, Any] = {"spread": spread, "shift": self.shift(axes, people), "weight": self.weight}
+            sides = sides_of(axes, places_of(axes, self.by))
+            return Line(self.summary, unit, workload, ((workload, 1.0),), difference=compared, sides=sides, **numbers)
         own = self.rates(axes, people if rates is None else None)
         assert own is not None
         if rates is not None and rates.ratios.shape != own.ratios.shape:

@@ -312,7 +312,7 @@ class DifferencePart(_Compared):
     @property
     def _summary(self) -> str:
         counted = "" if self.of.kind in ("mean", "total") else ", shares" if self.shares else ", numbers of people"
-        return f"{self.of.summary}: {self.attribute} {self.first} minus {self.second}{counted}"
+        return f"{self.of.summary}, {self.attribute} {self.first} minus {self.second}{counted}"
 
     @property
     def groups_by(self) -> tuple[str, ...]:

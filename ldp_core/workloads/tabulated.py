@@ -20,6 +20,8 @@ from ldp_core.workloads.surveyed import groups
 
 FEW = 6
 """Answers of a question that are better read one below the other."""
+BESIDE = 8
+"""Groups whose answers to a question about one attribute are read side by side, not in a table."""
 WIDE = {"answer": "", "standard_error": " ±", "true": " true", "verdict": " verdict"}
 """What a table of rows and columns has of each answer, and what that adds to the heading of a column."""
 Side = tuple[str, Sequence[str]]
@@ -66,20 +68,21 @@ class AnswerTable:
 
 
 def answer_tables(asked: Answers) -> list[AnswerTable]:
-    """The tables in the answers to questions about two or more attributes, such as joint counts, also within groups."""
+    """The tables in the answers to questions about two or more attributes, such as joint counts, also within groups, or within many groups."""
     found, shape = [], tuple(axis.size for axis in asked.axes)
     for k, line in enumerate(asked.lines):
         first, by, within = 0, list[Side](), line.asked
         whole = line.told.without_strata
         listed = groups(whole, shape, asked.axes) if whole.survey is None else whole.survey.groups
         if within is not None:
-            listed, inside = within.tables, within.groups[within.pair is not None :]
-            by = [(asked.axes[i].name, asked.axes[i].labels) for i in inside]
+            listed, by = within.tables, list(line.sides)
         for table in listed if shape else ():
             sides = tuple(side for side in [*_sides(table.base), *by] if len(side[1]) > 1)
+            beside = math.prod(len(labels) for _, labels in line.sides) <= BESIDE and len(sides) - len(line.sides) < 2
             count = table.base.num_queries * math.prod(len(labels) for _, labels in by)
             if (
                 len(sides) > 1
+                and not beside
                 and math.prod(len(labels) for _, labels in sides) == count
                 and line.told.num_queries > FEW
             ):

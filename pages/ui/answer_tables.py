@@ -19,15 +19,17 @@ FITS = 16
 """Letters of a column's name in the picker: two of them fit on a telephone."""
 
 
-def result_and_tables(state: Session, asked: Answers, found: pd.DataFrame, words: str, name: str) -> pd.DataFrame:
+def result_and_tables(
+    state: Session, asked: Answers, found: pd.DataFrame, words: str, name: str, like: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """The answers ``found`` with the ``words`` about all of them, and a download. Returns those that are shown: the table chosen, and of many others
-    some, evenly spread."""
+    some, evenly spread. ``like`` is what was promised, on whose axes they are drawn."""
     whole = len(found) == sum(line.told.num_queries for line in asked.lines)
     tables = answer_tables(asked) if whole else []
     rest = found.drop([row for table in tables for row in table.cells(found, {}).index])
     rest = rest.iloc[spread(rest.groupby("line").size().tolist() or [0], MOST_SHOWN_QUERIES)[0]]
     if len(rest):
-        layout.chart(lambda look: charts.result(rest, look), words, name, found)
+        layout.chart(lambda look: charts.result(rest, look, like), words, name, found)
     else:
         st.markdown(words)
         layout.download_table(found, name, label="All answers (CSV)")

@@ -63,7 +63,7 @@ CHART_TITLES = {
     "singular-values": "Singular values of the questions",
     "column-sets": "Who is asked about which columns",
     "attribute-sets": "Queries by set of attributes",
-    "collected": "Answers from the reports, with intervals",
+    "collected": "What you got",
     "error-over-users": "Error over the number of users",
 }
 """The titles of charts by name, for those that always show the same."""

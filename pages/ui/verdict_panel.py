@@ -9,11 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import analysis, library, verdicts, wording
-from ldp_core.designs.configuration import DifferenceToDetect
+from ldp_core.designs import Setting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import MAX_EPSILON
-from ldp_core.run import Cancel
 from pages.ui import later, listing
 from pages.ui.controls import button
 from pages.ui.session.state import Session
@@ -33,58 +32,52 @@ def judged(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
 
 
 def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
-    """The verdict as the largest text of the page, and what is not usable. Returns the answers judged, once they are."""
+    """The verdict as the largest text of the page, and below it a line a question. Returns the answers judged, once they are."""
     place = st.container(key="verdict")
     found = judged(state, mechanism)
     design = state.setting
     place.markdown(plain(design.verdict(mechanism, singly=found is not None)), help=explained(state))
-    if found is not None:
-        _lines(state, found)
+    lines = design.answers.lines
+    if found is not None and (len(lines) > 1 or lines[0].told.num_queries == 1):  # else the headline has said it all
+        show_lines(design.lines(mechanism, alone(state, design)))
     return found
 
 
-def _lines(state: Session, found: pd.DataFrame) -> None:
-    """A line a question: what it is now, its error in its own unit, also if nothing else were asked, and the verdict. The headline has said it all
-    of a single question of several answers."""
-    design, rows = state.setting, []
-    if len(design.answers.lines) == 1 < design.answers.lines[0].told.num_queries:
-        return
-    for line, alone in zip(analysis.lines_of(design.answers, found).to_dict("records"), _alone(state), strict=True):
-        unit = plain(verdicts.unit_in_words(line["unit"])).removeprefix("in ")
-        error = "nobody in the planning data" if line["standard_error"] != line["standard_error"] else (
-            f"± {wording.significant(line['standard_error'])} {unit}"
-        )  # fmt: skip
-        if line["finds"] == line["finds"]:
-            error += f", finds {wording.significant(line['finds'])} and more"
-        if bins := found.loc[found["question"] == line["question"], "bins"].max():
-            error += f"; bins add up to {wording.significant(bins)}"
-        known = design.on_data and line["value"] == line["value"]
-        verdict = (
-            verdicts.marked(found.loc[found["name"] == line["name"], "verdict"].iloc[0])
-            if line["answers"] == 1
-            else f"{line['usable']:,} of {line['judged']:,} usable"
+def alone(state: Session, design: Setting) -> list[tuple[float, bool]]:
+    """What each question would be if nothing else were asked: at best what is proved until a search has ended, which begins here, after the verdict."""
+    if len(design.answers.lines) == 1:
+        return []
+    key, found = ("alone", design.certificate_key(design.case), design.answers.norm, design.people.digest), None
+    with suppress(ValueError):
+        found = later.ask(
+            state, key, "working out what each question costs alone", lambda cancel: design.alone(cancel=cancel)
         )
-        question = line["name"] or line["question"]
-        now = wording.significant(line["value"]) if known else ""
-        rows.append({"Question": question, "Now": now, "Error": error, "Asked alone": alone, "Verdict": verdict})
-    table = pd.DataFrame(rows)
+    if found is not None:
+        return found
+    return design.alone(search=False) if design.workload.working_types <= AT_ONCE_TYPES else []
+
+
+def in_words(state: Session) -> list[str]:
+    """What each question comes to, for where it is asked, once the mechanism is known, which is fitted where that takes seconds; else empty."""
+    design, name = state.setting, state.setting.chosen
+    try:
+        work.fit_unasked(state, name)
+        mechanism = design.mechanism(name)
+        if mechanism is not None and work.priced(state, mechanism) and judged(state, mechanism) is not None:
+            told = design.lines(mechanism, alone(state, design)).to_dict("records")
+            return [f"{wording.capital(verdicts.comes_to(line))}." for line in told]
+    except ValueError:  # which Design says
+        pass
+    waiting = "Its error is being worked out." if work.fit(state, name).running else ""
+    return [waiting] * len(design.answers.lines)
+
+
+def show_lines(told: pd.DataFrame | None) -> None:
+    """A line a question, in the words of `verdicts.line_cells`."""
+    if told is None:
+        return
+    table = pd.DataFrame([verdicts.line_cells(line) for line in told.to_dict("records")])
     listing.show_words(table.loc[:, (table != "").any()], "What each question comes to.")
-
-
-def _alone(state: Session) -> list[str]:
-    """The error of each question if nothing else were asked; empty while that is not known, and where there is one question only."""
-    design = state.setting
-    asked, case = design.answers, design.cases[design.case]
-    nothing = [""] * len(asked.lines)
-    if len(asked.lines) == 1:
-        return nothing
-
-    def find(cancel: Cancel) -> list[float]:
-        return [analysis.alone(asked, line, design.epsilon, design.counts, case, cancel) for line in asked.lines]
-
-    key = ("alone", design.certificate_key(design.case), design.people.digest)
-    found = later.ask(state, key, "working out what each question costs alone", find)
-    return nothing if found is None else [f"± {wording.significant(x)}" if x == x else "" for x in found]
 
 
 def show(state: Session, mechanism: Mechanism) -> None:
@@ -96,15 +89,7 @@ def show(state: Session, mechanism: Mechanism) -> None:
 
 def explained(state: Session) -> str:
     """The rule, with the targets of this design."""
-    lines = {line.key: line for line in state.setting.answers.lines}
-    told = [
-        f"{'a difference of ' if isinstance(target, DifferenceToDetect) else '± '}"
-        f"{verdicts.in_unit(target.difference if isinstance(target, DifferenceToDetect) else target, key)}"
-        f"{' a person' if lines[key].unit.total else ''}"
-        for key, target in (state.setting.settled.targets or {}).items()
-        if key in lines
-    ]
-    return f"{plain(wording.capital(wording.listed(told, 6)))}. {verdicts.RULE}"
+    return f"{plain(wording.capital(state.setting.targets_in_words))}. {verdicts.RULE}"
 
 
 def _what_helps(state: Session, mechanism: Mechanism) -> None:

@@ -284,7 +284,7 @@ def collected(setting, folder, node=False, seed=0):
     if outcome["questions"] is not None:
         needed = outcome["users_needed"][setting.case]
         assert needed == setting.users_needed(made, setting.case) == pytest.approx(zipped.needed, rel=1e-9)
-        assert [one["question"] for one in outcome["questions"]] == [line.question for line in asked.lines]
+        assert [one["question"] for one in outcome["questions"]] == [line.title for line in asked.lines]
     assert (
         told["adds_up_to"].isna().all()
         or told["adds_up_to"].iloc[0] == pytest.approx(PEOPLE)

@@ -105,6 +105,7 @@ def test_people_needed_and_errors_are_one_wherever_the_design_goes(asked, aim, t
     # Opened again by somebody without the data.
     kit = open_kit(package.kit(page))
     assert kit.needed == pytest.approx(needed, rel=1e-9)
+    assert kit.lines()["in_words"].tolist() == told["in_words"].tolist()
     assert kit.workload == page.workload
     assert [line.target for line in kit.workload.asked.lines] == [line.target for line in page.answers.lines]
     again = realise(*(lambda held: (held.configuration, held))(designs.load(package.kit(page))), fit=False)

@@ -51,10 +51,10 @@ def test_a_kits_reports_become_shares_and_averages(known, tmp_path, capsys):
     expected = {
         "average of score in arm a": 1.75,
         "average of score in arm b": 3.75,
-        "share score 1: b minus a": -75,
+        "share score 1, b minus a": -75,
         "share score 4 in arm b": 75,
     }
-    asked = [f"average of score in arm {k}" for k in "ab"], [f"share score {k}: b minus a" for k in range(1, 5)]
+    asked = [f"average of score in arm {k}" for k in "ab"], [f"share score {k}, b minus a" for k in range(1, 5)]
     assert list(told.index) == [
         *asked[0],
         *asked[1],
@@ -68,7 +68,7 @@ def test_a_kits_reports_become_shares_and_averages(known, tmp_path, capsys):
     assert (
         told["unit"].tolist() == ["score"] * 2 + ["difference of points of the group"] * 4 + ["points of the group"] * 8
     )
-    assert told["found"]["share score 1: b minus a"] == "found"
+    assert told["found"]["share score 1, b minus a"] == "found"
     assert told["found"].isna().sum() == 10
     capsys.readouterr()
     assert main(about) == 0

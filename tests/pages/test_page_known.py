@@ -61,7 +61,8 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     )
     assert 130 < blind < guess <= limit
     assert 0.4 < int(said) / 100 <= share < 0.75
-    (found,) = re.findall(r"differences from ([\d.]+) percentage points up are found", app.words)
+    (told,) = [table for table in app.dataframes if "Asked alone" in table]
+    (found,) = re.findall(r"finds ([\d.]+) and more", " ".join(told["With 3,000 people"]))
     assert float(found) == pytest.approx(
         5 * (design.users_needed(design.chosen_mechanism, "people") / 3000) ** 0.5, rel=0.02
     )
@@ -112,7 +113,7 @@ def test_personal_columns_and_a_domain_of_known_ones_are_spoken_of(arms):
 def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, another, offered):
     asked(arms).go("data").enter("toggle", SWITCH, True)
     arms.go("workload").add("difference")
-    assert arms.parts[1].summary == "Running totals along score: arm b minus a, shares"
+    assert arms.parts[1].summary == "Running totals along score, arm b minus a, shares"
     assert KINDS["difference"].title in arms.at.selectbox(key="group-1-questions").options
     arms.go("design").press("optimise").finish().open("design-tabs", "Patterns")
     assert "The collector knows which of 2 groups each person is in" in arms.words
@@ -205,7 +206,7 @@ def test_a_difference_to_detect_between_known_groups(arms):
     arms.open("design-tabs", "Difference to detect").finish()
     assert "people find a difference of 5 percentage points between the two groups compared in each of" in arms.words
     shown = next(table for table in arms.dataframes if "users_needed" in table)
-    assert shown["name"].tolist() == [f"share score up to {k}: b minus a" for k in range(1, 6)]
+    assert shown["name"].tolist() == [f"share score up to {k}, b minus a" for k in range(1, 6)]
     found = detecting.of_design(arms.session.setting, arms.session.setting.mechanism("oue")).table
     assert shown["users_needed"].tolist() == found["users_needed"].tolist()
     # The number of the tab is that of the page: 1.96 + 0.84 standard errors, those of two arms of half the people each.

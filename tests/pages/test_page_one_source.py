@@ -200,7 +200,7 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
     for number in (
         found.title,
         found.verdict,
-        f"the target is {found.target.removeprefix('± ')}",
+        f"target {found.target}",
         f"{found.needed} user",
         verdicts.RULE,
     ):

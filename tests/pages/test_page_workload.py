@@ -89,11 +89,11 @@ def test_settings_of_histogram_marginals_k_way_and_parity(health):
 
 def test_two_groups_are_compared_by_any_question(health):
     health.change_kind("difference")
-    assert health.parts[0].summary == "high_blood_pressure yes: smokes yes minus no, shares"
+    assert health.parts[0].summary == "high_blood_pressure yes, smokes yes minus no, shares"
     health.enter("selectbox", "group-0-compared", "asthma").enter("selectbox", "group-0-of", "k_way_marginals")
-    assert health.parts[0].summary == "Joint counts of every 2 attributes: asthma yes minus no, shares"
+    assert health.parts[0].summary == "Joint counts of every 2 attributes, asthma yes minus no, shares"
     health.enter("selectbox", "group-0-first", "no").enter("number_input", "group-0-k", 1)
-    assert health.parts[0].summary == "Histograms of every attribute: asthma no minus yes, shares"
+    assert health.parts[0].summary == "Histograms of every attribute, asthma no minus yes, shares"
     assert "Queries (p) 10\n" in health.words
     assert "no minus yes" in health.words.split("Examples: ")[1]
     assert not health.errors

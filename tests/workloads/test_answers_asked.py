@@ -59,7 +59,7 @@ def test_shares_and_averages_of_given_people(known):
     assert line.key == "difference of points of the group"
     assert line.target == Detect(5.0)
     found, _ = told(OVER.model_copy(update={"of": MeanPart(attribute="score")}), known)
-    assert found == pytest.approx({"average of score: c minus a": averages[2] - averages[0]})
+    assert found == pytest.approx({"average of score, c minus a": averages[2] - averages[0]})
 
 
 def test_answers_about_everybody_have_their_own_units():
@@ -80,7 +80,7 @@ def test_groups_of_groups_and_conditions():
     found, _ = told(OVER.model_copy(update={"by": ("sex",)}))
     own = np.cumsum(PEOPLE, axis=2) / PEOPLE.sum(axis=2, keepdims=True)
     assert list(found.values()) == pytest.approx(100 * (own[:, 2] - own[:, 0]).T.ravel())
-    assert list(found)[:2] == ["share score up to 1 in sex f: c minus a", "share score up to 1 in sex m: c minus a"]
+    assert list(found)[:2] == ["share score up to 1 in sex f, c minus a", "share score up to 1 in sex m, c minus a"]
 
 
 def test_one_of_two_values_is_told():

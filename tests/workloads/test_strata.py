@@ -131,9 +131,9 @@ def test_questions_within_groups_are_those_of_each_group(part):
 def test_names_and_refusals_of_groups():
     axes = [secret(ARM), SCORE]
     less = DifferencePart(of=PrefixPart(attribute="score"), attribute="arm", first="b", second="a", shares=False)
-    assert less.build(axes).query_name(2) == "score up to 3: arm b minus arm a"
-    assert less.summary == "Running totals along score: arm b minus a, numbers of people"
-    assert less.model_copy(update={"shares": True}).summary == "Running totals along score: arm b minus a, shares"
+    assert less.build(axes).query_name(2) == "score up to 3, arm b minus arm a"
+    assert less.summary == "Running totals along score, arm b minus a, numbers of people"
+    assert less.model_copy(update={"shares": True}).summary == "Running totals along score, arm b minus a, shares"
     assert HistogramPart(attribute="score", by=("arm",)).build(axes).query_name(1) == "score 1 and arm b"
     for part, words in [
         (less.model_copy(update={"first": "z"}), "z and a are not two of them"),

@@ -60,7 +60,7 @@ def answers(
         One row an answer. The columns of `line_answers` but the last: ``answer`` with ``low`` and ``high``, an interval that holds the true
         answer with a probability of at least ``level``, bins included (NaN where there is none), the ``standard_error`` of the ``unbiased``
         answer from the same reports, for people as they were estimated, and ``promised``, its most for this number of people, whatever their
-        values. Then ``line``, ``question``, ``unit``, ``target``, ``finds``, ``verdict`` (of `verdicts`), ``found`` (of a difference to
+        values. Then ``line``, ``question``, ``group``, ``unit``, ``target``, ``finds``, ``verdict`` (of `verdicts`), ``found`` (of a difference to
         detect: "found", "none found" or "too few people") and ``adds_up_to`` (the people that answers together add up to, see `people_told`).
 
     Raises
@@ -136,6 +136,12 @@ def _judged(found: pd.DataFrame, line: Line, users: float) -> pd.DataFrame:
     else:
         most = verdicts.largest_error(target, answer) if line.key in (POINTS, OF_GROUP) else target
         verdict = verdicts.judge(errors + bins, most)
-    about = {"question": line.question, "unit": line.key, "target": many * goal, "finds": many * finds}
+    about = {
+        "question": line.title,
+        "group": line.groups_of(found["query"].to_numpy()),
+        "unit": line.key,
+        "target": many * goal,
+        "finds": many * finds,
+    }
     verdict = np.where(useless, verdicts.NOISE, verdict)
     return found.drop(columns="identified").assign(**about, verdict=verdict, found=said)

@@ -41,6 +41,9 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     answers = collector.answers(
         collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
     )
+    lines = kit.lines()
+    if lines is not None:
+        answers = answers.assign(promise=answers["line"].map(lines["in_words"]))
     if given.output:
         # Without a byte order mark, spreadsheets take UTF-8 for another encoding.
         files.write(given.output, BOM_UTF8 + frames.as_csv(answers).encode())
@@ -52,6 +55,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         "design": kit.design,
         "promise": kit.mechanism.audit().promise,
         "files": read,
+        "questions": lines,
         "answers": answers,
         "unlike": unlike,
     }
@@ -63,7 +67,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         if given.output:
             yield f"Answers written to {given.output}."
             return
-        yield from ("", *_table(answers), "")
+        yield from ("", *(() if lines is None else lines["in_words"]), "", *_table(answers), "")
         yield from filter(None, [estimators.unbounded_in_words(answers, kind)])
         yield f"{whose} {verdicts.RULE}"
         missed = estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), reported, given.estimator)

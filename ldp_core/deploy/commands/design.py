@@ -88,7 +88,7 @@ def _text(setting: Setting, costs: dict[str, Any], written: str | None) -> Itera
     yield f"{setting.titled(setting.chosen)}, epsilon {c.epsilon}, for {'' if c.workload is None else c.workload.summary}"
     yield ""
     if costs["questions"] is not None:
-        yield from (setting.verdict(mechanism), "")
+        yield from (setting.verdict(mechanism), "", *costs["questions"]["in_words"], "")
     facts = {
         "People needed": "not worked out" if costs["users_needed"] is None else wording.needed(costs["users_needed"]),
         "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED
 
-from ldp_core import limits
+import pandas as pd
+
+from ldp_core import analysis, limits, verdicts
 from ldp_core.data.domain import Domain
 from ldp_core.deploy.kit import devices
 from ldp_core.deploy.kit.client import Device
@@ -26,7 +28,7 @@ _READ = (*bundle.MEMBERS, *bundle.KIT, *bundle.PROOF)
 @dataclass(frozen=True, eq=False)
 class Kit:
     """A kit opened again, to count and answer: ``device`` is the description that people's devices
-    run, ``design`` its id, ``needed`` the people that the questions' targets take for whom the design is for (None where that is
+    run, ``design`` its id, ``setting`` what it stands for, ``outcome`` what the file says of it, ``needed`` the people that the questions' targets take for whom the design is for (None where that is
     not known), ``warnings`` say what else of it changed or is missing."""
 
     configuration: Configuration
@@ -36,12 +38,25 @@ class Kit:
     device: Mapping[str, object]
     design: str
     needed: float | None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...]
+    setting: Setting
+    outcome: Mapping[str, Any] | None = None
 
     @property
     def labels(self) -> Sequence[str]:
         """Names of the types."""
         return self.domain.type_labels
+
+    def lines(self, alone: Sequence[tuple[float, bool]] | None = None) -> pd.DataFrame | None:
+        """What was promised, question by question, with what each would be ``alone``: see `Setting.lines`. Computed; what the file says only where it is about people who are
+        not in it. None where neither is known."""
+        made = self.setting
+        if made.case == PEOPLE and made.notes:
+            return _recorded((self.outcome or {}).get("questions"))
+        try:
+            return made.lines(self.mechanism, alone)
+        except ValueError:
+            return None
 
 
 def kit_of(made: Setting) -> Kit:
@@ -53,7 +68,7 @@ def _kit(
     made: Setting, device: Mapping[str, Any], outcome: Mapping[str, Any] | None, warnings: Iterable[str] = ()
 ) -> Kit:
     about = (made.configuration, made.domain, made.workload, made.chosen_mechanism, device)
-    return Kit(*about, Device(device).design, _needed(made, outcome), tuple(warnings))
+    return Kit(*about, Device(device).design, _needed(made, outcome), tuple(warnings), made, outcome)
 
 
 def open_kit(place: str | Path | bytes) -> Kit:
@@ -83,6 +98,18 @@ def _needed(made: Setting, outcome: Mapping[str, Any] | None) -> float | None:
             return float(said[PEOPLE]) if isinstance(said, dict) else None
         return made.users_needed(made.chosen_mechanism, made.case)
     except (ValueError, TypeError, LookupError):
+        return None
+
+
+def _recorded(said: object) -> pd.DataFrame | None:
+    """The lines of questions in a file, which somebody may have changed."""
+    try:
+        table = pd.DataFrame(said)[[*analysis.NUMBERS, "question", "unit", "verdict", "at_best"]]
+        table = table.astype(
+            dict.fromkeys(analysis.NUMBERS, float) | {"answers": int, "users": int, "usable": int, "judged": int}
+        )
+        return table.assign(in_words=[verdicts.line_in_words(line) for line in table.to_dict("records")])
+    except (ValueError, TypeError, LookupError, OverflowError):
         return None
 
 

@@ -92,7 +92,7 @@ def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[E
     if not isinstance(lines, list):
         missing = str(outcome.get("errors_missing") or "The errors to expect were not worked out.")
         return [_utility_table(rows), element("p", missing)]
-    rows += [[f"error, {line['question']}", *_error_and_target(line)] for line in lines]
+    rows.append(["target", shown.targets_in_words, "a standard error, or a difference that is to be found"])
     needed, proved = outcome.get("users_needed") or {}, outcome.get("users_no_mechanism_can_do_without") or {}
     limits = {case: max((proved.get(case) or {}).values(), default=0.0) for case in needed}
     for case, people in needed.items():
@@ -101,6 +101,7 @@ def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[E
         rows.append([f"people needed, {review.case_title(case)}", wording.users(people), about])
     elements: list[ET.Element] = [
         element("p", verdict),
+        listed([str(line["in_words"]) for line in lines]),
         _utility_table(rows),
         element("p", "A standard error is the size by which an answer is typically off. Two in three answers are closer to the truth, and "
                 "about one in twenty is off by more than twice as much. With the people needed every question meets its target."),
@@ -110,17 +111,6 @@ def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[E
     if needed.get(worst, 0) > 0:
         elements.append(_over_users(shown, needed[worst], limits[worst]))
     return elements + _answers(shown, str(outcome.get("errors_refer_to")))
-
-
-def _error_and_target(line: Mapping[str, Any]) -> tuple[str, str]:
-    """The error of a question, and what it is for."""
-    if line["standard_error"] != line["standard_error"]:
-        return "", "nobody in the planning data is in these groups"
-    error, target = (verdicts.in_unit(line[name], line["unit"]) for name in ("standard_error", "target"))
-    if line["finds"] == line["finds"]:
-        least = verdicts.in_unit(line["finds"], line["unit"])
-        return f"± {error}", f"finds differences from {least} up; one of {target} is to be found"
-    return f"± {error}", f"the largest standard error; the target is {target}"
 
 
 def _utility_table(rows: list[list[Node]]) -> ET.Element:

@@ -313,9 +313,10 @@ class _Run:
         many = self.users if line.unit.total else 1.0
         return {
             "line": [k] * len(true),
-            "question": [line.question] * len(true),
+            "question": [line.title] * len(true),
             "query": queries,
             "name": names,
+            "group": line.groups_of(queries),
             "unit": [line.key] * len(true),
             "target": [line.standard_error * many] * len(true),
             "true": true,
@@ -336,7 +337,7 @@ class _Run:
         observed, uncertain = root_mean(squares[:, told].mean(axis=1)) if told.any() else (math.nan, math.nan)
         return {
             "line": [k],
-            "question": [line.question],
+            "question": [line.title],
             "unit": [line.key],
             "scale": [line.standard_error * (self.users if line.unit.total else 1.0)],
             "answers": [len(told)],

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import estimators, verdicts, wording
+from ldp_core import analysis, charts, estimators, verdicts, wording
 from ldp_core.analysis import asked_of
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection, Read
@@ -24,7 +24,7 @@ from ldp_core.run import Cancel
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads import JointHistogramPart, over_attributes
 from ldp_core.workloads.answers import POINTS
-from pages.ui import answer_tables, later, layout, listing
+from pages.ui import answer_tables, later, layout, listing, verdict_panel
 from pages.ui.controls import control
 from pages.ui.priors import in_words, prior_control
 from pages.ui.session.state import Session
@@ -180,12 +180,12 @@ def _prior(state: Session, subject: Kit) -> float | np.ndarray:
 
 def answers(state: Session, subject: Kit, collection: Collection) -> None:
     """The answers beside what the design promised: picture, table, download."""
-    place = layout.controls("answers")
-    with place:
+    with layout.controls("answers"):
         try:
             occasions = _occasions(subject)
-            estimator, kind, options = estimate_controls(state, subject)
-            wider, sizes = _whose(state, subject, collection.users / (occasions or 1))
+            with layout.more("Estimate, intervals and population"):
+                estimator, kind, options = estimate_controls(state, subject)
+                wider, sizes = _whose(state, subject, collection.users / (occasions or 1))
         except ValueError as error:
             later.instead(error)
             return
@@ -236,12 +236,30 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         st.error(plain(unlike))
     words = f"{_said(subject, table, reported, estimator)} {plain(collector.whose(reported, wider, sizes))}"
     words += f" {in_words(_earlier(state, subject))}" if "prior" in options else ""
-    shown = answer_tables.result_and_tables(state, asked_of(workload), table, words, "collected")
-    _table(shown, "The answers shown, their intervals, and their standard errors at the answers found.", kind)
+    lines, promise = _promised(state, subject)
+    shown = answer_tables.result_and_tables(state, asked_of(workload), table, words, "collected", promise)
+    verdict_panel.show_lines(lines)
     if len(shown) < every:
         st.caption(f"{len(shown):,} of {every:,} answers are shown; the download has {len(table):,}.")
+    with st.expander("The answers as a table"):
+        _table(shown, "The answers shown, their intervals, and their standard errors at the answers found.", kind)
     if subject.domain.size <= MOST_SHOWN_QUERIES and any(line.key != POINTS for line in asked_of(workload).lines):
         _behind(state, subject, compute, key, quick)
+
+
+def _promised(state: Session, subject: Kit) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
+    """The lines of the questions, and what the design promised of each answer to people who were counted or are known; None while these are not
+    known."""
+    design, mechanism = subject.setting, subject.mechanism
+    if analysis.too_many_types(design.workload):
+        return None, None
+    quick = mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES
+    alone = verdict_panel.alone(state, design)
+    key = ("promise", subject.design, design.people.digest, alone)
+    lines = later.value(state, key, "what was promised", lambda cancel: subject.lines(alone), quick=quick)
+    if lines is None or not design.on_data:
+        return lines, None
+    return lines, charts.promised(design.answered(mechanism), lines)
 
 
 def _behind(
@@ -262,11 +280,12 @@ def _behind(
 def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) -> str:
     bounded = table[table["low"].notna()] if table["low"].notna().any() else table
     worst = bounded.groupby("unit", sort=False)[["standard_error", "promised"]].max()
-    off, promised = (verdicts.errors_in_words(worst[name]) for name in ("standard_error", "promised"))
-    words = (
-        f"From **{wording.count(reported)} reports** {'the answer is' if len(table) == 1 else 'answers are'} off by "
-    )
-    words += f"{'' if len(table) == 1 else 'up to '}{plain(off)}; whatever values people have, it would be at most {plain(promised)}."
+    words = f"From **{wording.count(reported)} reports**."
+    if len(worst) == 1:
+        off, promised = (verdicts.errors_in_words(worst[name]) for name in ("standard_error", "promised"))
+        one = len(table) == 1
+        words = f"{words[:-1]} {'the answer is off by ' if one else 'answers are off by up to '}{plain(off)}; whatever values people have, it would "
+        words += f"be at most {plain(promised)}."
     if subject.needed is not None and not asked_of(subject.workload).coarse:
         enough = "enough" if reported >= subject.needed else "fewer than that"
         words += f" The design needs {wording.users(subject.needed)} until every question meets its target: these are {enough}."

@@ -122,8 +122,9 @@ def answers(state: Session, mechanism: Mechanism) -> None:
     found = verdict_panel.judged(state, mechanism)
     if found is not None:
         whose = "in the planning data" if state.setting.on_data else f"for {state.setting.population}"
-        words = f"Each answer as it is {whose}, with 1.96 standard errors to each side: how wide the intervals of Collect will be."
-        answer_tables.result_and_tables(state, state.setting.answers, charts.promised(found), words, "promised")
+        words = f"Each answer as it is {whose}: how wide the intervals of Collect will be."
+        told = charts.promised(found, state.setting.lines(mechanism, verdict_panel.alone(state, state.setting)))
+        answer_tables.result_and_tables(state, state.setting.answers, told, words, "promised")
         usable = found["verdict"] == verdicts.USABLE
         verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))
     elif reason := analysis.too_many_types(state.setting.workload):

@@ -15,7 +15,7 @@ from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.studies.outcomes import LEVEL, Outcomes, scales_of
 from ldp_core.workloads import axes_of
-from pages.ui import answer_tables, later, layout, listing
+from pages.ui import answer_tables, later, layout, listing, verdict_panel
 from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.words import people, plain
@@ -55,6 +55,10 @@ def _verdict(design: Setting, outcomes_shown: Outcomes) -> str:
     told = first[first["observed"].notna()]
     if told.empty:
         return "Some collections estimate that a group has nobody: no error can be told."
+    times = (outcomes_shown.lines["observed"] / outcomes_shown.lines["predicted"])[: len(design.answers.lines)]
+    if told["unit"].nunique() > 1 and times.notna().all():
+        ends = " to ".join(wording.significant(end, 2) for end in (times.min(), times.max()))
+        return f"Errors of {len(times):,} questions were {ends} times those predicted."
     worst = told.groupby("unit", sort=False)[["observed", "predicted"]].max()
     off = verdicts.errors_in_words(worst["observed"])
     words = f"Answers were off by up to {off}" if len(told) > 1 else f"{told['question'].iloc[0]} was off by {off}"
@@ -143,7 +147,11 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     held = (told["low"] <= told["true"]) & (told["true"] <= told["high"])
     words = f"{_name(pair)}: this might come out on Collect. **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}** hold the truth, which the "
     words += "small marks are."
-    shown = answer_tables.result_and_tables(state, design.answers, found, words, "simulated-release")
+    promise = verdict_panel.judged(state, mechanism)
+    lines = None if promise is None else design.lines(mechanism, verdict_panel.alone(state, design))
+    like = None if promise is None or lines is None else charts.promised(promise, lines)
+    shown = answer_tables.result_and_tables(state, design.answers, found, words, "simulated-release", like)
+    verdict_panel.show_lines(lines)
     _say_shown(shown, design)
 
 

@@ -14,7 +14,7 @@ from ldp_core import wording, workloads
 from ldp_core.designs import Setting
 from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
 from ldp_core.workloads import Axis, WorkloadPart
-from pages.ui import layout
+from pages.ui import layout, verdict_panel
 from pages.ui.controls import UNCHANGED, button, control, pick, take_file
 from pages.ui.session.state import Session
 from pages.ui.words import plain
@@ -60,10 +60,13 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     queries: list[int | None] = [None] * len(parts)
     if design.has_questions:
         queries = [line.told.num_queries for line in design.answers.lines]
-    for i, (part, many) in enumerate(zip(parts, queries, strict=True)):
+    comes_to = verdict_panel.in_words(state) if design.has_questions else [""] * len(parts)
+    for i, (part, many, said) in enumerate(zip(parts, queries, comes_to, strict=True)):
         group = Group(state, i, axes)
         with layout.controls(f"group-{i}", border=True):
             _heading(group, part, many)
+            if said:
+                st.caption(plain(said))
             _kind(group, part)
             _settings(part, group)
             _within(part, group)

@@ -94,7 +94,7 @@ def test_a_difference_to_detect_is_that_of_the_app(shell):
         mechanism = state.setting.mechanism(state.setting.chosen)
         found = detecting.of_design(state.setting, mechanism, asked)
         told = shell.result("design", shell.file(design), *flags)["detection"]
-        assert told["answers"] == found.table.to_dict("records")
+        assert told["answers"] == strict_json.plain(found.table, "")
         assert told["in_words"] == found.in_words()
         assert shell.run("design", shell.file(design), *flags) == 0
         assert told["in_words"].replace("\N{NO-BREAK SPACE}", " ") in shell.out.replace("\N{NO-BREAK SPACE}", " ")
@@ -219,6 +219,9 @@ def test_reports_become_the_answers_of_the_collector(shell, collected):
     counted = collector.collect([reports], kit.mechanism, kit.design)
     expected = collector.answers(counted, kit.mechanism, kit.workload)
     assert [row["answer"] for row in found["answers"]] == expected["answer"].tolist()
+    promise = kit.lines()["in_words"]
+    assert [line["in_words"] for line in found["questions"]] == promise.tolist()
+    expected = expected.assign(promise=expected["line"].map(promise))
     assert found["files"] == [{"name": "reports.csv", "accepted": 400, "refused": {}, "repeated": 0}]
     output = shell.folder / "answers.csv"
     assert shell.run("collect", shell.folder / "kit.zip", reports, "-o", output) == 0
@@ -253,7 +256,9 @@ def test_reports_that_are_left_out_are_told_by_their_reason(shell, collected):
     assert shell.run("collect", shell.folder / "kit.zip", reports) == 0
     assert "400 reports counted, 1 left out since the same report had come before under its id, 1 refused" in shell.out
     assert f"1 refused ({reasons.ANOTHER_REPORT})" in shell.out
-    assert len(shell.out.split("\n\n")[1].splitlines()) == 1 + kit.workload.num_queries  # and the rule below
+    said = [line.replace("\N{NO-BREAK SPACE}", " ") for line in kit.lines()["in_words"]]
+    assert shell.out.split("\n\n")[1].splitlines() == said
+    assert len(shell.out.split("\n\n")[2].splitlines()) == 1 + kit.workload.num_queries  # and the rule below
 
 
 def test_several_reports_of_a_person_are_of_several_occasions(shell):

@@ -83,8 +83,9 @@ def test_the_numbers_are_those_of_the_core():
         np.max([found.chosen_mechanism.query_variances(found.workload, np.eye(16)[u]) for u in range(16)]) / USERS
     )
     assert line["standard_error"] == pytest.approx(100 * exact)
-    assert named["error, Running totals along age"][0] == f"± {verdicts.in_unit(100 * exact, 'points')}"
-    assert named["error, Running totals along age"][1].endswith(f"the target is {verdicts.in_unit(2.0, 'points')}")
+    assert line["in_words"] in Read(PAGE).text
+    assert f"±\N{NO-BREAK SPACE}{wording.significant(100 * exact)} points" in line["in_words"]
+    assert named["target"][0] == f"±\N{NO-BREAK SPACE}{verdicts.in_unit(2.0, 'points')}"
     assert SUBSET.verdict(SUBSET.chosen_mechanism) in Read(PAGE).text
     assert verdicts.RULE in Read(PAGE).text
     worst = analysis.sample_complexity(found.chosen_mechanism, found.workload, alpha=0.0004)
