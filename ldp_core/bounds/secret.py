@@ -43,6 +43,7 @@ from ldp_core.workloads.secret import Lumped, PartlySecret
 INSIDE = 1.5
 """The first eta, as a multiple of that at which A is no more definite."""
 BARRIERS = (0.1, 0.01, 1e-3, 3e-4)
+SLOWER = (0.5, 0.1, 0.03, 0.01, 3e-3, 3e-4)
 """The weights of the barriers in turn: the best point is far from the first."""
 ROUNDS, FEW = 12, 512
 """Rounds of cuts on few types, and the most secret types that they are looked for among."""
@@ -182,7 +183,20 @@ def proved(
 def searched(
     workload: PartlySecret, epsilon: float, prior: np.ndarray, budget: Budget, begun: np.ndarray | None = None
 ) -> Iterator[tuple[Found, np.ndarray]]:
-    """Better and better points, the first at once."""
+    """Better and better points, the first at once: by a few barriers, and once more by others, as either may end far from the best."""
+    yield from _by_barriers(workload, epsilon, prior, budget, begun, BARRIERS)
+    if begun is None:
+        yield from _by_barriers(workload, epsilon, prior, budget, None, SLOWER)
+
+
+def _by_barriers(
+    workload: PartlySecret,
+    epsilon: float,
+    prior: np.ndarray,
+    budget: Budget,
+    begun: np.ndarray | None,
+    barriers: tuple[float, ...],
+) -> Iterator[tuple[Found, np.ndarray]]:
     dual = SecretDual(workload.lumped(prior), float(np.exp(epsilon)))
     x = dual.start
     yield dual.found(x), x
@@ -203,7 +217,7 @@ def searched(
                 break
         return x
 
-    for barrier in BARRIERS[-2:] if x is begun else BARRIERS:
+    for barrier in barriers[-2:] if x is begun else barriers:
         if stop():
             return
         x = improved(x, barrier)

@@ -810,6 +810,9 @@ class Setting:
         key = ("secret", self.certificate_key(self.case), self.answers.norm)
         limits = self.results.cached(key, partial(frames.users_bounds, whole, self.epsilon, self.answers.norm, case))
         fewest = max(limits.values())
+        if whole.symmetry == "exchangeable":  # the optimum is proved in no time
+            proof = bounds.certificate(whole, self.epsilon, None)
+            fewest = max(fewest, frames.users_certified(proof, self.answers.norm) if case.prior is None else 0.0)
         share = math.floor(100 * (1 - self.mean_needed(mechanism, self.case) / fewest)) if fewest > 0 else 0
         names = wording.listed([wording.shortened(axis.name, 30) for axis in self.domain.attributes if axis.known])
         if share <= 0:

@@ -114,7 +114,7 @@ def with_secret(configuration: Configuration, named: Sequence[str]) -> Configura
         build(type(one), **{**one.model_dump(), "secret": secret.get(one.name, one.secret)})
         for one in configuration.domain.attributes
     ]
-    changes: dict[str, object] = {"domain": Domain(attributes=tuple(attributes))}
+    changes: dict[str, object] = {"domain": build(Domain, attributes=tuple(attributes))}
     if configuration.data is not None:
         recipes = [
             recipe.model_copy(update={"secret": secret.get(recipe.column, recipe.secret)})

@@ -4,12 +4,14 @@ import json
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from ldp_core.data.domain import Domain
+from ldp_core.deploy.commands import main
 from ldp_core.deploy.kit import audit, client, package
 from ldp_core.deploy.kit.devices import describe
 from ldp_core.designs.standalone import ready, realise
@@ -161,3 +163,20 @@ def test_every_text_of_a_kit_says_what_is_hidden_and_what_may_show(tmp_path):
     everything = members(package.kit(realise(designed("two types", "optimized"))))
     assert json.loads(everything["device.json"])["format"] == client.FORMAT
     assert "hidden" not in everything["people.txt"].decode().replace("Not hidden", "")
+
+
+def test_the_command_line_says_which_values_are_secret(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("configuration.json").write_bytes(designed("two types", "optimized").to_json())
+    assert main(["design", "configuration.json", "--secret", "a=a 1", "-o", "design.zip", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["promise"], told["audited_epsilon"] <= 2) == ("secret", True)
+    assert main(["kit", "design.zip", "-o", "kit.zip"]) == 0
+    device = client.Device(json.loads(members(Path("kit.zip").read_bytes())["device.json"]))
+    Path("reports.csv").write_text("report\n" + "".join(device.report(k % 2) + "\n" for k in range(50)))
+    capsys.readouterr()
+    assert main(["collect", "kit.zip", "reports.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["promise"] == "secret"
+    for wrong in ("a=a 7", "b=a 1", "a="):
+        assert main(["design", "configuration.json", "--secret", wrong]) == 2
+        assert "secret" in capsys.readouterr().err.lower()

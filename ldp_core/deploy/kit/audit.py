@@ -91,7 +91,7 @@ def main(arguments: Sequence[str]) -> int:
     clear = f"{known or 'The first number of a value'}: sent in the clear beside each report, and not protected."
     lines = [
         f"Design {description['design']}, {description.get('mechanism', 'a mechanism')}",
-        f"Promised: no report is more than e^{epsilon} = {float(audited.limit):.9g} times as likely for one person as",
+        f"Promised: no report{'' if secret is None else ' of people with a secret value'} is more than e^{epsilon} = {float(audited.limit):.9g} times as likely for one person as",
         f"          for another (epsilon {epsilon}).",
         f"Found:    at most {times} times (epsilon {audited_epsilon:.9g}).",
         "          The ratio is exact, from whole numbers over 2^53, and so is the comparison.",
