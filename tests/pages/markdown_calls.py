@@ -66,7 +66,7 @@ KNOWN = [
     (r"mechanisms\.FLOATING_POINT|spec\.caveat|designs\.DESIGN_ONLY|league\.MEANING", "sentences of ours"),
     (r"promises\.(ROWS_IN_MEMORY|FORGOTTEN_AT_ONCE|(reports_in_memory|forgetting|holding)\(\))", "sentences of ours"),
     (r"tables\.limits_in_words\.(upload|local|query)_in_words\(\)", "sentences of ours"),
-    (r"state\.setting\.(only_case|population|mean_of)|(design|released)\.population", "sentences of ours"),
+    (r"state\.setting\.(only_case|population|mean_of|kept)|(design|released)\.(population|kept)", "sentences of ours"),
     (r"c\.epsilon|state\.configuration\.epsilon", "a decimal number, as the configuration checks"),
     (r"recipe\.unit", "one of five"),
     (r"audit\.method", "one of the ways to audit"),

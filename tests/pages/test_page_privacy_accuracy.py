@@ -51,4 +51,4 @@ def test_of_a_survey_the_promise_for_any_combination_of_values_is_said(app):
     app.session.change(mechanism={"name": "sampled_sets"})
     app.go("design").open("design-tabs", "What a report tells").finish()
     assert beliefs.belief_in_words(0.5, 1.0) in app.words.replace(" %", "\N{NO-BREAK SPACE}%")
-    assert "for any combination of values" in app.words
+    assert "for any combination of them" in app.words
