@@ -194,6 +194,15 @@ def _simulated():
     }
 
 
+def _reach():
+    users = np.union1d(np.geomspace(300, 3e5, 9), [3_000.0, 12_000.0])
+    found = [
+        pd.DataFrame({"unit": f"difference of {unit}", "users": users, "difference": 900 / users**0.5})
+        for unit in ("points", WORDY[0])
+    ]
+    return pd.concat(found)
+
+
 def _cells(workload):
     """The table that one collection answers."""
     found = collector.release(
@@ -227,6 +236,7 @@ def _results():
         "result, promised": lambda look: charts.result(
             charts.promised(analysis.answers(mechanism, workload, people), lines), look
         ),
+        "difference over users": lambda look: charts.difference_over_users(_reach(), 3_000, look),
         "table": lambda look: charts.table(cells[0], look),
         "table, errors apart": lambda look: charts.table(cells[1], look),
         "result, many": lambda look: charts.result(collector.release(haar, ranges, COUNTS), look),

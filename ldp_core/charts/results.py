@@ -222,10 +222,7 @@ def difference_over_users(curve: pd.DataFrame, users: int, look: Theme = LIGHT) 
             x=marks["users"],
             y=marks["difference"],
             mode="markers+text",
-            text=[
-                f"{wording.significant(y)} with {wording.count(x)} people"
-                for x, y in zip(marks["users"], marks["difference"], strict=True)
-            ],
+            text=[wording.significant(y) for y in marks["difference"]],
             textposition="top right",
             marker={"size": 10, "color": look.accent},
             hoverinfo="skip",

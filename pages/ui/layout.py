@@ -52,6 +52,7 @@ CHART_TITLES = {
     "bounds": "Bounds and predictions on one axis",
     "designs": "Users needed by saved design",
     "promised": "How wide the answers will be",
+    "difference-over-users": "Smallest difference found, by the number of people",
     "asked": "Answers so far, with the truth",
     "workload": "What the questions count",
     "simulated-errors": "Error of each estimate",

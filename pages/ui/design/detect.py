@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ldp_core import verdicts, wording
+from ldp_core import charts, verdicts, wording
 from ldp_core.designs import detecting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
@@ -42,8 +42,14 @@ def draw(state: Session, mechanism: Mechanism) -> None:
         name: [verdicts.in_unit(x, unit) for x, unit in zip(table[name], table["unit"], strict=True)]
         for name in ("target", "difference")
     }
+    layout.chart(
+        lambda look: charts.difference_over_users(found.curve, found.expected, look),
+        f"The marks are what {wording.plural(found.expected, 'person', 'people')} find, and four times as many: about half the difference.",
+        "difference-over-users",
+        found.curve,
+    )
     listing.show_table(
-        cells(table.assign(**written).drop(columns="unit"), users_needed=wording.needed),
+        cells(table.assign(**written).drop(columns="unit"), users_needed=wording.needed, relative=wording.share),
         f"People needed to find the difference, and the least that {wording.plural(found.expected, 'person', 'people')} of the design find, for each answer.",
         key="detection",
         column_config={
@@ -51,6 +57,7 @@ def draw(state: Session, mechanism: Mechanism) -> None:
             "target": "Difference to detect",
             "users_needed": "People needed",
             "difference": "Least difference found",
+            "relative": "Relative to what it is now",
         },
     )
     layout.download_table(table, "detection")
