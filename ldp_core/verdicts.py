@@ -215,7 +215,7 @@ def headline(
     if len(lines) > 1:
         met = int(lines["met"].sum())
         which = "all" if met == len(lines) else f"{met or 'none'} of {len(lines):,}"
-        said = f"{first} {which} questions meet their targets. {tally.in_words()}"
+        said = f"{first}, {which} questions meet their targets. {tally.in_words()}"
         return said if enough else f"{said} {wording.capital(takes)}"
     told = lines[lines["standard_error"].notna()]
     off = errors_in_words(told.groupby("unit", sort=False)["standard_error"].max())

@@ -74,12 +74,12 @@ def test_the_headline_tells_how_many_questions_meet_their_targets_and_what_a_sin
     told = analysis.answers(mechanism, workload, np.full(workload.n, 200.0))
     lines, tally = analysis.lines_of(workload.asked, told, 4000), verdicts.tally(told["verdict"])
     assert plain(verdicts.headline(4000, "1", 9e5, lines, tally)) == (
-        f"With 4,000 people at epsilon 1 {lines['met'].sum() or 'none'} of 3 questions meet their targets. {tally.in_words()} It takes 900,000 people until "
+        f"With 4,000 people at epsilon 1, {lines['met'].sum() or 'none'} of 3 questions meet their targets. {tally.in_words()} It takes 900,000 people until "
         "every question meets its target."
     )
     needed = [analysis.needed_by(mechanism, line, np.full(workload.n, 200.0), None) for line in workload.asked.lines]
     assert lines["met"].tolist() == [people <= 200 * workload.n for people in needed]
-    assert "epsilon 1 all questions meet their targets." in verdicts.headline(
+    assert "epsilon 1, all questions meet their targets." in verdicts.headline(
         4000, "1", 9.0, lines.assign(met=True), tally
     )
     one, only = lines[lines["unit"] == "score"], verdicts.tally(told["verdict"][told["unit"] == "score"])
