@@ -3,6 +3,7 @@ bars of a design will be, what one collection might give, and what came."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
@@ -190,7 +191,16 @@ def _reach(fig: go.Figure, own: pd.DataFrame, panel: int, frame: pd.DataFrame, l
     if rows:
         fig.update_xaxes(range=[min(ends), max(ends)], nticks=6, **counts, row=panel, col=1)
     else:
-        fig.update_yaxes(range=[min(0.0, *ends), max(ends)], nticks=6, **counts, row=panel, col=1)
+        low, high = min(0.0, *ends), max(ends)
+        room = high + (high - low) / 5  # the uppermost number stands above its line
+        fig.update_yaxes(range=[low, room], tickvals=_ticks(low, high), **counts, row=panel, col=1)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers from ``low`` to ``high``, three to six of them."""
+    step = 10.0 ** math.floor(math.log10(max(high - low, 1e-300) / 2))
+    step *= next(times for times in (1, 2, 5, 10) if (high - low) / (times * step) < 6)
+    return [step * k for k in range(math.ceil(low / step), math.floor(high / step + 1e-9) + 1)]
 
 
 def _apart(names: Sequence[str]) -> list[str]:
