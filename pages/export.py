@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import designs, library, wording
-from ldp_core.deploy.kit import package
+from ldp_core.deploy.kit import package, review
 from ldp_core.designs import disclosure
 from ldp_core.limits import MOST_SHOWN_BYTES
 from ldp_core.mechanisms import Mechanism
@@ -20,6 +20,7 @@ from pages.ui.words import plain, weighting
 KIT = [
     "**device.json**: how one person's report is drawn, in whole numbers, and how values are named.",
     "**client.py** and **client.js** draw a report on a person's device; they need nothing but Python or a browser.",
+    "**form.html** asks one person in a browser and shows them **people.txt**, the promise in five lines; **answers.cjs** draws reports in Node.",
     "**audit.py** checks device.json in exact fractions, with Python alone: epsilon, and that every probability adds up.",
     "**vectors.json**: random bytes and the reports to be made of them, for a client of your own.",
     "**collect.py** turns the reports that come back into answers, with this program, as the Collect page does; **count.sql** counts them in a "
@@ -150,6 +151,8 @@ with results:
             )
         layout.heading("What you promise")
         layout.guarantee(c, mechanism.audit())
+        with st.expander("For the people asked, in plain words"):
+            st.markdown("\n".join(f"* {plain(line)}" for line in review.for_people(c, mechanism.audit())))
         if costed and found is not None:
             with st.expander("What each answer is worth"):
                 show_answers(state, found)
