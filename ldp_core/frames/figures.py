@@ -44,10 +44,11 @@ def users_bounds(
 ) -> dict[str, float]:
     """The people that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form: a bound on the total variance a
     person, divided by ``norm`` (see `ldp_core.workloads.Answers`). The worst case takes a search, which ``cancel`` (see `ldp_core.run`) ends
-    early. Where only some values are secret, certificates alone are about that promise, and none is there yet. A survey has one number for the worst case and for even people."""
+    early. Where only some values are secret, certificates alone are about that promise, and none is there yet. A survey has one number for the
+    worst case and for even people."""
     if not bounds.every_value_is_secret(workload):
         return {"certificate": 0.0}
-    if workload.survey is not None and workload.strata is None:
+    if workload.survey is not None and workload.strata is None and (case.prior is None or case.uniform):
         return {"centred_svd": _even_people(bounds.centred_svd(workload, epsilon), workload, norm)}
     if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
         svd = _users_by_svd(workload, epsilon, norm)
