@@ -209,6 +209,7 @@ class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
         return self.parts.privatize(numbers, lambda z, people: secret[people], rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        """The reports of a collection, each stratum's by its own survey. Simulation only."""
         check_generator(rng)
         people = self._people(people_of(counts, self.sizes))
         return self.parts.joined(
