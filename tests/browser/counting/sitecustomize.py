@@ -28,7 +28,8 @@ def _held(states, frame, server):
                 known.history.past,
                 known.history.future,
                 known.view,
-                known._design,
+                known._shown,
+                known.works,
                 known.results._items,
             )
             found["sessions"] += any(left)
