@@ -35,11 +35,15 @@ def draw() -> None:
     session().results.show()
     lines = sidebar.draw_design(session())
     listed = sidebar.draw(session())  # before the page: a page that lacks something ends early
-    ended_early = False
+    ended_early, state = False, session()
     try:
         page.run()
     except layout.PageEnd:
         ended_early = True
+    except ValueError:
+        if not state.left:
+            raise
+        st.rerun()  # it was forgotten, in another tab, while its page was drawn
     lines()
     streamlit_fixes.end_page()
     later.wait(session(), listed)

@@ -75,6 +75,8 @@ class Session:
     invalid: dict[str, tuple[Any, str]] = field(default_factory=dict)
     notices: list[tuple[str, str]] = field(default_factory=list)
     page: str = ""
+    left: bool = False
+    """True once everything has been dropped, as somebody asked in another tab."""
     costed: Setting | None = None
     lines: tuple[Setting, list[tuple[str, str, str, str]]] | None = None
     works: dict[str, Work] = field(default_factory=dict)
@@ -317,7 +319,8 @@ class Session:
             source.forget()
         self.results.close()
         self.saved.clear()
-        self._shown = None
+        self._shown = self.costed = self.lines = None
+        self.left = True
         for held in (self.view, self.invalid, self.notices):
             held.clear()
 

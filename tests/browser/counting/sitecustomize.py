@@ -28,7 +28,7 @@ def _held(states, frame, server):
                 known.history.past,
                 known.history.future,
                 known.view,
-                known._shown,
+                known._shown and known._shown[2].has_domain,
                 known.works,
                 known.results._items,
             )
@@ -36,7 +36,7 @@ def _held(states, frame, server):
         elif kind is states.Source and known.file.kind != "sample":
             found["tables"] += bool(known.file.content or len(known.table))
         elif issubclass(kind, states.Setting):
-            found["designs"] += 1
+            found["designs"] += known.has_domain
         elif kind is frame:
             found["frames"] += "place" in known.columns  # of the uploads in the test; heads and views of them as well
     found["bytes"] = sum(
