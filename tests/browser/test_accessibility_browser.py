@@ -60,7 +60,8 @@ def test_nothing_is_wrong_before_there_is_a_design_and_with_what_opens(visitor):
     turn(visitor, "light")
     begin(visitor)
     visitor.optimise()
-    expect(visitor.page.locator(".st-key-chart-trade-off .js-plotly-plot")).to_be_visible()
+    visitor.drawn()
+    expect(visitor.page.locator(".st-key-chart-trade-off .js-plotly-plot").locator("visible=true")).to_have_count(1)
     visitor.drawn()
     found = dict(opened(visitor.page, OPTIONS))
     assert len(found) > 2

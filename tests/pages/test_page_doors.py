@@ -35,7 +35,7 @@ def test_two_groups_are_compared_by_three_answers(app, table):
     assert part.of.predicates[0].expression == "satisfied = yes"
     assert [(a.name, a.known) for a in c.domain.attributes] == [("arm", True), ("satisfied", False)]
     assert (c.epsilon, list(c.targets.values())) == ("2", [DifferenceToDetect(difference=8.0)])
-    assert "satisfied = yes: arm new minus control" in app.words
+    assert "satisfied = yes, arm new minus control" in app.words
 
 
 def test_numbers_are_compared_by_their_average_and_in_their_unit(app, table):

@@ -9,7 +9,7 @@ from ldp_core.deploy import collector
 from ldp_core.people import people_of
 
 DESIGN = "0123456789abcdef"
-ABOUT = {"line", "query", "question", "name", "unit", "target", "finds", "verdict", "found", "adds_up_to"}
+ABOUT = {"line", "query", "question", "name", "unit", "target", "finds", "verdict", "found", "adds_up_to", "group"}
 NUMBERS = {"answer", "low", "high", "method", "standard_error", "promised", "unbiased"}
 
 
