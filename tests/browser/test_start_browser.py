@@ -43,5 +43,5 @@ def test_from_a_table_to_the_line_of_the_question_in_at_most_twelve_presses(gues
     pressed(lambda: guest.enter("door-difference-satisfied", "10"))
     pressed(guest.button("door-open").click)
     expect(guest.main.locator("h1")).to_have_text("Design")
-    expect(guest.main).to_contain_text("satisfied = yes, new minus old")
+    expect(guest.main).to_contain_text("satisfied = yes, old minus new")
     assert presses <= 12
