@@ -84,5 +84,5 @@ def count_trial(visitor):
     """Count simulated reports on Collect, which then shows all it has."""
     visitor.page.get_by_role("radio", name="Try it").click()
     visitor.button("count").click()
-    expect(visitor.main.locator("[data-testid=stDataFrame]:visible").first).to_be_visible()
+    expect(visitor.main.locator("[class*=st-key-chart-collected] .js-plotly-plot:visible").first).to_be_visible()
     visitor.drawn()
