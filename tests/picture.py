@@ -4,7 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -23,6 +23,7 @@ def draw():
         visitor.page.set_viewport_size({"width": 1280, "height": 1000})
         visitor.begin()
         visitor.optimise()
+        expect(visitor.page.locator("[class*=st-key-job-]")).to_have_count(0)
         visitor.page.wait_for_timeout(3000)  # charts take their size a moment later
         PICTURE.parent.mkdir(exist_ok=True)
         visitor.page.screenshot(path=PICTURE)
