@@ -67,6 +67,9 @@ def tint(visitor, scheme):
 def faults(page, options=OPTIONS, context=None):
     """What axe-core finds wrong, on the page or in a part of it, but for what is minor and what Streamlit alone can change; what is
     too faint; what has no name; formulas that are not typeset."""
+    # While a page waits for its work Streamlit makes what it drew a little paler.
+    expect(page.locator("[class*=st-key-job-]")).to_have_count(0)
+    expect(page.locator("[data-stale=true]")).to_have_count(0)
     found = page.evaluate(FAINT) + page.locator(TORN).all_inner_texts()
     axe = Axe("" if page.evaluate("() => 'axe' in window") else AXE_SCRIPT)  # reading it takes long, and once is enough
     for rule in axe.run(page, context, options).response["violations"]:
