@@ -95,7 +95,8 @@ def test_designs_and_proofs_keep_their_promises(case, compared, solved):
     try:
         found = optimize.design(workload, epsilon, None, LONG if solved else ROUNDS, prior=prior)
     except ValueError as error:  # weights that rounding cannot hold beside each other are refused
-        assert "too far apart" in str(error)
+        if "too far apart" not in str(error):
+            raise
         return
     if isinstance(found, ClosedFormDesign):
         audit = found.mechanism().audit()
