@@ -67,6 +67,7 @@ def tint(visitor, scheme):
 def faults(page, options=OPTIONS, context=None):
     """What axe-core finds wrong, on the page or in a part of it, but for what is minor and what Streamlit alone can change; what is
     too faint; what has no name; formulas that are not typeset."""
+    page.mouse.move(1, 1)  # what lies under the pointer has another colour
     # While a page waits for its work Streamlit makes what it drew a little paler.
     expect(page.locator("[class*=st-key-job-]")).to_have_count(0)
     expect(page.locator("[data-stale=true]")).to_have_count(0)
