@@ -25,8 +25,6 @@ mechanism, exact, own = None, None, None
 problem: ValueError | None = None
 try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.setting.priced(name) if spec.needs_workload else state.setting.mechanism(name)
-    if reason := state.setting.too_expensive(name):
-        raise ValueError(reason)
     if mechanism is not None and work.priced(state, mechanism):
         exact, own, _ = subject.variances(state, mechanism)
         with suppress(ValueError):

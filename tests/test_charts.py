@@ -191,14 +191,15 @@ def test_a_result_has_a_question_a_panel_bars_for_many_answers_and_rows_for_few(
         group=[*"aaaaaaaabbbbbbbb"], unit="points", answer=10.0, low=7.0, high=14.0, true=11.0, verdict="usable"
     )
     fig = charts.result(pd.concat([many, _few()], ignore_index=True))
-    heads = [words.text for words in fig.layout.annotations if words.text.startswith("<b>")]
-    assert [head.split("</b>")[0] for head in heads] == [
-        "<b>Score",
-        "<b>Average of pay",
-        "<b>Average of pay, new minus old",
-        "<b>Pay in arms",
+    notes = list(fig.layout.annotations)
+    heads = [place for place, words in enumerate(notes) if words.font.weight == "bold"]
+    assert [notes[place].text for place in heads] == [
+        "Score",
+        "Average of pay",
+        "Average of pay, new minus old",
+        "Pay in arms",
     ]
-    assert "-2 (95 %: -5 to +2), ≈ rough" in heads[2].replace("\N{NO-BREAK SPACE}", " ")
+    assert "-2 (95 %: -5 to +2), ≈ rough" in notes[heads[2] + 1].text.replace("\N{NO-BREAK SPACE}", " ")
     bars, average, difference, arms = (trace for trace in fig.data if trace.type == "bar")
     assert (list(bars.y), list(bars.error_y.array), list(bars.error_y.arrayminus)) == ([10] * 16, [4] * 16, [3] * 16)
     assert bars.x[8] - bars.x[7] > 1  # groups stand apart, and say who they are

@@ -55,14 +55,18 @@ def result(frame: pd.DataFrame, look: Theme = LIGHT, like: pd.DataFrame | None =
     heads = [_head(own) for own in blocks]
     bodies = [_BARS if not _in_rows(own) else _ONE if len(own) == 1 else theme.ROW * len(own) for own in blocks]
     heights = [
-        _LINE * head.count("<br>") + _LINE + _SPACE + body + _FOOT for head, body in zip(heads, bodies, strict=True)
+        _LINE * (head.count("<br>") + said.count("<br>") + 2) + _SPACE + body + _FOOT
+        for (head, said), body in zip(heads, bodies, strict=True)
     ]
     whole = sum(heights)
     fig = theme.grid(look, len(blocks), 1, whole + theme.MODE_BAR + 10)
     top = whole
-    for k, (own, head, body, height) in enumerate(zip(blocks, heads, bodies, heights, strict=True), start=1):
-        place = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "y": top / whole, "yanchor": "top"}
-        theme.note(fig, head, look.text, None, 13, align="left", **place)
+    left = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "yanchor": "top", "align": "left"}
+    for k, (own, (head, said), body, height) in enumerate(zip(blocks, heads, bodies, heights, strict=True), start=1):
+        theme.note(fig, head, look.text, None, 13, y=top / whole, **left)
+        fig.layout.annotations[-1].font.weight = "bold"
+        below = _LINE * (head.count("<br>") + 1)
+        theme.note(fig, said, look.text, None, 13, y=(top - below) / whole, **left)
         top -= height
         fig.update_yaxes(domain=[(top + _FOOT) / whole, (top + _FOOT + body) / whole], row=k, col=1)
         fig.update_xaxes(domain=[0, 1], row=k, col=1)
@@ -75,11 +79,11 @@ def _in_rows(own: pd.DataFrame) -> bool:
     return len(own) <= FEW or (len(own) <= _ONE_EACH and own["group"].is_unique)
 
 
-def _head(own: pd.DataFrame) -> str:
+def _head(own: pd.DataFrame) -> tuple[str, str]:
     """The question, and what it comes to."""
     said = own["said"].iloc[0] if "said" in own else verdicts.result_in_words(own)
-    lines = (theme.wrapped(theme.literal(text), _LETTERS) for text in (own["question"].iloc[0], said))
-    return "<b>{}</b><br>{}".format(*lines)
+    question, comes_to = (theme.wrapped(theme.literal(text), _LETTERS) for text in (own["question"].iloc[0], said))
+    return question, comes_to
 
 
 def _colours(own: pd.DataFrame, look: Theme, shades: dict[str, str], strong: float) -> tuple[list[str], list[str]]:

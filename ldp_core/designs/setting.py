@@ -662,9 +662,12 @@ class Setting:
 
     def priced(self, name: str) -> Mechanism | None:
         """The named mechanism where its exact errors can be had; None while it is not fitted, else ValueError."""
+        self._refuse_expensive(name)
+        return self.mechanism(name)
+
+    def _refuse_expensive(self, name: str) -> None:
         if reason := self.too_expensive(name):
             raise ValueError(reason)
-        return self.mechanism(name)
 
     @once
     def too_expensive(self, name: str) -> str | None:
@@ -709,8 +712,7 @@ class Setting:
     @once
     def users_needed(self, mechanism: Mechanism, case: str) -> float:
         """How many people a mechanism needs in a case until every question meets its target: see `analysis.people_needed`."""
-        if reason := self.too_expensive(mechanism.name):
-            raise ValueError(reason)
+        self._refuse_expensive(mechanism.name)
         about = (mechanism, self.workload, self.counts, self.cases[case])
         return self.results.cached(self._costs_key("needed", mechanism, case), partial(analysis.people_needed, *about))
 
@@ -720,7 +722,8 @@ class Setting:
         return self.variance(mechanism, case) / self.answers.norm
 
     def variance(self, mechanism: Mechanism, case: str) -> float:
-        """The total variance a person for the mean over the questions, in a case."""
+        """The total variance a person for the mean over the questions, in a case. ValueError where exact errors take too long."""
+        self._refuse_expensive(mechanism.name)
         told = self.answers.told
         if told.survey is not None and self.cases[case].prior is not None:  # how many people groups have
             return mechanism.variance_on(told, self.counts) / self.users

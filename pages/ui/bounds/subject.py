@@ -22,9 +22,9 @@ def setting(state: Session, mechanism: Mechanism | None) -> Setting:
 def variances(state: Session, mechanism: Mechanism) -> tuple[float, float, float]:
     """Variances per user of a mechanism: averaged over the types, which predictions are about, for the people that the design is for,
     as on all pages, and of the worst type. ValueError where they take too long."""
-    setting, profile = state.setting, state.setting.profiled(mechanism, state.setting.answers.told)
+    setting = state.setting
     even, own = (setting.variance(mechanism, case) for case in (setting.even_case, setting.case))
-    return even, own, float(profile.max())
+    return even, own, float(setting.profiled(mechanism, setting.answers.told).max())
 
 
 def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:
