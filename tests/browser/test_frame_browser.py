@@ -115,7 +115,7 @@ class Walk:
                 expect(self.page.locator("h1")).to_have_text(title)
             else:
                 visitor.go(title)
-            if title == "Simulate" and not whole:
+            if title == "Compare" and not whole:
                 self.scheme = "light"
                 turn(visitor, self.scheme)
             self._visit(title)
