@@ -27,13 +27,8 @@ ENOUGH = "2"
 _OPENED = "door-opened"
 
 
-def compare_groups(state: Session, epsilon: str) -> None:
+def compare_groups(state: Session, choice: DataChoice, source: Source, epsilon: str) -> None:
     """Two groups: which column holds them, what is measured, and what difference matters."""
-    st.markdown("**Compare two groups**")
-    found = _table(state, "compare")
-    if found is None:
-        return
-    choice, source = found
     able = _attributes(state, choice, source)
     grouping = [
         name for name, one in able.items() if one.kind == "categorical" and 2 <= one.size <= MOST_COMPARED_GROUPS
@@ -83,13 +78,8 @@ def compare_groups(state: Session, epsilon: str) -> None:
     _open(state, opened)
 
 
-def several_questions(state: Session, epsilon: str) -> None:
+def several_questions(state: Session, choice: DataChoice, source: Source, epsilon: str) -> None:
     """A survey: which columns are asked, whether they are also counted in pairs, and what error is small enough."""
-    st.markdown("**A survey of several questions**")
-    found = _table(state, "survey")
-    if found is None:
-        return
-    choice, source = found
     able = actions.able_columns(state, choice, source)
     if not able:
         st.info("No column of this table can be asked about.")
@@ -115,12 +105,12 @@ def several_questions(state: Session, epsilon: str) -> None:
     _open(state, opened)
 
 
-def _table(state: Session, door: str) -> tuple[DataChoice, Source] | None:
+def _table(state: Session) -> tuple[DataChoice, Source] | None:
     """The table on screen, with a way to bring another; None, and the way to do without, while there is none."""
     choice, source = state.choice, state.source_shown
     take_file(
         state,
-        f"door-{door}",
+        "door-table",
         "Your table" if source is None else "Another table",
         lambda file: actions.upload(state, file.getvalue(), file.name),
     )
@@ -190,12 +180,16 @@ def _open(state: Session, action: Callable[[], None]) -> None:
     )
 
 
+DOORS = {
+    "groups": ("Compare two groups", "compare_arrows", compare_groups),
+    "survey": ("A survey of several questions", "list_alt", several_questions),
+}
+"""The title and the icon of each door, and what it asks."""
+
+
 def buttons(state: Session) -> None:
     """A button for each door."""
-    for door, title, icon in (
-        ("groups", "Compare two groups", "compare_arrows"),
-        ("survey", "A survey of several questions", "list_alt"),
-    ):
+    for door, (title, icon, _) in DOORS.items():
         st.button(title, f"door-{door}", icon=f":material/{icon}:", on_click=state.view.update, kwargs={"door": door})
 
 
@@ -203,7 +197,10 @@ def draw(state: Session, epsilon: float) -> None:
     """What the door that was chosen asks; nothing where none was."""
     if state.view.pop(_OPENED, False):
         st.switch_page("pages/design.py")
-    asked = {"groups": compare_groups, "survey": several_questions}.get(state.view.get("door", ""))
-    if asked is not None:
-        with layout.controls("door", border=True):
-            asked(state, f"{epsilon:g}")
+    if (door := state.view.get("door")) not in DOORS:
+        return
+    title, _, ask = DOORS[door]
+    with layout.controls("door", border=True):
+        st.markdown(f"**{title}**")
+        if (found := _table(state)) is not None:
+            ask(state, *found, f"{epsilon:g}")
