@@ -40,6 +40,23 @@ def arms(app):
     return app
 
 
+def without_errors_in_every_tab(app):
+    """Design, Compare, Bounds and, once it has run, Simulate."""
+    for page, tabs in (
+        ("design", "design-tabs"),
+        ("compare", "compare-tabs"),
+        ("bounds", "bounds-tabs"),
+        ("simulate", "outcome-tabs"),
+    ):
+        app.go(page).finish()
+        if page == "simulate":
+            app.press("run").finish()
+        assert not app.errors, page
+        for title in [tab.label for tab in app.at.tabs]:
+            app.open(tabs, title).finish()
+            assert not app.errors, (page, title)
+
+
 def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     """Against a design that keeps the arm secret, for the same questions and the same people."""
     app.sample("experiment.csv", "design").press("optimise").finish()
@@ -121,16 +138,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     made = arms.session.setting.mechanism("optimized")
     assert setting.users_needed(made, setting.case) < setting.users_needed(setting.mechanism("oue"), setting.case)
     assert 0 <= setting.gap(made) < 0.2
-    assert not arms.go("bounds").finish().errors
-    for page, tabs in (("design", "design-tabs"), ("compare", "compare-tabs")):
-        arms.go(page).finish()
-        for title in [tab.label for tab in arms.at.tabs]:
-            arms.open(tabs, title).finish()
-            assert not arms.errors, (page, title)
-    arms.go("simulate").press("run").finish()
-    for title in [tab.label for tab in arms.at.tabs]:
-        arms.open("outcome-tabs", title).finish()
-        assert not arms.errors, title
+    without_errors_in_every_tab(arms)
     arms.go("collect").enter("segmented_control", "collect-from", "simulated").press("count").finish()
     assert "From **5,000 reports**" in arms.words
     arms.go("export").finish()
@@ -173,16 +181,7 @@ def test_pairs_of_four_columns_in_known_regions_go_from_data_to_answers(app, ano
     assert re.search(r"The collector knows region already: at least (\d+) % fewer people are needed", app.words)
     app.open("design-tabs", "What a report tells")
     assert "for any value of any secret column" in app.words
-    for page, tabs in (("design", "design-tabs"), ("compare", "compare-tabs"), ("bounds", "bounds-tabs")):
-        app.go(page).finish()
-        assert not app.errors, page
-        for title in [tab.label for tab in app.at.tabs]:
-            app.open(tabs, title).finish()
-            assert not app.errors, (page, title)
-    app.go("simulate").press("run").finish()
-    for title in [tab.label for tab in app.at.tabs]:
-        app.open("outcome-tabs", title).finish()
-        assert not app.errors, title
+    without_errors_in_every_tab(app)
     app.go("collect").enter("segmented_control", "collect-from", "simulated").press("count").finish()
     assert "From **50,000 reports**" in app.words
     app.go("export").finish()
