@@ -169,6 +169,8 @@ class ExplicitMechanism(CountedOutputs):
         masses, R = self._masses(self.prior), np.empty(self.strategy.shape[::-1])
         for some in self._parts(check):
             R[:, some] = self._inverse[0] @ (self.strategy[some] / masses[some, None]).T
+            # One report counts as one person. A nearly singular M loses digits of that, which a large question about all sees.
+            R[:, some] += (1 - R[:, some].sum(axis=0)) / self.n
         return R
 
     def _lost(self, workload: Workload) -> float:

@@ -5,7 +5,7 @@ import math
 import hostile
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ldp_core import bounds, library, optimize, workloads
@@ -85,7 +85,12 @@ def patience(steps):
     return stop
 
 
+TWO_SIZES = np.array([[8.33] * 18, [0.0995, 0] * 9])
+"""A large question about all beside a small one about half of them: digits that are lost for the first are many of the second's."""
+
+
 @pytest.mark.promise
+@example((workloads.custom(TWO_SIZES), 1.0, None), False, False)
 @given(cases(), hostile.chance(4), hostile.chance(4))
 def test_designs_and_proofs_keep_their_promises(case, compared, solved):
     workload, epsilon, prior = case

@@ -3,15 +3,12 @@
 import csv
 import functools
 import json
-import shutil
 import subprocess
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from javascript import needs_node
-from kits import NASTY, kit_of, members
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.deploy.collector import collect
@@ -19,6 +16,8 @@ from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.standalone import realise
 from ldp_core.workloads import KWayMarginalsPart
+from tests.deploy.kit.javascript import needs_node
+from tests.deploy.kit.kits import NASTY, kit_of, members
 
 
 @pytest.fixture(scope="module")
@@ -53,33 +52,29 @@ def counted(kit, folder, rows):
     return collect([folder / "reports.csv"], opened.mechanism, opened.design)
 
 
-def test_the_page_of_a_kit_draws_one_report_and_keeps_it(people, folder):
+def test_the_page_of_a_kit_draws_one_report_and_keeps_it(people, folder, browser):
     handler = functools.partial(SimpleHTTPRequestHandler, directory=folder)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--headless", "--disable-gpu"]
-        )
-        page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{server.server_port}/form.html")
-        expect(page.locator("#promise li")).to_have_count(5)
-        page.get_by_label("arm").select_option("new")
-        page.get_by_role("combobox").nth(1).select_option("</option><b>no")
-        page.get_by_role("textbox").fill("200")
-        page.get_by_role("button").click()
-        expect(page.locator("#said")).to_contain_text("of age is outside the domain.")
-        page.get_by_role("textbox").fill("42")
-        page.get_by_role("button").click()
-        expect(page.locator("#said")).to_contain_text("This is all that would be sent:")
-        first = page.locator("#said").inner_text()
-        page.reload()
-        page.get_by_label("arm").select_option("old")
-        page.get_by_role("combobox").nth(1).select_option("yes")
-        page.get_by_role("textbox").fill("17")
-        page.get_by_role("button").click()
-        expect(page.locator("#said")).to_have_text(first)
-        browser.close()
+    page = browser.new_page()
+    page.goto(f"http://127.0.0.1:{server.server_port}/form.html")
+    expect(page.locator("#promise li")).to_have_count(5)
+    page.get_by_label("arm").select_option("new")
+    page.get_by_role("combobox").nth(1).select_option("</option><b>no")
+    page.get_by_role("textbox").fill("200")
+    page.get_by_role("button").click()
+    expect(page.locator("#said")).to_contain_text("of age is outside the domain.")
+    page.get_by_role("textbox").fill("42")
+    page.get_by_role("button").click()
+    expect(page.locator("#said")).to_contain_text("This is all that would be sent:")
+    first = page.locator("#said").inner_text()
+    page.reload()
+    page.get_by_label("arm").select_option("old")
+    page.get_by_role("combobox").nth(1).select_option("yes")
+    page.get_by_role("textbox").fill("17")
+    page.get_by_role("button").click()
+    expect(page.locator("#said")).to_have_text(first)
+    page.close()
     server.shutdown()
     sent = json.loads(first.split(":", 1)[1])
     assert set(sent) == {"id", "design", "report"}
