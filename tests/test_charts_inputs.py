@@ -13,6 +13,7 @@ from ldp_core.charts.inputs import SIDE
 from ldp_core.charts.theme import bins_of, cell_names
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.limits import MOST_BARS
+from tests.refused import refused
 
 LIMIT = 2_000_000
 NASTY = ("<b>bold</b>", "%{z} {x}", '=HYPERLINK("x")', "R&amp;D", "\N{GRINNING FACE}" * 30, "17")
@@ -135,10 +136,11 @@ def test_large_joint_tables_are_binned():
 
 @pytest.mark.parametrize(("first", "second"), [("sex", "sex"), ("height", "income")])
 def test_a_joint_table_needs_two_attributes_of_the_domain(first, second):
-    with pytest.raises(ValueError, match="Choose two different attributes of sex, income"):
-        charts.joint(domain(SEX, INCOME), np.ones(6), first, second)
-    with pytest.raises(ValueError, match="6 types"):
-        charts.joint(domain(SEX, INCOME), np.ones(5), "sex", "income")
+    refused(
+        "Choose two different attributes of sex, income",
+        lambda: charts.joint(domain(SEX, INCOME), np.ones(6), first, second),
+    )
+    refused("6 types", lambda: charts.joint(domain(SEX, INCOME), np.ones(5), "sex", "income"))
 
 
 # --- names from people --------------------------------------------------------------------------------------------

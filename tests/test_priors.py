@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ldp_core.priors import dirichlet, read_histogram
+from tests.refused import refused
 
 
 def test_earlier_counts_add_to_jeffreys():
@@ -15,8 +16,7 @@ def test_earlier_counts_add_to_jeffreys():
 
 @pytest.mark.parametrize("counts", [[1, 2], [1, -2, 3], [1, 2, np.inf], [0, 0, 0], []])
 def test_counts_that_are_none_are_refused_in_a_sentence(counts):
-    with pytest.raises(ValueError, match="a number of 0 or more for each of the 3 types, not all 0"):
-        dirichlet(3, np.array(counts))
+    refused("a number of 0 or more for each of the 3 types, not all 0", dirichlet, 3, np.array(counts))
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,4 @@ def test_a_histogram_is_read_from_numbers_or_a_table(text):
     ],
 )
 def test_what_is_no_histogram_is_refused_in_a_sentence(text, words):
-    with pytest.raises(ValueError, match=words):
-        read_histogram(text, 3)
+    refused(words, read_histogram, text, 3)

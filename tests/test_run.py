@@ -8,6 +8,7 @@ import pytest
 from ldp_core import bounds
 from ldp_core.run import Budget, asked, drive
 from ldp_core.workloads import custom
+from tests.refused import refused
 
 
 class Halving:
@@ -53,8 +54,7 @@ def test_events_functions_and_nothing_are_asked_alike(cancel):
     ],
 )
 def test_limits_out_of_range_are_refused(limits, least, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        Budget(**limits, least_rounds=least)
+    refused(sentence, Budget, **limits, least_rounds=least)
 
 
 def test_a_budget_says_why_it_is_used_up():

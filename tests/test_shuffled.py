@@ -12,6 +12,7 @@ import ldp_core as ldp
 from ldp_core import shuffled
 from ldp_core.privacy import exponential_below
 from ldp_core.shuffled import Blanket, blanket_of, delta
+from tests.refused import refused
 
 
 def hockey_stick(P, R, epsilon):
@@ -191,9 +192,7 @@ def test_outputs_that_say_the_same_count_as_one():
 
 def test_what_has_no_blanket_is_refused():
     noisy = ldp.mechanisms.create("gaussian", epsilon=1.0, workload=ldp.workloads.prefix(8))
-    with pytest.raises(ValueError, match="unbounded"):
-        shuffled.shuffled(noisy, 100)
+    refused("unbounded", shuffled.shuffled, noisy, 100)
     plain = ldp.mechanisms.create("randomized_response", n=8, epsilon=1.0)
     for users, allowed in ((0, None), (100, 0.5), (100, 0.0)):
-        with pytest.raises(ValueError, match="1"):
-            shuffled.shuffled(plain, users, allowed)
+        refused("1", shuffled.shuffled, plain, users, allowed)

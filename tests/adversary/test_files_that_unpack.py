@@ -16,6 +16,7 @@ import pytest
 from ldp_core import limits
 from ldp_core.data import columns, tables
 from ldp_core.data.tables import CategoricalRecipe, LocalTable, UnreadableTable, load, query
+from tests.refused import refused
 
 LONG = "a" * (20 * limits.MB)
 MEDIUM = "b" * 100_000
@@ -210,8 +211,10 @@ def test_a_text_as_long_as_excel_holds_is_read(tmp_path):
 
 def test_long_texts_are_no_categories():
     frame = tables.load(f"x\n{'a' * 2000}\nb\nb\nc\nc\n".encode(), "x.csv").table
-    with pytest.raises(ValueError, match="more than 1,000 characters, too long for a category"):
-        tables.build_domain(CategoricalRecipe(column="x"), frame)
+    refused(
+        "more than 1,000 characters, too long for a category",
+        lambda: tables.build_domain(CategoricalRecipe(column="x"), frame),
+    )
     recipe = CategoricalRecipe(column="x", rare_below=2)
     attribute = tables.build_attribute(recipe, columns.parse(frame["x"]))
     assert attribute.labels == ("b", "c", "(other)")

@@ -16,6 +16,7 @@ from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from tests.refused import refused
 
 PRIORS = {
     "even": None,
@@ -179,8 +180,7 @@ def test_several_reports_are_odds_multiplied():
 
 @pytest.mark.parametrize("suspicion", [0.0, 1.0, math.nan])
 def test_a_suspicion_is_between_the_certainties(suspicion):
-    with pytest.raises(ValueError, match="above 0 and below 1"):
-        beliefs.strongest(suspicion, 1.0)
+    refused("above 0 and below 1", beliefs.strongest, suspicion, 1.0)
 
 
 @pytest.mark.parametrize(

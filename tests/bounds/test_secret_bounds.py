@@ -14,6 +14,7 @@ from ldp_core.bounds import promise, verify
 from ldp_core.bounds.secret import SecretDual
 from ldp_core.designs import certificate_file
 from ldp_core.workloads import PartlySecret
+from tests.refused import refused
 
 MASK = np.array([1, 0, 1, 1, 0, 0, 1, 0], dtype=bool)
 ASKED = PartlySecret(ldp.workloads.prefix(8), MASK)
@@ -122,8 +123,7 @@ def test_files_of_one_promise_are_refused_for_the_other():
     assert verify.verified(written.document, written.arrays) == document["meaning"]
     assert certificate_file.read(written, ASKED, "1").value == proof.value
     for files, asked in ((written, ASKED.all_secret), (other, ASKED)):
-        with pytest.raises(ValueError, match="other questions"):
-            certificate_file.read(files, asked, "1")
+        refused("other questions", certificate_file.read, files, asked, "1")
     for change in ({"promise": None}, {"format": "ldp-certificate/1"}, {"promise": "all"}):
         forged = {name: value for name, value in {**document, **change}.items() if value is not None}
         with pytest.raises(ValueError):
@@ -161,8 +161,7 @@ def test_every_public_bound_refuses_open_types_or_is_new():
     scales = {"average_variance", "equivalent_objective"}
     assert {*bounds.__all__} == {*refuse} | new | of_mechanism | of_numbers | no_bounds | scales
     for call in refuse.values():
-        with pytest.raises(ValueError, match="some values are not secret"):
-            call()
+        refused("some values are not secret", call)
     assert bounds.every_value_is_secret(ASKED.base)
     assert not bounds.every_value_is_secret(ASKED)
     for made in (mechanism, None):
@@ -170,5 +169,4 @@ def test_every_public_bound_refuses_open_types_or_is_new():
         said = {name for name, statement in bounds.STATEMENTS.items() if statement.reason(setting) != promise.ONLY_SOME}
         assert said == {"certificate"}
     assert ldp.frames.users_bounds(ASKED, 1.0, 1.0) == {"certificate": 0.0}  # until one is proved
-    with pytest.raises(ValueError, match="not secret"):
-        ldp.analysis.shuffled(mechanism, users=1000)
+    refused("not secret", ldp.analysis.shuffled, mechanism, users=1000)

@@ -9,6 +9,7 @@ import pytest
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.bounds.theorems import few_users, frequency, ranges
 from ldp_core.bounds.theorems.statements import KINDS, STATEMENTS, Setting
+from tests.refused import refused
 
 USERS = 10_000
 HISTOGRAM, RANGES, PREFIX = workloads.histogram(5), workloads.all_range(64), workloads.prefix(64)
@@ -227,5 +228,4 @@ def test_why_not(name, workload, mechanism, words):
     ],
 )
 def test_bad_settings_are_refused(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        Setting(*arguments)
+    refused(words, Setting, *arguments)

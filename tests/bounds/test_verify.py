@@ -20,6 +20,7 @@ from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.designs import certificate_file
+from tests.refused import refused
 
 SCRIPT = Path(verify.__file__)
 
@@ -72,8 +73,7 @@ def test_the_spread_is_above_the_true_one_and_close_to_it(text):
     "text", ["0", "-1", "20.1", "nan", "inf", "1e0", "1/2", "", " 1", "1" * 60, 1.0, None, "1_0", "٣"]
 )
 def test_what_is_no_epsilon_is_refused(text):
-    with pytest.raises(ValueError, match="decimal number"):
-        verify.exp_epsilon_minus_one(text)
+    refused("decimal number", verify.exp_epsilon_minus_one, text)
 
 
 @pytest.mark.parametrize("kind", verify.NAMED)

@@ -13,7 +13,7 @@ from ldp_core.designs import Configuration, DeclaredData, Population, WorkloadRe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import DifferencePart, HistogramPart, PredicatesPart
 from pages.ui.words import JOINER
-from tests import hostile
+from tests import hostile_table
 from tests.browser import words
 from tests.browser.axe import COLOURS, LIT, count_trial, faults, tint, turn
 from tests.browser.conftest import PAGES, PATIENCE, SIZE, UNANSWERED, answered
@@ -22,7 +22,7 @@ LAPTOP, TABLET, PHONE = (1280, 800), (1024, 768), (390, 844)
 MAIN = "[data-testid=stMain]"
 LEADS_ON = {**dict(pairwise(PAGES)), "Guide": "Data"}
 """What the button at the head of a page leads to, in the order of the walk."""
-NAMES = [*hostile.COLUMNS, *(name for values in hostile.CATEGORIES for name in values)]
+NAMES = [*hostile_table.COLUMNS, *(name for values in hostile_table.CATEGORIES for name in values)]
 BEHIND = {"Design": words.PATTERNS, "Compare": words.QUERY_ERRORS}
 """The tab that a short walk opens."""
 WITH_TABS = ("Workload", "Design", "Compare", "Simulate")
@@ -75,13 +75,13 @@ NAMED = f"([names, joiner]) => {{ const said = ({SAID})(joiner); return names.so
 
 def design():
     recipes = [
-        CategoricalRecipe(column=column, categories=values, ordered=column == hostile.COLUMNS[0])
-        for column, values in zip(hostile.COLUMNS, hostile.CATEGORIES, strict=True)
+        CategoricalRecipe(column=column, categories=values, ordered=column == hostile_table.COLUMNS[0])
+        for column, values in zip(hostile_table.COLUMNS, hostile_table.CATEGORIES, strict=True)
     ]
     domain = build_domain(recipes)
-    condition = {"name": hostile.SAID, "expression": hostile.condition().split(": ", 1)[1]}
-    _, told, group = hostile.COLUMNS
-    first, second = hostile.CATEGORIES[2]
+    condition = {"name": hostile_table.SAID, "expression": hostile_table.condition().split(": ", 1)[1]}
+    _, told, group = hostile_table.COLUMNS
+    first, second = hostile_table.CATEGORIES[2]
     over = DifferencePart(of=HistogramPart(attribute=told), attribute=group, first=first, second=second)
     asked = (*WorkloadRecipe.default(domain).parts, PredicatesPart(predicates=(condition,)), over)
     made = Configuration(
@@ -204,7 +204,7 @@ def test_a_chart_in_a_file_of_its_own_fetches_nothing_and_leads_nowhere(guest, t
     alone.goto(file.as_uri())
     expect(alone.locator(".xtitle")).to_have_text(re.compile(r"[!*]"))
     alone.locator(".nsewdrag").hover()
-    expect(alone.locator(".hoverlayer")).to_contain_text(hostile.COLUMNS[0])
+    expect(alone.locator(".hoverlayer")).to_contain_text(hostile_table.COLUMNS[0])
     assert [url for url in asked if url != file.as_uri()] == []
     assert alone.locator(".js-plotly-plot a[href], .js-plotly-plot img, svg a").all_inner_texts() == []
     alone.close()

@@ -20,6 +20,7 @@ from ldp_core.data.domain import (
     attained_bins,
 )
 from ldp_core.data.domain.dates import label_of_period, period_of
+from tests.refused import refused
 
 NASTY = [
     "<b>bold</b>",
@@ -206,19 +207,20 @@ def test_infinity_is_outside_and_clamps_to_its_side():
     encoding = attribute.encode(values)
     assert encoding.codes.tolist() == [1, 0, 1, 1]
     assert encoding.outside.sum() == 3
-    with pytest.raises(ValueError, match='3 of 4 values of x are outside its domain, such as "inf", "-inf"'):
-        attribute.model_copy(update={"outside": "refuse"}).encode(values)
+    refused(
+        '3 of 4 values of x are outside its domain, such as "inf", "-inf"',
+        lambda: attribute.model_copy(update={"outside": "refuse"}).encode(values),
+    )
 
 
 def test_refusals_name_examples_and_ways_out():
     attribute = CategoricalAttribute(name="colour", values=("red", "blue"), missing="refuse")
-    with pytest.raises(ValueError, match=r'1 of 2 values of colour are outside .* "green": send them to \(other\)'):
-        attribute.encode(["red", "green"])
-    with pytest.raises(ValueError, match=r"2 of 3 values of colour are missing.*drop them"):
-        attribute.encode(["red", None, " ? "])
+    refused(
+        r'1 of 2 values of colour are outside .* "green": send them to \(other\)', attribute.encode, ["red", "green"]
+    )
+    refused(r"2 of 3 values of colour are missing.*drop them", attribute.encode, ["red", None, " ? "])
     bins = NumericAttribute(name="age", edges=(0, 50, 100))
-    with pytest.raises(ValueError, match=r'2 of 3 values of age are not numbers, such as "old", "<18": use'):
-        bins.encode(["old", "<18", "20"])
+    refused(r'2 of 3 values of age are not numbers, such as "old", "<18": use', bins.encode, ["old", "<18", "20"])
     dropping = bins.model_copy(update={"non_numbers": "missing"}).encode(["old", "<18", "20"])
     assert (dropping.codes.tolist(), dropping.missing.sum()) == ([-1, -1, 0], 2)
 
@@ -275,18 +277,15 @@ def test_large_domains_are_allowed_but_not_listed():
     assert domain.size == 2**22
     last = np.array([0, 2**22 - 1])
     np.testing.assert_array_equal(domain.encode(domain.decode(last)).codes, last)
-    with pytest.raises(ValueError, match="4,194,304 types are too many"):
-        domain.labels()
+    refused("4,194,304 types are too many", domain.labels)
     wide = tuple(CategoricalAttribute(name=f"bit {i}", values=("0", "1")) for i in range(931))
-    with pytest.raises(ValueError, match=r"more than 1\s×\s10²⁸⁰ types"):
-        Domain(attributes=wide)
+    refused(r"more than 1\s×\s10²⁸⁰ types", Domain, attributes=wide)
 
 
 @pytest.mark.parametrize("indices", [[-1], [4], [0.0]])
 def test_indices_outside_the_domain_are_refused(indices):
     domain = Domain(attributes=(CategoricalAttribute(name="x", values=tuple("abcd")),))
-    with pytest.raises(ValueError, match="type indices must"):
-        domain.decode(indices)
+    refused("type indices must", domain.decode, indices)
     assert domain.decode([]).shape == (0, 1)
 
 

@@ -15,6 +15,7 @@ from ldp_core.data.population import SHAPES
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe
 from ldp_core.limits import MOST_LISTED_TYPES
 from tests.declared import categories, numbers
+from tests.refused import refused
 
 
 def categorical(series, **recipe):
@@ -214,8 +215,7 @@ def test_recipes_that_do_not_work(recipes, cells, sentence):
     assert "\n" not in str(caught.value)
     recipe = recipes[0] if isinstance(recipes, list) else recipes
     if not recipe.declared:
-        with pytest.raises(ValueError, match="has to be taken from the data, and no data is loaded"):
-            tables.build_domain(recipe)
+        refused("has to be taken from the data, and no data is loaded", tables.build_domain, recipe)
 
 
 @pytest.mark.parametrize(
@@ -249,8 +249,7 @@ def test_tally_of_several_attributes_matches_a_loop(rows):
             expected["ab".index(first), 3 if second is None else second - 1] += 1
     domain = Domain(attributes=(letter, digit))
     if expected.sum() == 0:
-        with pytest.raises(ValueError, match="no users are left"):
-            tables.tally(frame, domain)
+        refused("no users are left", tables.tally, frame, domain)
         return
     tally = tables.tally(frame, domain)
     np.testing.assert_array_equal(tally.counts, expected.ravel())
@@ -300,10 +299,14 @@ def test_few_people_have_all_values_of_every_attribute_about_equally_often(shape
 
 @pytest.mark.parametrize("users", [0, 2.0, True, 10**9 + 1])
 def test_expected_counts_refuse_bad_numbers(users):
-    with pytest.raises(ValueError, match=r"number of users must be a positive whole number|too many to plan for"):
-        tables.expected_counts("uniform", 4, users)
-    with pytest.raises(ValueError, match='shape "flat" is unknown'):
-        tables.expected_counts("flat", 4, 10)
+    refused(
+        r"number of users must be a positive whole number|too many to plan for",
+        tables.expected_counts,
+        "uniform",
+        4,
+        users,
+    )
+    refused('shape "flat" is unknown', tables.expected_counts, "flat", 4, 10)
 
 
 @pytest.mark.parametrize(

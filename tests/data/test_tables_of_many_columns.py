@@ -9,6 +9,7 @@ from ldp_core.data import tables
 from ldp_core.data.columns import parse
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.people import Records
+from tests.refused import refused
 
 
 @pytest.fixture
@@ -123,5 +124,4 @@ def test_more_people_than_fit_are_refused(monkeypatch):
     domain = Domain(attributes=attributes)
     frame = pd.DataFrame({f"q{i}": ["a"] * 100 for i in range(21)})
     assert tables.tally(frame, domain).users == 100
-    with pytest.raises(ValueError, match="more than 100 rows of 21 columns do not fit"):
-        tables.tally(pd.concat([frame, frame]), domain)
+    refused("more than 100 rows of 21 columns do not fit", lambda: tables.tally(pd.concat([frame, frame]), domain))

@@ -32,6 +32,7 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.quantised import quantised
 from ldp_core.workloads import KWayMarginalsPart, MatrixPart, Predicate, PredicatesPart, PrefixPart
 from tests.deploy.kit.kits import members
+from tests.refused import refused
 
 
 def domain(n: int) -> Domain:
@@ -149,8 +150,7 @@ def test_results_become_strict_json():
     ],
 )
 def test_results_that_cannot_be_written_are_refused(outcome, reason):
-    with pytest.raises(ValueError, match=reason):
-        export(CONFIGURATION, outcome, explicit(STRATEGY))
+    refused(reason, lambda: export(CONFIGURATION, outcome, explicit(STRATEGY)))
 
 
 # --- several attributes -----------------------------------------------------------------------------------------------
@@ -269,8 +269,7 @@ def test_a_strategy_is_judged_by_its_own_probabilities(name):
 
 def test_a_strategy_too_large_to_load_is_not_exported(lower):
     lower(MOST_STRATEGY_ENTRIES=15)
-    with pytest.raises(ValueError, match="has 16 entries; at most 15 are kept"):
-        export(CONFIGURATION, OUTCOME, explicit(STRATEGY))
+    refused("has 16 entries; at most 15 are kept", lambda: export(CONFIGURATION, OUTCOME, explicit(STRATEGY)))
 
 
 def test_rounding_alone_breaks_no_promise_and_any_layout_is_read():

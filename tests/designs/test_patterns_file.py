@@ -17,6 +17,7 @@ from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.sets import given_shares
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from tests.declared import categories
+from tests.refused import refused
 
 SIZES = (2, 3, 4)
 
@@ -78,8 +79,12 @@ def test_an_altered_file_is_refused_in_a_sentence(path, value):
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = value
-    with pytest.raises(ValueError, match=r"^The file of patterns cannot be used: .*Export the design again\.$"):
-        patterns_file.read(json.dumps(altered).encode(), "optimized")
+    refused(
+        r"^The file of patterns cannot be used: .*Export the design again\.$",
+        patterns_file.read,
+        json.dumps(altered).encode(),
+        "optimized",
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,8 +94,7 @@ def test_an_altered_file_is_refused_in_a_sentence(path, value):
 def test_patterns_of_another_design_are_refused(changes, sentence):
     members = zips.unzipped(designs.export(configuration(), {}, mechanism()), bundle.MEMBERS)
     members[bundle.CONFIGURATION] = configuration(**changes).to_json()
-    with pytest.raises(ValueError, match=sentence):
-        designs.load(zipped(members))
+    refused(sentence, lambda: designs.load(zipped(members)))
 
 
 def split(rest=True, epsilon=1.0):
@@ -153,18 +157,15 @@ def test_strategies_that_do_not_fit_are_refused(strategies, sentence):
     members = members_of(written)
     members[bundle.STRATEGIES] = strategies(*[one.mechanism.strategy for one in written.own])
     del members[bundle.OUTCOME]
-    with pytest.raises(ValueError, match=sentence):
-        designs.load(zipped(members))
+    refused(sentence, lambda: designs.load(zipped(members)))
 
 
 def test_strategies_that_were_changed_or_left_out_are_refused():
     members = members_of(split())
     members[bundle.STRATEGIES] = npz(*[one.mechanism.strategy[::-1] for one in split().own])
-    with pytest.raises(ValueError, match="SHA-256"):
-        designs.load(zipped(members))
+    refused("SHA-256", lambda: designs.load(zipped(members)))
     del members[bundle.STRATEGIES]
-    with pytest.raises(ValueError, match="there are 0 beside it"):
-        designs.load(zipped(members))
+    refused("there are 0 beside it", lambda: designs.load(zipped(members)))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ldp_core import workloads
 from ldp_core.mechanisms import ExplicitMechanism, Reports
 from ldp_core.run import Interrupted
+from tests.refused import refused
 
 MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
 
@@ -121,8 +122,7 @@ def test_a_prior_is_part_of_the_mechanism():
     assert informed.digest != plain.digest
     assert informed.digest != ExplicitMechanism("custom", Q, 1.0, prior=prior[::-1]).digest
     reports = plain.aggregate(np.array([0, 1, 2]))
-    with pytest.raises(ValueError, match="another mechanism"):
-        informed.estimate(reports)
+    refused("another mechanism", informed.estimate, reports)
     counts = informed.estimate(Reports(informed.digest, 3, reports.data)).counts()
     assert counts == pytest.approx(informed.reconstruction @ reports.data)
     assert counts.sum() == pytest.approx(3)
@@ -134,8 +134,7 @@ def test_a_prior_is_part_of_the_mechanism():
     "prior", [np.full(3, 1 / 3), [0.5, 0.6, -0.1, 0.0], [np.nan, 0.5, 0.5, 0.0], np.full((4, 1), 0.25)]
 )
 def test_bad_priors_are_refused(prior):
-    with pytest.raises(ValueError, match="each of the 4 types"):
-        ExplicitMechanism("custom", random_strategy(4, 6, 4), 1.0, prior=prior)
+    refused("each of the 4 types", lambda: ExplicitMechanism("custom", random_strategy(4, 6, 4), 1.0, prior=prior))
 
 
 def test_a_strategy_that_merges_types_answers_only_what_it_can():
@@ -185,8 +184,7 @@ def test_the_strategy_is_a_copy_that_nobody_changes():
     digest = mechanism.digest
     Q[0, 0] = 9
     assert mechanism.strategy.max() < 1
-    with pytest.raises(ValueError, match="read-only"):
-        mechanism.strategy[0, 0] = 0
+    refused("read-only", mechanism.strategy.fill, 0)
     changed = mechanism.strategy.copy()
     changed[:2, 0] += np.array([1, -1]) * 2.0**-53  # a step from one entry of a column to another: a table as well
     assert mechanism_of(changed).digest != digest
@@ -204,11 +202,9 @@ def test_the_strategy_is_a_copy_that_nobody_changes():
     ],
 )
 def test_bad_strategies_are_refused(strategy, words):
-    with pytest.raises(ValueError, match=words):
-        mechanism_of(np.array(strategy))
+    refused(words, mechanism_of, np.array(strategy))
 
 
 def test_bad_outputs_are_refused():
     mechanism = mechanism_of(random_strategy(5, 4, 3))
-    with pytest.raises(ValueError, match="from 0 to 3"):
-        mechanism.aggregate(np.array([4]))
+    refused("from 0 to 3", mechanism.aggregate, np.array([4]))

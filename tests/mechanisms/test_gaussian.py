@@ -12,6 +12,7 @@ from scipy.stats import norm
 from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms.noise import gaussian
 from ldp_core.mechanisms.noise.gaussian_privacy import calibrated_scale, exact_delta
+from tests.refused import refused
 
 
 @pytest.mark.parametrize(
@@ -88,5 +89,4 @@ def test_the_gram_root_stands_for_the_queries(workload, calibration):
     ],
 )
 def test_bad_parameters_are_refused(workload, options, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        mechanisms.create("gaussian", epsilon=1.0, workload=workload, **options)
+    refused(sentence, mechanisms.create, "gaussian", epsilon=1.0, workload=workload, **options)

@@ -13,6 +13,7 @@ from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.mechanisms.trees.rectangles import told_shape
 from ldp_core.mechanisms.trees.tables import Grid, Tree
 from ldp_core.workloads import OnAttributes, PrefixPart, RangesPart, over_attributes
+from tests.refused import refused
 
 SMALL = [((4, 4), 4), ((4, 8), 4), ((8, 8), 4), ((3, 7), 2), ((2, 5), 4)]
 
@@ -102,10 +103,8 @@ def test_domains_past_any_matrix_have_exact_variances_of_rectangles():
     assert profile.mean() / workload.num_queries == pytest.approx(836.61, abs=0.01)
     estimate = mechanism.estimate(mechanism.simulate(counts.astype(int), rng))
     assert estimate.squared_error(workload, counts) == pytest.approx(expected * workload.num_queries, rel=0.5)
-    with pytest.raises(ValueError, match="at most 4,096 types"):
-        mechanism.variance_profile(workloads.custom(np.ones((1, 256**2))))
-    with pytest.raises(ValueError, match="at most 4,096 types"):
-        built((2, 2**19)).variance_profile(rectangles((2, 2**19)))
+    refused("at most 4,096 types", lambda: mechanism.variance_profile(workloads.custom(np.ones((1, 256**2)))))
+    refused("at most 4,096 types", lambda: built((2, 2**19)).variance_profile(rectangles((2, 2**19))))
 
 
 # --- which attributes -----------------------------------------------------------------------------------------------------
@@ -165,8 +164,7 @@ NO_ORDER = "It is for two ordered attributes, and the questions name one that ha
 def test_other_questions_are_told_why_not(workload, reason):
     assert library.spec("hierarchical_2d").unsuitable(workload.n, 1.0, workload) == reason
     if reason == THREE:  # the arithmetic does without an order
-        with pytest.raises(ValueError, match=reason):
-            mechanisms.create("hierarchical_2d", workload=workload, epsilon=1.0)
+        refused(reason, mechanisms.create, "hierarchical_2d", workload=workload, epsilon=1.0)
 
 
 @pytest.mark.parametrize(("n", "shape"), [(8, (2, 4)), (15, (3, 5))])
@@ -174,8 +172,7 @@ def test_a_plain_list_of_types_becomes_two_attributes_as_equal_as_can_be(n, shap
     mechanism = mechanisms.create("hierarchical_2d", workload=workloads.prefix(n), epsilon=1.0)
     assert mechanism.parameters["shape"] == shape
     assert mechanism.supports(workloads.prefix(n)) is None
-    with pytest.raises(ValueError, match=NOT_TOLD):
-        mechanisms.create("hierarchical_2d", 7, 1.0)
+    refused(NOT_TOLD, mechanisms.create, "hierarchical_2d", 7, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -187,10 +184,8 @@ def test_a_plain_list_of_types_becomes_two_attributes_as_equal_as_can_be(n, shap
     ],
 )
 def test_bad_shapes_are_refused(shape, words):
-    with pytest.raises(ValueError, match=words):
-        mechanisms.create("hierarchical_2d", 8, 1.0, shape=shape)
+    refused(words, mechanisms.create, "hierarchical_2d", 8, 1.0, shape=shape)
 
 
 def test_raw_cells_are_no_choice_any_more():
-    with pytest.raises(ValueError, match="reconstruction 'raw'"):
-        mechanisms.create("hierarchical_2d", 8, 1.0, reconstruction="raw")
+    refused("reconstruction 'raw'", mechanisms.create, "hierarchical_2d", 8, 1.0, reconstruction="raw")

@@ -7,6 +7,7 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.mechanisms.trees.haar import Haar
+from tests.refused import refused
 
 
 def test_a_large_domain_answers_ranges_and_quantiles():
@@ -22,8 +23,7 @@ def test_a_large_domain_answers_ranges_and_quantiles():
     assert np.sqrt(np.mean(error**2)) < 2 * predicted
     assert estimate.quantile([0.25, 0.5]) == pytest.approx([n / 4, n / 2], abs=5 * predicted / users * n)
     for view in (lambda: mechanism.variance_profile(workload), lambda: mechanism.covariance(counts)):
-        with pytest.raises(ValueError, match=r"needs an n x n matrix.*131,069"):
-            view()
+        refused(r"needs an n x n matrix.*131,069", view)
 
 
 def test_bad_input_is_refused():
@@ -34,15 +34,13 @@ def test_bad_input_is_refused():
         (np.array([[2, 2]]), "from 0 to 1"),
         (np.array([[0.5, 0]]), "whole-number"),
     ):
-        with pytest.raises(ValueError, match=words):
-            mechanism.aggregate(raw)
-    with pytest.raises(ValueError, match="made by another mechanism"):
-        mechanism.estimate(Haar(8, 1.1).simulate(np.arange(8), np.random.default_rng(0)))
-    with pytest.raises(ValueError, match="at least 2 types"):
-        Haar(1, 1.0)
-    with pytest.raises(ValueError, match="out of range"):
-        Haar(8, 0)
+        refused(words, mechanism.aggregate, raw)
+    refused(
+        "made by another mechanism",
+        lambda: mechanism.estimate(Haar(8, 1.1).simulate(np.arange(8), np.random.default_rng(0))),
+    )
+    refused("at least 2 types", Haar, 1, 1.0)
+    refused("out of range", Haar, 8, 0)
     assert "8 types, the workload 9" in mechanism.supports(workloads.prefix(9))
-    with pytest.raises(ValueError, match="8 types"):
-        mechanism.variance_profile(workloads.prefix(9))
+    refused("8 types", lambda: mechanism.variance_profile(workloads.prefix(9)))
     assert "3 times" in mechanism.explain()

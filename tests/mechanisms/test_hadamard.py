@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ldp_core import mechanisms
 from ldp_core.mechanisms import hadamard
+from tests.refused import refused
 
 
 @settings(max_examples=60)
@@ -42,5 +43,4 @@ def test_every_type_owns_half_a_block_and_audits_within_epsilon(n, epsilon):
 
 
 def test_hadamard_too_large_to_write_out_is_refused():
-    with pytest.raises(ValueError, match="too large here"):
-        mechanisms.create("hadamard", 2**14, 1.0)
+    refused("too large here", mechanisms.create, "hadamard", 2**14, 1.0)

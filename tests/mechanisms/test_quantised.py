@@ -16,6 +16,7 @@ from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.enumeration import exact as exact_optimum
 from ldp_core.optimize.strategy import from_strategy, lost_by_rounding
 from ldp_core.privacy import exponential_below, fitted_exp_epsilon, in_steps, least_meant
+from tests.refused import refused
 
 WHOLE = 2**53
 
@@ -77,14 +78,12 @@ def test_a_float_means_no_more_than_any_text_read_as_it(epsilon, off):
 
 @pytest.mark.parametrize("epsilon", ["", "one", "1/0", math.nan])
 def test_what_is_no_number_is_refused(epsilon):
-    with pytest.raises(ValueError, match="Epsilon must be a decimal number"):
-        exponential_below(epsilon)
+    refused("Epsilon must be a decimal number", exponential_below, epsilon)
 
 
 @pytest.mark.parametrize("epsilon", ["-1", "20.5"])
 def test_what_is_out_of_range_is_refused(epsilon):
-    with pytest.raises(ValueError, match="between 0 and 20"):
-        exponential_below(epsilon)
+    refused("between 0 and 20", exponential_below, epsilon)
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -155,8 +154,7 @@ def test_a_step_too_far_in_a_row_is_noticed():
 def test_what_breaks_epsilon_is_refused_and_rounded_as_it_is(strategy):
     Q = np.array(strategy)
     Q = Q / Q.sum(axis=0)
-    with pytest.raises(ValueError, match=r"more than e\^1 times as likely"):
-        quantised(Q, "1")
+    refused(r"more than e\^1 times as likely", quantised, Q, "1")
     table = rounded(Q)
     rows = steps_of(table)
     assert [sum(column) for column in zip(*rows, strict=True)] == [WHOLE, WHOLE]
@@ -173,8 +171,7 @@ def test_what_is_too_small_for_steps_is_refused():
     """There are too many reports of next to no probability to give each a step."""
     strategy = np.full((4, 2), 1e-300)
     strategy[0], strategy[1] = (1 - 2.0**-53, 2.0**-53), (2.0**-53, 1 - 2.0**-53)
-    with pytest.raises(ValueError, match="as likely for one type"):
-        quantised(strategy, "20")
+    refused("as likely for one type", quantised, strategy, "20")
     assert rounded(strategy).min() == 2.0**-53
 
 

@@ -9,6 +9,7 @@ from scipy.optimize import minimize_scalar
 
 from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import square_wave
+from tests.refused import refused
 
 EPSILONS = (0.001, 1.0, 6.0)
 
@@ -68,5 +69,4 @@ def test_a_window_of_nothing_is_randomized_response():
     ],
 )
 def test_others_are_refused_in_a_sentence(n, window, words):
-    with pytest.raises(ValueError, match=re.escape(words)):
-        mechanisms.create("square_wave", n, 0.5, window=window)
+    refused(re.escape(words), mechanisms.create, "square_wave", n, 0.5, window=window)

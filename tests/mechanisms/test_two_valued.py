@@ -17,6 +17,7 @@ from ldp_core.optimize import design, strategy
 from tests.deploy.kit.laws import law
 from tests.mechanisms.test_quantised import is_exact
 from tests.mechanisms.test_quantised import two_valued as random_rows
+from tests.refused import refused
 
 
 def values(table):
@@ -85,8 +86,7 @@ def test_a_device_in_bits_is_refused_when_one_unit_breaks_epsilon(no_chances):
     ]
     described["design"] = devices.design_id(described)
     assert not audit(described).holds
-    with pytest.raises(ValueError, match="breaks its promise"):
-        Device(described)
+    refused("breaks its promise", Device, described)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from ldp_core.optimize.columns.rows import climb
 from ldp_core.optimize.columns.weights import MONOTONE, RowBlock, update
 from ldp_core.run import Interrupted
 from tests.optimize.checks import assert_valid, plain_objective
+from tests.refused import refused
 
 LOW_RANK = {
     "parity": workloads.parity(4, 2),
@@ -198,8 +199,7 @@ def test_converges_on_its_own():
     ],
 )
 def test_bad_input_is_refused_in_words(changes, words):
-    with pytest.raises(ValueError, match=words):
-        design(**{"workload": workloads.prefix(4), "epsilon": 1.0, "time_limit": None, **changes})
+    refused(words, lambda: design(**{"workload": workloads.prefix(4), "epsilon": 1.0, "time_limit": None, **changes}))
 
 
 # --- the parts ------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import pytest
 
 from ldp_core import bounds, library, optimize, workloads
 from ldp_core.bounds.general.certificate import closed_form
+from tests.refused import refused
 
 ROWS = {
     "totals": lambda n, rng: np.tril(np.ones((n, n))),
@@ -71,8 +72,7 @@ def test_weights_too_far_apart_are_refused_in_a_sentence(apart):
         bounds.certificate,
         bounds.worst_case,
     ):
-        with pytest.raises(ValueError, match="too far apart"):
-            refuse(workload, 1.0)
+        refused("too far apart", refuse, workload, 1.0)
     assert "too far apart" in library.spec("optimized").unsuitable(workload.n, 1.0, workload)
     near = apart(1e6)
     assert library.spec("optimized").unsuitable(near.n, 1.0, near) is None

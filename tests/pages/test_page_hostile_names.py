@@ -12,7 +12,7 @@ import streamlit as st
 from ldp_core.designs.configuration import Optimizer
 from pages.ui import layout
 from pages.ui.words import JOINER
-from tests import hostile
+from tests import hostile_table
 
 ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?")
@@ -61,13 +61,13 @@ def visited(app, seen, monkeypatch):
         return files, figures
     monkeypatch.setattr(st, "download_button", offered)
     monkeypatch.setattr(layout, "chart", drawn)
-    app.upload(hostile.FILE, hostile.rows())
-    app.enter("multiselect", "data-columns", list(hostile.COLUMNS[:2]))
+    app.upload(hostile_table.FILE, hostile_table.rows())
+    app.enter("multiselect", "data-columns", list(hostile_table.COLUMNS[:2]))
     app.enter("selectbox", "data-ordered", True)  # so that there are running totals
     app.go("workload")
     app.enter("selectbox", "group-0-questions", "prefix")
     app.enter("selectbox", "adding", "predicates").press("add")
-    app.enter("text_area", "group-1-conditions", hostile.condition())
+    app.enter("text_area", "group-1-conditions", hostile_table.condition())
     app.enter("selectbox", "adding", "marginals").press("add").finish().open("workload-tabs", "Singular values")
     app.session.change(optimizer=Optimizer(max_rounds=20))
     app.go("design").press("optimise").finish()

@@ -13,6 +13,7 @@ from pages.ui.later import Task
 from pages.ui.session.history import History
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
+from tests.refused import refused
 
 COSTS = "working out what Hierarchical costs"
 
@@ -51,8 +52,7 @@ def test_work_that_breaks_ends_in_a_sentence(mine):
     wait_while(lambda: begun.active)
     assert "stopped unexpectedly" in task.error
     assert "secret" not in task.error
-    with pytest.raises(ValueError, match="stopped unexpectedly"):
-        task.get()
+    refused("stopped unexpectedly", task.get)
 
 
 def test_work_lets_go_of_what_it_worked_on(mine):

@@ -9,6 +9,7 @@ import pytest
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.studies import asking
 from ldp_core.studies.asking import Asking
+from tests.refused import refused
 
 AGE = NumericAttribute(name="age", edges=(20, 30, 40, 60), integer=True)
 SEX = CategoricalAttribute(name="sex", values=("female", "male"))
@@ -58,8 +59,7 @@ def test_an_average_is_that_of_the_middles_of_bins():
     ],
 )
 def test_bad_questions_are_refused_in_words(ask, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        ask()
+    refused(sentence, ask)
 
 
 def test_a_session_answers_and_ends_and_keeps_a_transcript_without_truths():
@@ -72,12 +72,10 @@ def test_a_session_answers_and_ends_and_keeps_a_transcript_without_truths():
     assert abs(mean.value - mean.truth) < 6 * 25 * mean.answer.standard_error
     errors = [first.value - first.truth, (mean.value - mean.truth) / 25]
     assert session.largest_error == pytest.approx(np.abs(errors).max())
-    with pytest.raises(ValueError, match="finite number"):
-        session.ask(asking.Question("wrong", np.ones(5)))
+    refused("finite number", lambda: session.ask(asking.Question("wrong", np.ones(5))))
     assert session.remaining == 1  # a refused question costs no answer
     session.ask(asking.cell(DOMAIN, {0: 1}))
-    with pytest.raises(ValueError, match="All 3 groups have answered"):
-        session.ask(asking.cell(DOMAIN, {0: 1}))
+    refused("All 3 groups have answered", lambda: session.ask(asking.cell(DOMAIN, {0: 1})))
     table = session.transcript()
     assert list(table.columns) == ["round", "question", "answer", "low", "high", "people"]
     assert list(table["question"]) == ["sex = male", "average age", "age 30-39"]

@@ -7,6 +7,7 @@ import pytest
 
 from ldp_core import analysis, estimators, mechanisms, workloads
 from ldp_core.studies import simulate
+from tests.refused import refused
 
 COUNTS = np.array([120, 0, 40, 300, 5, 35])
 N = COUNTS.sum()
@@ -80,8 +81,7 @@ def test_progress_is_followed_and_cancelling_keeps_what_there_is(mechanism, work
     ],
 )
 def test_bad_input_is_refused_in_words(mechanism, workload, changes, words):
-    with pytest.raises(ValueError, match=words):
-        simulate.collect(**{"mechanism": mechanism, "workload": workload, "counts": COUNTS, **changes})
+    refused(words, simulate.collect, **{"mechanism": mechanism, "workload": workload, "counts": COUNTS, **changes})
 
 
 def test_blocks_of_trials_change_nothing():
@@ -106,10 +106,13 @@ def test_blocks_of_trials_change_nothing():
 
 def test_estimators_that_do_not_suit_are_refused_before_any_trial(mechanism, workload):
     seen = []
-    with pytest.raises(ValueError, match="Maximum likelihood: The likelihood needs every report"):
-        simulate.collect(mechanism, workload, COUNTS, 5, 0, ["unbiased", "mle"], lambda *done: seen.append(done))
+    refused(
+        "Maximum likelihood: The likelihood needs every report",
+        lambda: simulate.collect(
+            mechanism, workload, COUNTS, 5, 0, ["unbiased", "mle"], lambda *done: seen.append(done)
+        ),
+    )
     assert not seen
-    with pytest.raises(ValueError, match="at least one estimator"):
-        simulate.collect(mechanism, workload, COUNTS, 5, 0, [])
+    refused("at least one estimator", simulate.collect, mechanism, workload, COUNTS, 5, 0, [])
     twice = simulate.collect(mechanism, workload, COUNTS, 2, 0, ["wnnls", "wnnls"])
     assert len(twice.frame) == 2

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ldp_core import workloads
 from ldp_core.workloads.subsets import Subsets
+from tests.refused import refused
 
 SHAPES = st.lists(st.integers(2, 3), min_size=1, max_size=4)
 
@@ -217,8 +218,7 @@ def test_names_say_what_is_asked():
     ],
 )
 def test_bad_workloads_get_a_sentence(build, sentence):
-    with pytest.raises(ValueError, match=f"^(?=.{{0,200}}$).*(?:{sentence})"):
-        build()
+    refused(f"^(?=.{{0,200}}$).*(?:{sentence})", build)
 
 
 def test_a_matrix_means_the_same_however_it_lies_in_memory():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ldp_core import workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, bin_labels
 from ldp_core.workloads import Axis, PredicateError, expressions, parse
+from tests.refused import refused
 
 PEOPLE = Domain(
     attributes=(
@@ -82,8 +83,10 @@ def test_a_conjunction_is_a_product_of_small_tables():
     many = [Axis(f"q{i}", ("no", "yes"), 2) for i in range(60)]
     all_yes = expressions.factors(parse(" and ".join(f"q{i} = yes" for i in range(60)), many), [2] * 60)
     assert [table.tolist() for _, table in all_yes] == [[False, True]] * 60
-    with pytest.raises(ValueError, match="ties 60 attributes"):
-        expressions.factors(parse(" or ".join(f"q{i} = yes" for i in range(60)), many), [2] * 60)
+    refused(
+        "ties 60 attributes",
+        lambda: expressions.factors(parse(" or ".join(f"q{i} = yes" for i in range(60)), many), [2] * 60),
+    )
 
 
 @settings(max_examples=100)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ldp_core import limits
 from ldp_core.workloads import Axis, MatrixPart, read_matrix
+from tests.refused import refused
 
 
 def npz(**arrays):
@@ -159,5 +160,4 @@ def test_a_zip_that_lies_about_its_size_unpacks_no_further():
     content = bytearray(zipped(bytes(10**6)))
     directory = content.index(b"PK\x01\x02")
     content[directory + 24 : directory + 28] = (100).to_bytes(4, "little")  # the size it declares
-    with pytest.raises(ValueError, match=r"cannot be unpacked|not an array that can be read"):
-        read_matrix(bytes(content), 3)
+    refused(r"cannot be unpacked|not an array that can be read", read_matrix, bytes(content), 3)

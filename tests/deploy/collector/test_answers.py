@@ -7,6 +7,7 @@ from ldp_core import estimators, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute
 from ldp_core.deploy import collector
 from ldp_core.people import people_of
+from tests.refused import refused
 
 DESIGN = "0123456789abcdef"
 ABOUT = {"line", "query", "question", "name", "unit", "target", "finds", "verdict", "found", "adds_up_to", "group"}
@@ -92,11 +93,10 @@ def test_what_cannot_be_answered_is_told():
     workload, mechanism = workloads.histogram(4), mechanisms.create("randomized_response", n=4, epsilon=1.0)
     found = collected(mechanism, np.full(4, 10))
     empty = collector.Collection.empty(mechanism, DESIGN)
-    with pytest.raises(ValueError, match="no reports yet"):
-        collector.answers(empty, mechanism, workload)
-    with pytest.raises(ValueError, match="did you mean 'any_time'"):
-        collector.answers(found, mechanism, workload, kind="anytime")
-    with pytest.raises(ValueError, match="4 types"):
-        collector.answers(found, mechanism, workloads.histogram(5))
-    with pytest.raises(ValueError, match="another mechanism"):
-        collector.answers(found, mechanisms.create("randomized_response", n=4, epsilon=2.0), workload)
+    refused("no reports yet", collector.answers, empty, mechanism, workload)
+    refused("did you mean 'any_time'", collector.answers, found, mechanism, workload, kind="anytime")
+    refused("4 types", lambda: collector.answers(found, mechanism, workloads.histogram(5)))
+    refused(
+        "another mechanism",
+        lambda: collector.answers(found, mechanisms.create("randomized_response", n=4, epsilon=2.0), workload),
+    )

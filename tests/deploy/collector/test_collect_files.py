@@ -17,6 +17,7 @@ from ldp_core import mechanisms, workloads
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import reasons
 from ldp_core.deploy.collector.alphabet import alphabet
+from tests.refused import refused
 
 DESIGN, OTHER = "0123456789abcdef", "fedcba9876543210"
 KINDS = {
@@ -268,13 +269,11 @@ def test_ids_under_another_name_are_asked_for(name, tmp_path):
     files = [tmp_path / "raw.parquet"]
     files += [] if isinstance(IDS[name][0], bytes) else [tmp_path / "raw.csv", ("mixed.csv", mixed)]
     for file in files:
-        with pytest.raises(ValueError, match=f'column "{name}" looks like ids'):
-            collector.collect(file, BUILT["number"], DESIGN)
+        refused(f'column "{name}" looks like ids', collector.collect, file, BUILT["number"], DESIGN)
     pq.write_table(pa.table({"report": rows["report"], "ID": map(str, rows[name])}), tmp_path / "named.parquet")
     named = collector.collect(tmp_path / "named.parquet", BUILT["number"], DESIGN)
     assert (named.users, named.repeated) == (100, 100)
-    with pytest.raises(ValueError, match=f'column "{name}" looks like ids'):
-        collector.collect(files[0], BUILT["number"], DESIGN, named)
+    refused(f'column "{name}" looks like ids', collector.collect, files[0], BUILT["number"], DESIGN, named)
 
 
 NO_IDS = {
@@ -320,8 +319,7 @@ def test_bad_parquet_files_get_one_sentence(tmp_path):
     path = write_parquet(tmp_path / "whole.parquet", [("1",)] * 5000, ["report"])
     content = path.read_bytes()
     for bad in (content[: len(content) // 2], content[:-1], b"PAR1" + b"\0" * 100):
-        with pytest.raises(ValueError, match="damaged or was cut off"):
-            collector.collect(("half.parquet", bad), BUILT["number"], DESIGN)
+        refused("damaged or was cut off", collector.collect, ("half.parquet", bad), BUILT["number"], DESIGN)
     for column, values, said in (
         ("report", [1.5], "holds double"),
         ("id", [5], "texts or UUIDs"),
@@ -329,12 +327,9 @@ def test_bad_parquet_files_get_one_sentence(tmp_path):
         ("reports", [0.5], "where whole numbers are"),
     ):
         pq.write_table(pa.table({"report": ["1"]} | {column: values}), tmp_path / "bad.parquet")
-        with pytest.raises(ValueError, match=said):
-            collector.collect(tmp_path / "bad.parquet", BUILT["number"], DESIGN)
-    with pytest.raises(ValueError, match="no file"):
-        collector.collect(tmp_path / "absent.csv", BUILT["number"], DESIGN)
-    with pytest.raises(ValueError, match="CSV"):
-        collector.collect(("a.xlsx", b"report\n1\n"), BUILT["number"], DESIGN)
+        refused(said, collector.collect, tmp_path / "bad.parquet", BUILT["number"], DESIGN)
+    refused("no file", collector.collect, tmp_path / "absent.csv", BUILT["number"], DESIGN)
+    refused("CSV", collector.collect, ("a.xlsx", b"report\n1\n"), BUILT["number"], DESIGN)
 
 
 @pytest.mark.parametrize("name", ["../../x.csv", "a'b\n\0\u202e.csv", "x" * 500 + ".csv"])
@@ -342,8 +337,7 @@ def test_uploads_stay_in_their_folder_whatever_they_are_called(name):
     found = collector.collect((name, b"report\n1\n"), BUILT["number"], DESIGN)
     assert found.users == 1
     assert found.read[0].name.endswith(".csv")
-    with pytest.raises(ValueError, match="CSV"):
-        collector.collect(("..", b"report\n1\n"), BUILT["number"], DESIGN)
+    refused("CSV", collector.collect, ("..", b"report\n1\n"), BUILT["number"], DESIGN)
 
 
 def test_a_header_alone_is_a_file_without_reports(tmp_path):

@@ -21,6 +21,7 @@ from test_collect_files import BUILT, DESIGN, OTHER, counted, drawn, same, write
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection, Read, collection, private_folder, reading, reasons
 from ldp_core.run import Interrupted
+from tests.refused import refused
 
 NAMES = ["number", "tree", "sets"]
 ROOT = Path(collector.__file__).parents[3]
@@ -54,7 +55,7 @@ def test_a_file_twice_and_another_design_are_refused(tmp_path):
     one, two, other = (
         collector.collect(p, BUILT["number"], d) for p, d in ((paths[0], DESIGN), (copy, DESIGN), (paths[2], OTHER))
     )
-    for refused, match in (
+    for merge, match in (
         (lambda: one + two, "counted twice"),
         (lambda: collector.collect(copy, BUILT["number"], DESIGN, one), "counted twice"),
         (lambda: collector.collect([paths[0], copy], BUILT["number"], DESIGN), "counted twice"),
@@ -62,8 +63,7 @@ def test_a_file_twice_and_another_design_are_refused(tmp_path):
         (lambda: collector.collect(paths[2], BUILT["number"], OTHER, one), "of design"),
         (lambda: collector.collect(paths[2], BUILT["level"], DESIGN, one), "of design"),
     ):
-        with pytest.raises(ValueError, match=match):
-            refused()
+        refused(match, merge)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -76,8 +76,7 @@ def test_what_is_saved_loads_again(name, tmp_path):
         assert same(found.reports, whole.reports)
         assert (found.design, found.read, found.digest) == (whole.design, whole.read, whole.digest)
         assert isinstance(found.reports.data, tuple) == isinstance(whole.reports.data, tuple)
-    with pytest.raises(ValueError, match="another mechanism"):
-        Collection.load(path, BUILT["level"])
+    refused("another mechanism", Collection.load, path, BUILT["level"])
 
 
 def test_damaged_collections_are_refused_wherever_a_byte_is_altered(tmp_path):
@@ -95,8 +94,7 @@ def test_damaged_collections_are_refused_wherever_a_byte_is_altered(tmp_path):
             assert found.ids.equals(whole.ids)
     for cut in (0, 10, len(content) // 2):
         path.write_bytes(content[:cut])
-        with pytest.raises(ValueError, match="damaged"):
-            Collection.load(path, BUILT["number"])
+        refused("damaged", Collection.load, path, BUILT["number"])
 
 
 def test_collecting_goes_on_after_it_was_cancelled(tmp_path):
@@ -166,8 +164,7 @@ def test_an_id_counts_once_over_several_days_however_a_collection_goes_on(days, 
 
 def test_ids_in_two_collections_are_not_added_up(days):
     one, two = (collector.collect(day, BUILT["number"], DESIGN) for day in days)
-    with pytest.raises(ValueError, match="1,500 ids of reports are in both"):
-        one + two
+    refused("1,500 ids of reports are in both", lambda: one + two)
     other = collector.collect(("c.csv", b"report,id\n1,new\n"), BUILT["number"], DESIGN)
     assert (one + other).users == 6002
     assert collector.collect(("d.csv", b"report,id\n1,new\n\n"), BUILT["number"], DESIGN, one + other).repeated == 1
@@ -182,8 +179,7 @@ def test_reports_with_ids_and_without_are_counted_together_once_somebody_says_th
             before.added,
             lambda _, before=before, file=file: collector.collect((file, made[file]), BUILT["number"], DESIGN, before),
         ):
-            with pytest.raises(ValueError, match=r'"with\.csv" has ids and "without\.csv" has none'):
-                mixed(other)
+            refused(r'"with\.csv" has ids and "without\.csv" has none', mixed, other)
         assert before.added(other, apart=True).users == 2
         assert collector.collect((file, made[file]), BUILT["number"], DESIGN, before, apart=True).users == 2
 
@@ -234,11 +230,9 @@ def test_what_a_killed_run_left_half_written_is_removed_and_what_another_writes_
 def test_bad_states_are_refused_before_anything_is_read(tmp_path):
     _, paths = shards("number", tmp_path)
     one, state = collector.collect(paths[0], BUILT["number"], DESIGN), tmp_path / "state.npz"
-    with pytest.raises(ValueError, match="no folder"):
-        collector.collect(paths, BUILT["number"], DESIGN, state=tmp_path / "absent" / "state.npz")
+    refused("no folder", collector.collect, paths, BUILT["number"], DESIGN, state=tmp_path / "absent" / "state.npz")
     one.save(state)
-    with pytest.raises(ValueError, match="holds a collection already"):
-        collector.collect(paths[2], BUILT["number"], DESIGN, one, state=state)
+    refused("holds a collection already", collector.collect, paths[2], BUILT["number"], DESIGN, one, state=state)
 
 
 def forged(**changes):
@@ -266,8 +260,7 @@ def forged(**changes):
 )
 def test_forged_collections_are_refused_whatever_their_digest(changes):
     assert Collection.load(forged().to_bytes(), BUILT["number"]).users == 2
-    with pytest.raises(ValueError, match="damaged"):
-        Collection.load(forged(**changes).to_bytes(), BUILT["number"])
+    refused("damaged", lambda: Collection.load(forged(**changes).to_bytes(), BUILT["number"]))
 
 
 @pytest.mark.parametrize("name", forged()._about)
@@ -276,15 +269,13 @@ def test_forged_collections_that_lack_something_are_refused(name):
     about = {key: part for key, part in made._about.items() if key != name}
     about["digest"] = collection._digest(about, made._arrays, made.ids)
     np.savez(content, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **made._arrays)
-    with pytest.raises(ValueError, match="damaged"):
-        Collection.load(content.getvalue(), BUILT["number"])
+    refused("damaged", lambda: Collection.load(content.getvalue(), BUILT["number"]))
 
 
 def test_a_collection_that_unpacks_to_too_much_is_refused(lower):
     content = forged().to_bytes()
     lower(MOST_COLLECTION_BYTES=100)
-    with pytest.raises(ValueError, match="damaged"):
-        Collection.load(content, BUILT["number"])
+    refused("damaged", Collection.load, content, BUILT["number"])
 
 
 @pytest.mark.skipif(not collector.uploads_stay_in_memory(), reason="there is no shared memory")
@@ -302,8 +293,7 @@ def test_uploads_are_in_shared_memory_and_not_where_there_is_no_room(monkeypatch
     assert places == [Path("/dev/shm")]
     assert not [left for left in set(Path("/dev/shm").iterdir()) - before if "ldp-collector" in left.name]
     monkeypatch.setattr(reading.shutil, "disk_usage", lambda place: SimpleNamespace(free=10))
-    with pytest.raises(ValueError, match="no room"):
-        collector.collect(("a.csv", b"report\n1\n"), BUILT["number"], DESIGN)
+    refused("no room", collector.collect, ("a.csv", b"report\n1\n"), BUILT["number"], DESIGN)
 
 
 COLLECTS = """

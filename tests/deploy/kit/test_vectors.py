@@ -9,6 +9,7 @@ from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, Nu
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.devices import describe
 from ldp_core.deploy.kit.vectors import vectors
+from tests.refused import refused
 
 
 def check(description):
@@ -33,8 +34,7 @@ def check(description):
             place = place[step]
         place[one["path"][-1]] += one["add"]
         altered["design"] = one["design"] or altered["design"]
-        with pytest.raises(ValueError, match="sum to|breaks its promise" if one["design"] else "was altered"):
-            Device(altered)
+        refused("sum to|breaks its promise" if one["design"] else "was altered", Device, altered)
     return told
 
 
