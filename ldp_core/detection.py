@@ -127,11 +127,11 @@ def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise:
     queries = np.arange(line.told.num_queries)
     if noise is None:
         assert counts is not None
-        if line.rates is not None and line.cells is None and line.told.survey is None:
+        if line.by_group and line.cells is None and line.told.survey is None:
             return _known(mechanism, line, counts, queries)
         noise = variances_of(mechanism, line.told, counts, queries) / users_of(counts)
-    if line.rates is None:  # numbers of people
-        whole = noise + of_queries(line.told, counts, queries) / (1 if counts is None else users_of(counts))
+    if not line.by_group:  # numbers of people, and slopes
+        whole = noise + _chance(line, counts, queries)
         half = np.repeat(whole[:, None] / 2, 2, axis=1)
         return Contrasts(np.ones_like(half), half)
     sides = [_side(line, k, queries, noise / 2) for k in (0, 1)]  # reports are about both groups
@@ -141,16 +141,23 @@ def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise:
 def of_collections(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray) -> Contrasts:
     """Answers to ``queries`` (q,) of a question in two collections of as many people each, spread as ``counts`` are."""
     noise = variances_of(mechanism, line.told, counts, queries) / users_of(counts)
-    if line.rates is not None:
+    if line.by_group:
         sides = [_side(line, 0, queries, noise, sign) for sign in (1, -1)]
         return Contrasts(*(np.stack(parts, axis=1) for parts in zip(*sides, strict=True)))
-    own = np.repeat((noise + of_queries(line.told, counts, queries) / users_of(counts))[:, None], 2, axis=1)
-    if line.told.survey is not None:
+    own = np.repeat((noise + _chance(line, counts, queries))[:, None], 2, axis=1)
+    if line.rates is not None or line.told.survey is not None:
         return Contrasts(np.ones_like(own), own)
     people, everybody = dense(counts).astype(float), np.ones(line.told.n, dtype=bool)
     moving = np.array([_moving(mechanism, line, people, q, everybody, 1.0) for q in queries.tolist()]).reshape(-1, 3)
     slopes, rooms = moving[:, 0], moving[:, 1:]  # the second is taken away
     return Contrasts(np.ones_like(own), own, np.stack([slopes, -slopes], 1), np.stack([rooms, rooms[:, ::-1]], 1))
+
+
+def _chance(line: Line, counts: Counts | None, queries: np.ndarray) -> np.ndarray:
+    """(q,) the variance of answers by the chance of who takes part, a person, divided by the square of their factor."""
+    if line.rates is not None:
+        return line.drawn[0, queries] / line.unit.factor**2
+    return of_queries(line.told, counts, queries) / (1 if counts is None else users_of(counts))
 
 
 def _side(

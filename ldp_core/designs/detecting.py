@@ -73,7 +73,7 @@ def _between_groups(setting: Setting, mechanism: Mechanism, k: int, target: Dete
         return NOTHING, NOTHING
     contrasts = analysis.contrasts(mechanism, line, setting.counts, setting.cases[setting.case])
     queries = np.arange(line.told.num_queries)
-    other = np.full(len(queries), np.nan) if line.rates is None else line.rates.ratios[1]
+    other = line.rates.ratios[1] if line.rates is not None and line.by_group else np.full(len(queries), np.nan)
     return _found(
         setting, k, contrasts, queries, target or line.target, 1.0, line.unit.middle + line.unit.factor * other
     )

@@ -103,9 +103,9 @@ def ratio_answers(
         correlation = np.clip(np.divide(shared, most, out=0 * most, where=most > 0), -1.0, 1.0)
         a, b = asked.parts(answers)
         low, high = zou(a / np.where(b > 0, b, np.nan), low, high, correlation)
-        least, most = (asked.ends[k][0] - asked.ends[1 - k][1] for k in (0, 1))
     else:
-        low, high, (least, most) = low[0], high[0], (ends[0] for ends in asked.ends)
+        low, high = low[0], high[0]
+    least, most = asked.possible(asked.parts(answers)[1])
     low, high = np.clip(low, least, most), np.clip(high, least, most)
     impossible = (low >= high) & (error > POINT)  # cut to what is possible, nothing was left
     middle = 0.0 if len(own) == 2 else asked.unit.middle
@@ -136,14 +136,18 @@ def _each(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(s, q) low and high ends, not cut off, and standard errors, of the ratio of each side, as they are summed; and (q,) the methods, and whether the
     sizes are known well enough. The covariance of a and b follows from the variance of their sum."""
+    a, b = asked.parts(answers)
+    if asked.known:
+        many, there = b.max(), asked.there(b)  # rows of ordinary size, in users
+        rows = asked.by_size(b / many)
+        found = find(mechanism, asked.queries(rows), estimate, level, None, users)
+        low, high = np.where(there, np.moveaxis(found.uncut.reshape(*rows.shape[:2], 2), -1, 0) / many, np.nan)
+        errors, methods = (numbers.reshape(rows.shape[:2]) for numbers in (found.errors / many, found.methods))
+        return low, high, errors, methods[0], there
     rows = np.stack([asked.sums, asked.inside, asked.sums + asked.inside])
     found = find(mechanism, asked.queries(rows), estimate, level, None, users)
-    a, b = asked.parts(answers)
     var_a, var_b, var_sum = found.errors.reshape(3, *a.shape) ** 2
     cov, size = (var_sum - var_a - var_b) / 2, np.where(b > 0, b, np.nan)
-    if asked.known:
-        low, high = np.moveaxis(found.uncut[: a.size].reshape(*a.shape, 2), -1, 0) / size
-        return low, high, np.sqrt(var_a) / size, found.methods[: a.size].reshape(a.shape)[0], np.all(b > 0, axis=0)
     ends = list(fieller(a, b, var_a, var_b, cov, float(ndtri((1 + check_level(level)) / 2))))
     for _, k in product(
         range(STEPS), (0, 1)

@@ -52,6 +52,7 @@ from ldp_core.workloads.parts import PrefixPart as PrefixPart
 from ldp_core.workloads.parts import RangesPart as RangesPart
 from ldp_core.workloads.parts import RectanglesPart as RectanglesPart
 from ldp_core.workloads.parts import SharePart as SharePart
+from ldp_core.workloads.parts import SlopePart as SlopePart
 from ldp_core.workloads.parts import WorkloadPart as WorkloadPart
 from ldp_core.workloads.parts import assembled as assembled
 from ldp_core.workloads.parts import default_parts as default_parts

@@ -162,6 +162,14 @@ class Asked:
             found.append(inside if self.pair is None else f"{inside}, {first} minus {second}")
         return found
 
+    def on_table(self, table: Group, survey: bool, most: int | None) -> Ratios:
+        """The answers to the question on one table, to about ``most`` of its queries."""
+        return _on_table(self, table, survey, most)
+
+    def line(self, question: str, weight: float, rates: Rates) -> Line:
+        """The line of a ``question`` that is asked within groups."""
+        return _within_groups(question, weight, self, rates)
+
 
 @dataclass(frozen=True, eq=False)
 class Ratios:
@@ -238,12 +246,25 @@ class Ratios:
         inside = self.inside > 0
         return np.where(inside, self.sums, np.inf).min(-1), np.where(inside, self.sums, -np.inf).max(-1)
 
+    def by_size(self, sizes: np.ndarray) -> np.ndarray:
+        """(s, q, cells) the rows whose answers are the ratios of each side, in groups of known ``sizes`` (s, q)."""
+        return self.sums / np.where(sizes > 0, sizes, 1.0)[..., None]
+
+    def there(self, sizes: np.ndarray) -> np.ndarray:
+        """(q,) whether there are people enough for each answer."""
+        return np.all(sizes > 0, axis=0)
+
+    def possible(self, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) each: the least and the most that the answers can be, divided by their factor."""
+        least, most = self.ends
+        return (least[0] - most[1], most[0] - least[1]) if len(least) == 2 else (least[0], most[0])
+
 
 def ratios_of(asked: Asked, survey: bool, most: int | None = None) -> list[Ratios]:
     """The answers within groups, table by table; of each query about ``most`` in all, evenly spread. ValueError where there are too many."""
     many, begin, found = asked.cells.shape[1], 0, []
     for table in asked.tables:
-        own = _on_table(asked, table, survey, most and max(1, most // len(asked.tables)))
+        own = asked.on_table(table, survey, most and max(1, most // len(asked.tables)))
         found.append(replace(own, queries_of=begin + own.queries_of))
         begin += table.base.num_queries * many
     return found
@@ -385,6 +406,11 @@ class Line:
         return self.unit.middle + self.unit.factor * shares / self.told.query_weights(queries) + shift
 
     @property
+    def by_group(self) -> bool:
+        """Whether each answer is one of the `rates`, or the difference of two."""
+        return self.rates is not None
+
+    @property
     def answered(self) -> np.ndarray:
         """(a,) the answers that have a value: all but those in groups without people, or all where each is in one."""
         queries = np.arange(self.told.num_queries)
@@ -422,7 +448,7 @@ def reach(target: Detect) -> float:
     return float(ndtri(1 - target.level / 2) + ndtri(target.power))
 
 
-def within_groups(question: str, weight: float, asked: Asked, rates: Rates) -> Line:
+def _within_groups(question: str, weight: float, asked: Asked, rates: Rates) -> Line:
     """The line of a ``question`` that is asked within groups."""
     unit, two, ratios, sizes = asked.unit, len(rates.ratios) == 2, rates.ratios, rates.sizes
     given: dict[str, Any] = {"rates": rates, "asked": asked, "difference": two, "spread": rates.spread}

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from ldp_core.people import People, Tables
-from ldp_core.workloads.answers import Asked, Line, Rates, Unit, sides_of, within_groups
+from ldp_core.workloads.answers import Asked, Line, Rates, Unit, sides_of
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.grouped import by_groups, places_of, two_values
@@ -102,7 +102,7 @@ class Part(Frozen):
             raise ValueError(
                 "What was taken of planning data is about other questions: take it anew, or spread people evenly."
             )
-        return within_groups(self.summary, self.weight, asked, rates or own)
+        return asked.line(self.summary, self.weight, rates or own)
 
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""

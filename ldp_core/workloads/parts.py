@@ -36,10 +36,11 @@ from ldp_core.workloads.comparisons import quoted, shortened
 from ldp_core.workloads.composite import Custom, Product, Union
 from ldp_core.workloads.grouped import placed, places_of, two_values, within
 from ldp_core.workloads.matrix_part import MatrixPart
-from ldp_core.workloads.means import MeanPart, TotalPart
+from ldp_core.workloads.means import MeanPart, TotalPart, averageable
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.regression import Regression
 from ldp_core.workloads.secret import partly_secret
 from ldp_core.workloads.strata import stratified
 from ldp_core.workloads.subsets import AllMarginals, KWayMarginals, Parity
@@ -364,7 +365,59 @@ class SharePart(_Compared):
         return self.line(axes, None).told  # for people spread evenly
 
 
-WorkloadPart = Annotated[Question | DifferencePart | SharePart, Field(discriminator="kind")]
+class SlopePart(Part):
+    """How the answer ``of`` a column changes with columns ``on`` that the collector knows: the coefficients of a linear regression with an
+    intercept (`ldp_core.workloads.regression`). A column of numbers is averaged; of two values the share of one is taken."""
+
+    kind: Literal["slope"] = "slope"
+    of: Name
+    on: Annotated[Names, Field(min_length=1)]
+
+    @property
+    def _summary(self) -> str:
+        return f"How {self.of} changes with {' and '.join(self.on)}"
+
+    @property
+    def mentions(self) -> tuple[str, ...]:
+        return self.of, *self.on
+
+    @property
+    def groups_by(self) -> tuple[str, ...]:
+        return self.on
+
+    def _outcome(self, axes: Sequence[Axis]) -> HistogramPart | MeanPart:
+        axis = axes[places_of(axes, [self.of])[0]]
+        if averageable(axis):
+            return MeanPart(attribute=self.of)
+        if axis.size > 2:
+            raise ValueError(
+                f"{shortened(self.of)} has {axis.size} values and is not made of bins of numbers alone; a slope is of numbers, or of two values."
+            )
+        return HistogramPart(attribute=self.of)
+
+    def measured(self, axes: Sequence[Axis], people: Tables | None) -> tuple[Unit, float]:
+        unit, spread = self._outcome(axes).measured(axes, people)
+        return unit if unit.name == self.of else replace(unit, name=OF_GROUP), spread
+
+    def asked(self, axes: Sequence[Axis]) -> Asked:
+        if self.by:
+            raise ValueError("A regression is not asked within groups; add their columns to those that it is on.")
+        within = self._outcome(axes).asked_within(axes, self.on, self.measured(axes, None)[0])
+        if secret := [axes[i].name for i in within.groups if not axes[i].known]:
+            raise ValueError(
+                f"The collector does not know {shortened(secret[0])}; a slope is on columns that it knows."
+            )
+        if special := [axes[i].name for i in within.groups if len(axes[i].edges) and not averageable(axes[i])]:
+            raise ValueError(
+                f"{shortened(special[0])} has people without a number; leave them out on the Data page, or make it categories."
+            )
+        return Regression(**vars(within))
+
+    def _build(self, axes: Sequence[Axis]) -> Workload:
+        return self.line(axes, None).told  # for people spread evenly
+
+
+WorkloadPart = Annotated[Question | DifferencePart | SharePart | SlopePart, Field(discriminator="kind")]
 
 
 def over_attributes(

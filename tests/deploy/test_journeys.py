@@ -39,6 +39,7 @@ from ldp_core.workloads import (
     RangesPart,
     RectanglesPart,
     SharePart,
+    SlopePart,
     TotalPart,
     TypesPart,
 )
@@ -118,6 +119,11 @@ QUESTIONS = {
     "secret groups compared": (
         (labels("g", 2), labels("b", 3)),
         DifferencePart(of=HistogramPart(attribute="b"), attribute="g", first="g 0", second="g 1"),
+    ),
+    "slopes on known columns": (
+        (KNOWN, bins("x", 4), labels("b", 2), bins("y", 3).model_copy(update={"known": True})),
+        SlopePart(of="b", on=("arm", "y")),
+        SlopePart(of="x", on=("arm",), weight=2.0),
     ),
     "rectangles by a known column": ((KNOWN, *GRID), RectanglesPart(attributes=("x", "y"), by=("arm",))),
     "totals by a known column": ((KNOWN, bins("x", 8)), TotalPart(attribute="x", by=("arm",))),

@@ -22,6 +22,7 @@ from pages.ui.workload.kinds import (
     KINDS,
     edited,
     examples,
+    known_columns,
     left_out,
     next_group,
     offered,
@@ -35,8 +36,8 @@ from pages.ui.workload.parts import add, checked, parts_of, remove, replace
 
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
-NOT_COMPARED = ("difference", "share", "matrix", "mean", "total")
-NOT_WITHIN = ("matrix", "share")
+NOT_COMPARED = ("difference", "share", "slope", "matrix", "mean", "total")
+NOT_WITHIN = ("matrix", "share", "slope")
 NO_OTHER = "–"
 """Stands for no third attribute."""
 
@@ -375,6 +376,18 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
     shares = lambda on: edited(part, shares=on, of=part.of if on else counted)  # noqa: E731
     _setting(st.checkbox, "Shares or averages of each group", "shares", group, part.shares, shares)
     _question("Questions compared", part, group, [part.attribute, *part.by], averages=part.shares)
+
+
+@_settings.register
+def _slope(part: workloads.SlopePart, group: Group) -> None:
+    _chooser(group, "Answer", "of", part.of, usable("slope", group.axes), lambda name: edited(part, of=name))
+
+    def choose(on: list[str]) -> WorkloadPart:
+        if not on:
+            raise ValueError("Please choose at least one column that the collector knows.")
+        return edited(part, on=on)
+
+    _chooser(group, "Changes with", "on", part.on, known_columns(group.axes), choose)
 
 
 @_settings.register

@@ -80,6 +80,10 @@ KINDS: dict[str, Kind] = {
         "Share within each group",
         "Which share of the people in each group, such as each region, fulfils each question.",
     ),
+    "slope": Kind(
+        "Slope: regression on known columns",
+        "How a share or an average changes with columns the collector knows, each with the others held fixed.",
+    ),
     "predicates": Kind("Conditions", "How many people fulfil a condition you write, such as A and not B."),
     "matrix": Kind("A matrix of your own", "A file with one row per query and one column per type: CSV, .npy or .npz."),
     "types": Kind(
@@ -105,7 +109,16 @@ def usable(kind: str, axes: Sequence[Axis]) -> list[str]:
         return [axis.name for axis in axes if axis.size > 1 and fits(axis)]
     if kind == "parity":
         return [axis.name for axis in axes if axis.size == 2]
+    if kind == "slope":
+        secret = [axis for axis in axes if axis.size > 1 and not axis.known and known_columns(axes)]
+        return [axis.name for axis in secret if axis.size == 2 or workloads.averageable(axis)]
     return [axis.name for axis in axes if axis.size > 1]
+
+
+def known_columns(axes: Sequence[Axis]) -> list[str]:
+    """Names of the columns that the collector knows and a regression can be on."""
+    known = [axis for axis in axes if axis.known and axis.size > 1]
+    return [axis.name for axis in known if not len(axis.edges) or workloads.averageable(axis)]
 
 
 def offered(axes: Sequence[Axis]) -> list[str]:
@@ -182,6 +195,8 @@ def starting(
         fields["predicates"] = [{"expression": examples(axes)[0]}]
     elif kind == "types":
         fields["family"] = "histogram"
+    elif kind == "slope":
+        fields |= {"of": names[0], "on": known_columns(axes)}
     elif kind in ("difference", "share"):
         groups = min((axis for axis in axes if axis.size > 1), key=lambda axis: (not axis.known, axis.size))
         inside = [axis for axis in axes if axis is not groups]
