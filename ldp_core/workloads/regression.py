@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -98,38 +98,34 @@ class Regression(Asked):
         return Slopes(names=tuple(names), unit=unit, queries_of=np.arange(len(names)), regression=self, **given)
 
     def line(self, question: str, weight: float, rates: Rates) -> SlopeLine:
-        sizes, (table,) = rates.sizes[0], self.tables
-        matrix = np.nan_to_num(self.weights(sizes) / np.where(sizes > 0, sizes, np.inf))
+        sizes, (table,), weights = rates.sizes[0], self.tables, self.weights(rates.sizes[0])
+        matrix = np.nan_to_num(weights / np.where(sizes > 0, sizes, np.inf))
         if not matrix.any():
             raise ValueError("The people planned for are alike in the known columns, so nothing changes with these.")
         base = Within([table.base, Custom(matrix, [f", {n}" for n in self.model[1]])], self.unit.name == OF_GROUP)
         told = placed(self.axes, (*table.attributes, *self.groups), base)
         given: dict[str, Any] = {"rates": rates, "asked": self, "spread": rates.spread, "weight": weight}
+        given |= {"weights": weights, "slopes": self.unit.factor * weights @ np.nan_to_num(rates.ratios[0])}
         return SlopeLine(question, self.unit, told, ((told, 1.0),), difference=True, **given)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SlopeLine(Line):
-    """Coefficients of a regression; its `rates` are of each group."""
+    """Coefficients of a regression: in planning data ``slopes`` (q,), of which the groups have ``weights`` (q, g); its `rates` are of each group."""
+
+    weights: np.ndarray = field(repr=False)
+    slopes: np.ndarray = field(repr=False)
 
     @property
     def by_group(self) -> bool:
         return False
 
-    @cached_property
-    def weights(self) -> np.ndarray:
-        """(q, g) as planning data have them."""
-        assert isinstance(self.asked, Regression)
-        assert self.rates is not None
-        return self.asked.weights(self.rates.sizes[0])
-
     def values(self, people: Counts | None, queries: np.ndarray) -> np.ndarray:
-        assert self.rates is not None
-        return self.unit.factor * (self.weights @ np.nan_to_num(self.rates.ratios[0]))[queries]
+        return np.asarray(self.slopes[queries])
 
     @property
     def answered(self) -> np.ndarray:
-        return np.flatnonzero(np.isfinite(self.weights).all(axis=1))
+        return np.flatnonzero(np.isfinite(self.slopes))
 
     @property
     def bins(self) -> float:
@@ -147,7 +143,7 @@ class SlopeLine(Line):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Slopes(Ratios):
-    """The coefficients of a ``regression``, from the sums ``a`` and the sizes ``b`` of all groups."""
+    """The coefficients of a ``regression``, from the sums and sizes of all groups."""
 
     regression: Regression
 
