@@ -4,7 +4,6 @@ import csv
 import io
 import random
 
-ADDRESS = "evil.example"
 COLUMNS = ("![x](http://evil.example/a.png)", '=HYPERLINK("http://evil.example/b","c")%{evil}', "*s* __v_ $x^2$ [^1]")
 CATEGORIES = (
     (

@@ -20,8 +20,6 @@ KERNELS = {
 }
 """By the name that OpenBLAS gives a kernel: the feature that a processor needs, and prefixes of the features that NumPy may not use there."""
 
-RUNS_AS = {"Zen": "Haswell", "Prescott": "Katmai"}
-"""Kernels that the OpenBLAS of NumPy and SciPy reports by another name."""
 
 
 def lacking(name):

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import analysis, mechanisms, workloads
-from tests.refused import refused
 
 MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
@@ -98,9 +97,3 @@ def test_users_from_an_objective_are_those_of_the_average_case():
     value = analysis.objective(mechanism, workload)
     assert analysis.users_from_objective(value, workload, 0.01) == pytest.approx(average)
     assert analysis.users_from_objective(workload.trace / 2, workload, 0.01) == 0
-
-
-@pytest.mark.parametrize("alpha", [0, -0.01, float("nan")])
-def test_bad_target_errors_are_refused(alpha):
-    mechanism, workload = mechanisms.create("randomized_response", 4, 1.0), workloads.histogram(4)
-    refused("alpha must be a finite number above 0", analysis.sample_complexity, mechanism, workload, alpha)

@@ -10,7 +10,6 @@ import pytest
 from ldp_core import beliefs, charts
 from ldp_core.charts.theme import PIXELS, log_axis
 from ldp_core.data.domain import CategoricalAttribute, NumericAttribute
-from ldp_core.papers import frame_of
 from ldp_core.pictures import binned
 from ldp_core.studies import curves
 
@@ -132,34 +131,6 @@ def test_few_ticks_on_a_log_axis_leave_no_part_of_it_without(span):
         assert np.diff(seen).max() <= 1 + 1e-9  # never a decade or more without a number
 
 
-def test_compared_designs_show_cost_and_proof():
-    frame = pd.DataFrame(
-        {
-            "design": [
-                "epsilon <b>1</b>",
-                "epsilon 2",
-                "a name of other questions that takes more than a line of the chart",
-            ],
-            "mechanism": ["haar", "haar", "optimized"],
-            "users_needed": [4000.0, 1000.0, 10.0],
-            "users_bound": [900.0, np.nan, 9.0],
-            "alike": [True, True, False],
-        }
-    )
-    fig = charts.side_by_side(frame)
-    dots = {x: s for trace in fig.data if trace.text for x, s in zip(trace.x, trace.marker.symbol, strict=True)}
-    assert sorted(dots) == [10, 1000, 4000]
-    assert [x for x, symbol in dots.items() if symbol.endswith("-open")] == [10]
-    (proved,) = [trace for trace in fig.data if trace.name == "proved minimum"]
-    assert list(proved.x) == [900, 9]
-    names = [words.text for words in fig.layout.annotations if words.name == "row"]
-    assert names[0] == "epsilon &lt;b&gt;1&lt;/b&gt;"
-    assert names[2].endswith("…")
-    low, high = fig.layout.xaxis.range
-    assert 10**low < 9
-    assert 10**high > 4000
-
-
 # --- simulated collections ----------------------------------------------------------------------------------------
 
 
@@ -222,13 +193,6 @@ def test_a_result_has_a_question_a_panel_bars_for_many_answers_and_rows_for_few(
     assert missed[0] < 0 < 9 <= missed[1]  # the truth is seen where an interval misses it
 
 
-def test_a_picture_reaches_as_far_as_one_that_it_is_compared_with():
-    few = _few()
-    wide = charts.result(few, like=few.assign(low=few["low"] - 50, high=few["high"] + 90))
-    assert wide.layout.xaxis.range[0] < -20
-    assert wide.layout.xaxis.range[1] > 120
-
-
 def test_a_promise_reaches_two_standard_errors_and_what_bins_add_to_each_side_of_what_is_planned():
     told = pd.DataFrame({"line": [0, 1], "value": [40.0, np.nan], "standard_error": [2.0, 1.0], "bins": [0.0, 0.5]})
     line = {
@@ -258,23 +222,3 @@ def test_marks_of_beliefs_stand_on_their_lines_and_say_their_numbers():
     assert fig.data[0].y == pytest.approx(100 * frame["belief"])
     assert {"strongest belief", "best guess", "prior"} <= {note.text for note in fig.layout.annotations}
     assert len(charts.beliefs(frame, 1.0, 0.5, "gaussian").data) == 4  # nothing known of the mechanism
-
-
-def test_panels_of_papers_have_printed_numbers_hollow_beside_what_is_found():
-    nan, own = np.nan, "my <b>own</b>"
-    points = [("hadamard", 1.0, 100.0, nan, 120.0), ("hadamard", 2.0, 10.0, nan, nan), (own, 1.0, 50.0, 5.0, nan)]
-    points += [(own, 2.0, 5.0, 0.5, 4.0), ("svd", 1.0, 3.0, nan, nan), ("svd", 2.0, 2.0, nan, nan)]
-    fig = charts.panel(frame_of(points), "epsilon", "users")
-    shown = "my &lt;b&gt;own&lt;/b&gt;"
-    names = ["Hadamard response", "Hadamard response, printed", shown, f"{shown}, printed", "SVD bound", "printed"]
-    assert [trace.name for trace in fig.data] == names
-    ours, printed = fig.data[0], fig.data[1]
-    assert list(ours.y) == [100, 10]
-    assert ours.line.color == charts.colour("hadamard") == printed.marker.color
-    assert printed.marker.symbol == f"{ours.marker.symbol}-open"
-    assert (list(printed.x), list(printed.y), list(printed.customdata)) == ([1], [120], ["1.2"])
-    assert ours.error_y.array is None
-    assert list(fig.data[2].error_y.array) == [5, 0.5]
-    assert fig.data[4].mode == "lines"
-    low, high = 10 ** np.array(fig.layout.yaxis.range)
-    assert low < 2 < 120 < high

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from ldp_core import charts, workloads
-from ldp_core.charts.curves import BELOW_MARKS
-from ldp_core.charts.theme import BOUND_LINES, colour, title
+from ldp_core.charts.theme import BOUND_LINES, title
 from ldp_core.studies import curves, planning, sweep
 
 AT = np.array([0.25, 0.5, 1.0, 2.0])
@@ -37,15 +36,6 @@ def test_bounds_shade_mechanisms_are_lines_and_fits_are_marks():
     assert {"your 2,000 people", "your epsilon", "impossible", title("optimized")} <= set(words(fig))
 
 
-@pytest.mark.parametrize("users", [1, 60, 5_000, 10**6])
-def test_words_stand_apart_and_few_names_take_no_width(users):
-    fig = charts.users_over_epsilon(LINES, 1.0, users, ["optimized"])
-    low, high = fig.layout.yaxis.range
-    assert abs(words(fig)["impossible"].y - (np.log10(users) - low) / (high - low)) > 0.05
-    assert all(words(fig)[title(name)].xanchor == "right" for name in ("optimized", "subset_selection"))
-    assert fig.layout.margin.r <= 34
-
-
 def test_no_bound_claims_more_than_is_proved_at_the_next_larger_epsilon():
     swept = sweep.epsilons([], WORKLOAD, [0.5, 1.0, 3.0]).points
     fig = charts.users_over_epsilon(swept, 1.0, points=set(swept["name"]))
@@ -55,25 +45,6 @@ def test_no_bound_claims_more_than_is_proved_at_the_next_larger_epsilon():
             proved = [y for at, y in zip(line.x, line.y, strict=True) if at >= x]
             assert np.array(line.y)[np.searchsorted(line.x, x)] <= max(proved)
     assert sum(trace.fill == "tozeroy" for trace in fig.data) == 1
-
-
-def test_over_size_draws_every_point_and_bounds_as_marks():
-    sizes = sweep.sizes(NAMES, WORKLOAD, 1.0, (8, 16, 32)).points
-    fig = charts.users_over_size(sizes, 16)
-    assert (fig.layout.xaxis.type, fig.layout.yaxis.type) == ("log", "log")
-    for name in NAMES:
-        line = drawn(fig)[title(name)]
-        assert list(line.y) == sizes[sizes["name"] == name]["users_needed"].tolist()
-        assert (line.line.color, line.mode) == (colour(name), "lines+markers")
-    assert list(fig.layout.xaxis.ticktext) == ["8", "16", "32"]
-    assert fig.layout.shapes[0].x0 == 16
-    assert not [trace for trace in fig.data if trace.fill]
-    assert {drawn(fig)[title(name)].mode for name in ("certificate", "centred_svd")} == {"markers"}
-    assert BELOW_MARKS in words(fig)
-    few = charts.users_over_size(sizes[sizes["name"].isin(NAMES)], None)
-    assert set(words(few)) == {title(name) for name in NAMES}
-    assert all(note.xanchor == "left" for note in few.layout.annotations)  # curves rise to the right
-    assert not few.layout.showlegend
 
 
 def test_errors_over_users_are_in_percentage_points():

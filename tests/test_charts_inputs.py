@@ -181,20 +181,6 @@ def test_ticks_stand_beside_whole_positions():
 # --- the query matrix ---------------------------------------------------------------------------------------------
 
 
-def test_a_union_is_drawn_with_its_weights_and_groups():
-    union = workloads.union([workloads.histogram(5), workloads.prefix(5)], [0.5, 2.0])
-    fig = charts.workload_matrix(union, list("abcde"), groups=[("types", 5), ("totals", 5)])
-    trace = heat(fig)
-    assert np.array_equal(trace.z, union.matrix)
-    assert trace.showscale
-    assert (trace.zmin, trace.zmax) == (0, 2)
-    assert list(trace.y) == [*"abcde", *(f"up to {label}" for label in "abcde")]
-    assert fig.layout.yaxis.ticktext == ("types (5)", "totals (5)")
-    bands = [(shape.y0, shape.y1) for shape in fig.layout.shapes if shape.type == "rect"]
-    assert bands == [(-0.5, 4.5), (4.5, 9.5)]
-    assert [round(place) for place in fig.layout.yaxis.tickvals] == [2, 7]
-
-
 @pytest.mark.parametrize(
     ("workload", "rows", "columns"),
     [

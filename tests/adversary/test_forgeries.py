@@ -16,7 +16,6 @@ from ldp_core.designs.certificate_file import Written
 from tests.refused import refused
 
 FORGERIES = Path(__file__).with_name("forgeries")
-SENTENCE = "The proof in the file cannot be used: "
 
 
 def forged(name):

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldp_core import bounds, optimize, workloads
-from ldp_core.bounds.best import merged_questions
+from ldp_core import bounds, optimize
 from ldp_core.bounds.general.certificate import general_certificate
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.run import Budget, Interrupted
@@ -124,14 +123,6 @@ def test_many_types_without_columns_are_merged_as_well():
     assert isinstance(proof, MergedCertificate)
     assert proof.verify()
     assert np.isclose(sorted(proof.types.prior * n), sorted([25, 25, 25, 25, 4450, 4450])).all()
-
-
-def test_questions_that_tell_many_apart_are_bounded_otherwise():
-    assert quotient(workloads.all_range(40), 512) is None
-    assert quotient(workloads.survey([30, 30, 30], 2), 512) is None
-    assert quotient(Prefix(600), 512) is None
-    assert quotient(workloads.parity(24, 1), 512) is None  # more types than a table may have
-    assert merged_questions(Prefix(600), Budget()) is None
 
 
 def test_looking_through_types_ends_when_the_time_is_over():

@@ -45,20 +45,6 @@ def test_no_row_violates_a_cut_and_every_cut_is_met_with_equality(D):
     assert values.min(axis=0) == pytest.approx(np.zeros(len(cuts)), abs=1e-12)
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_form_and_adjoint_say_the_same_as_the_values(seed):
-    rng, cuts, D = np.random.default_rng(seed), all_cuts(4), 1.7
-    weights = rng.random(len(cuts))
-    form, sums, _ = verify.few_types({"triples": cuts.written, "triple_multipliers": weights}, 4, D)
-    products, singles, constant = cuts.adjoint(weights, D)
-    assert (np.abs(form) <= sums + 1e-12).all()
-    for y in rows(4, D):
-        expected = weights @ cuts.values(np.outer(y, y) - np.diag(y * y), y, 1.0, D)
-        z = np.append(1.0, y)
-        assert z @ form @ z == pytest.approx(expected, abs=1e-9)
-        assert y @ products @ y + singles @ y + constant == pytest.approx(expected, abs=1e-9)
-
-
 @given(st.integers(3, 7), st.integers(0, 2**32 - 1))
 def test_cuts_that_are_found_are_true_and_as_deep_as_those_of_three_types(n, seed):
     rng, D = np.random.default_rng(seed), 1.3

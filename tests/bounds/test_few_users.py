@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ldp_core import estimators, mechanisms, workloads
+from ldp_core import mechanisms, workloads
 from ldp_core.bounds.theorems import few_users
 from ldp_core.papers import bassily
 from tests.refused import refused
@@ -102,46 +102,6 @@ def test_lower_orders():
     c = (math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)
     expected = 2 * c * math.sqrt(d * math.log(d) / users)
     assert few_users.lower_order("adaptive", d, n, users, epsilon, 2.0) == pytest.approx(expected)
-
-
-def test_where_the_projection_is_worth_it():
-    d, n, epsilon, delta = 64, 32, 0.8, 1e-6
-    paper = d**2 * math.log(2 / delta) / (8 * epsilon**2 * math.log(n))
-    noise = few_users.noise_of("gaussian", 1, epsilon, delta)
-    assert few_users.project_below(d, n, noise) == pytest.approx(paper)
-    # The point where the two bounds of Theorem 3.2 meet.
-    below, above = (few_users.bound("gaussian", d, n, round(paper * f), epsilon, 8.0) for f in (0.99, 1.01))
-    assert below.projected < below.unprojected
-    assert above.projected > above.unprojected
-    expected = d**2 * math.log(7000) / (4 * epsilon**2 * math.log(n))
-    assert few_users.project_below(d, n, few_users.noise_of("rejection", 7000, epsilon)) == pytest.approx(expected)
-    assert few_users.noise_of("histogram", 1, epsilon) == pytest.approx(1 / math.tanh(epsilon / 2) ** 2)
-
-
-@pytest.mark.parametrize(("n", "mean", "printed"), [(10, 1.88, 1.52), (1000, 3.44, 2.63)])
-def test_the_largest_of_many_normals(n, mean, printed):
-    exact = few_users.mean_largest_normal(n)
-    drawn = np.abs(np.random.default_rng(0).standard_normal((4000, n))).max(axis=1)
-    assert exact == pytest.approx(drawn.mean(), abs=4 * drawn.std() / math.sqrt(4000))
-    assert exact == pytest.approx(mean, abs=0.01)
-    assert few_users.largest_normal(n, "paper") == pytest.approx(printed, abs=0.005)
-    assert few_users.largest_normal(n, "paper") < exact < few_users.largest_normal(n) == math.sqrt(2 * math.log(2 * n))
-
-
-def test_the_projection_costs_two_and_not_four():
-    """Lemma 2.2: |yhat - y|^2 <= 2 max_j |<z, a_j>| for projections of y + z onto the hull of all +-a_j."""
-    rng, largest = np.random.default_rng(0), 0.0
-    for _ in range(60):
-        d, n = rng.integers(2, 6), rng.integers(2, 6)
-        workload = workloads.custom(rng.standard_normal((d, n)))
-        x = rng.dirichlet(np.ones(n))
-        z = rng.standard_normal(d) * rng.choice([0.1, 1.0, 5.0])
-        # Noise across the span of the columns moves no projection.
-        shift = np.linalg.lstsq(workload.matrix, z, rcond=None)[0]
-        projected = estimators.polytope.project(workload, x + shift, 1.0)
-        off = float(workload.quadratic(projected - x))
-        largest = max(largest, off / np.abs(z @ workload.matrix).max())
-    assert 1.0 < largest <= 2.0
 
 
 @pytest.mark.parametrize(

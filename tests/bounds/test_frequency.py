@@ -1,6 +1,5 @@
 """Lopuhaä-Zwakenberg et al. 2020: every figure that was worked out by hand for Theorem 4.5, and Corollary 4.3."""
 
-import itertools
 import math
 from types import SimpleNamespace
 
@@ -223,26 +222,6 @@ def test_what_has_no_likelihood_here_says_so(name, n, concentration, reason):
         refused(reason, figure, mechanism, concentration=concentration)
 
 
-@pytest.mark.parametrize("reconstruction", ["raw", "consistent"])
-def test_small_trees_of_bits_have_the_information_of_their_levels(reconstruction):
-    """M_P of a tree is the mean of those of its levels: sums over all vectors of bits, one level and vector after another."""
-    tree = mechanisms.create("hierarchical", n=4, epsilon=1.0, branching=2, oracle="oue", reconstruction=reconstruction)
-    p, q, P = 1 / 2, 1 / (math.e + 1), np.full(4, 1 / 4)
-    M = np.zeros((4, 4))
-    for nodes in (np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1])):
-        for bits in itertools.product((0, 1), repeat=nodes.max() + 1):
-            on = np.array([[p if node == own else q for node in range(len(bits))] for own in nodes])
-            row = np.prod(np.where(np.array(bits) == 1, on, 1 - on), axis=1)
-            M += np.outer(row, row) / (row @ P) / 2
-    expected = np.trace(np.linalg.inv(M)) - 1
-    assert bounds.efficient_of(tree, "frequency")[0] == pytest.approx(expected)
-    alone = mechanisms.create(
-        "hierarchical", n=4, epsilon=1.0, branching=4, oracle="oue", reconstruction=reconstruction
-    )
-    oue = mechanisms.create("oue", n=4, epsilon=1.0)
-    assert bounds.efficient_of(alone)[0] == pytest.approx(bounds.efficient_of(oue)[0])
-
-
 def test_work_that_would_take_minutes_is_refused():
     mechanism = mechanisms.create("hadamard", n=600, epsilon=1.0)
     refused("draw at most", bounds.large_sample_of, mechanism, concentration=1.0)
@@ -263,8 +242,3 @@ def test_work_that_would_take_minutes_is_refused():
 )
 def test_bad_arguments_are_refused(arguments, reason):
     refused(reason, bounds.large_sample, *arguments)
-
-
-def test_more_draws_than_are_affordable_are_refused():
-    large = mechanisms.create("hadamard", n=512, epsilon=1.0)
-    refused("draw at most", frequency.large_sample_of, large, concentration=1.0, draws=10**6)

@@ -12,7 +12,6 @@ from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general import dual
 from ldp_core.bounds.general.certificate import closed_form, general_certificate, of
-from ldp_core.bounds.general.dual import Dual
 from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Multipliers
 from ldp_core.bounds.proof import MARGIN
@@ -109,25 +108,6 @@ def test_the_proof_is_that_of_the_formula(kind, epsilon):
         assert proof.verify()
         # On the scale where C is the inverse of an information matrix: its row sums are n p.
         assert matrix(proof, "inverse").sum(axis=1) == pytest.approx(9 * prior, rel=1e-7)
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 3.0])
-@pytest.mark.parametrize("kind", ["types", "blocks"])
-def test_slopes_are_those_of_differences(kind, epsilon):
-    rng, workload = np.random.default_rng(5), workloads.custom(np.random.default_rng(5).standard_normal((4, 12)))
-    prior = rng.dirichlet(np.full(12, 5.0))
-    root, ratio = dual.centred_root(workload, prior), math.exp(epsilon)
-    asked = Dual.over_types(root, prior, ratio) if kind == "types" else Dual.over_blocks(root, prior, ratio, 4)
-    if kind == "types":
-        asked.allow(Cuts.read(TRIANGLES, 12))
-    x = asked.start
-    x[: asked.m] = 0.1 * rng.standard_normal(asked.m)
-    x[asked.m :] = 0.02 * rng.random(len(x) - asked.m)
-    slopes, step = asked.at(x, 0.1).slopes, 1e-6
-    for place in range(len(x)):
-        moved = step * (np.arange(len(x)) == place)
-        difference = (asked.at(x + moved, 0.1).value - asked.at(x - moved, 0.1).value) / (2 * step)
-        assert slopes[place] == pytest.approx(difference, rel=1e-4, abs=1e-7)
 
 
 def last_of(workload, epsilon, prior, stop=lambda: False):

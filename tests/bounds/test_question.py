@@ -130,15 +130,6 @@ def test_cancelled_at_once_there_is_a_strategy_and_a_bound():
     assert excess(proof.value, workload, None) <= excess(made.objective, workload, None) < np.inf
 
 
-def test_a_direction_is_there_for_one_question_alone():
-    assert direction(workloads.prefix(5)) is None
-    assert direction(workloads.custom(np.ones((2, 5)))) is None
-    assert direction(asking(ASKED["equally spaced"] + 1e5)) is not None
-    for rows in ASKED.values():
-        z, G = direction(asking(rows)), asking(rows).gram_dense()
-        np.testing.assert_allclose([z @ G @ z, z.sum()], [1, 0], atol=1e-9)
-
-
 # --- the proof --------------------------------------------------------------------------------------------------------
 
 
@@ -209,26 +200,6 @@ def test_whatever_is_asked_no_mechanism_is_below_a_bound(seed, n, epsilon):
     half = 1 / float(one.numbers["direction"] @ workload.gram_dense() @ z)  # of the questions asked there
     alpha, beta = one.numbers["alpha"] * half**2, one.numbers["beta"] * half
     assert forged(one, workload=workload, direction=z, alpha=alpha, beta=beta).proven() <= attains(workload, epsilon)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "c"),
-    [
-        (0.0, 0.0, 1.0),
-        (0.0, 0.0, -1.0),
-        (0.0, 2.0, 1.0),
-        (0.0, -2.0, 1.0),
-        (1.0, 2.0, -1.0),
-        (0.3, 0.1, 1e-30),
-        (0.1, 1e-9, 5.0),
-    ],
-)
-def test_numbers_beside_the_roots_lie_on_both_sides_of_the_least_point(a, b, c):
-    low, high = verify.beside(a, b, c)
-    if a:
-        assert 2 * Fraction(a) * Fraction(low) <= Fraction(b) <= 2 * Fraction(a) * Fraction(high)
-        assert abs(Fraction(a) * Fraction(low) ** 2 - Fraction(b) * Fraction(low) - Fraction(c)) < 1e-12
-    assert low <= high
 
 
 def test_what_can_not_be_looked_at_proves_nothing():

@@ -110,14 +110,6 @@ def test_running_totals_have_about_half_the_variance_of_ranges(B, ratio):
     assert 0.545 < prefix.max() / all_ranges.max() < 0.675
 
 
-def test_the_best_branching_factors():
-    for consistent, best, root in ((False, 4.92155, -2), (True, 9.18632, 2)):
-        B = bounds.best_branching(consistent)
-        assert pytest.approx(best, abs=5.1e-6) == B
-        cost = lambda x, root=root: (x + root / 2) / math.log(x) ** 2  # noqa: E731
-        assert cost(B) < min(cost(B - 0.01), cost(B + 0.01))
-
-
 @pytest.mark.parametrize(
     ("n", "reconstruction", "errors"),
     [
@@ -133,13 +125,6 @@ def test_the_best_branching_by_exact_errors(n, reconstruction, errors):
     assert list(errors) == sorted(errors, key=errors.__getitem__)
     if n == 256:
         assert all(average(n, 1.1, B, "oue", reconstruction) > min(found.values()) for B in (3, 5, 6, 7, 32))
-
-
-def test_counts_of_hrr_have_one_more():
-    for epsilon in (0.5, 2.0):
-        hrr = mechanisms.create("hrr", n=1024, epsilon=epsilon, reconstruction="transform")
-        variance = hrr.linear_variances(np.eye(1024)[:1], np.eye(1024)[-1])[0]
-        assert variance == pytest.approx(ranges.count_variance(epsilon) + 1, rel=2e-3)
 
 
 @pytest.mark.parametrize(

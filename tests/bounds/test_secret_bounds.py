@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
 
 import ldp_core as ldp
 from ldp_core import bounds
 from ldp_core.bounds import promise, verify
-from ldp_core.bounds.secret import SecretDual
 from ldp_core.designs import certificate_file
 from ldp_core.workloads import PartlySecret
 from tests.refused import refused
@@ -44,13 +42,6 @@ def test_the_numbers_of_a_proof_hold_for_every_row(kind, prior):
     trivial = 8 * float(r @ asked.gram_diag) / 8
     assert proof.value <= best.objective
     assert best.objective - trivial <= 1.02 * (proof.value - trivial)
-
-
-def test_slopes_are_those_of_differences():
-    dual = SecretDual(ASKED.lumped(np.array([1, 3, 2, 2, 4, 1, 5, 2.0]) / 20), math.e)
-    x = dual.start + 1e-3 * np.random.default_rng(0).random(len(dual.start))
-    slopes = approx_fprime(x, lambda y: dual.at(y, 0.3).value, 1e-7)
-    assert np.abs(slopes - dual.at(x, 0.3).slopes).max() < 1e-4
 
 
 def test_no_random_mechanism_of_the_promise_is_below_a_proof():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import bounds, workloads
-from ldp_core.bounds.general.whole import SHALLOW, Cut, Profile, averaged, near, reduced, shapes
+from ldp_core.bounds.general.whole import SHALLOW, Cut, Profile, averaged, shapes
 from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads.symmetry import Scheme
 
@@ -126,27 +126,3 @@ def test_cuts_improve_the_bound_as_long_as_there_is_time():
 
 
 # --- lattices -------------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=30)
-@given(st.integers(1, 4), st.integers(0, 2**32 - 1), st.floats(0.3, 1.5))
-def test_near_finds_what_brute_force_finds(n, seed, radius):
-    rng = np.random.default_rng(seed)
-    basis, offset = np.eye(n) + 0.4 * rng.standard_normal((n, n)), rng.standard_normal(n)
-    found = near(basis, offset, radius)
-    lengths = np.linalg.norm(found @ basis.T + offset, axis=1)
-    assert (lengths < radius).all()
-    assert (np.diff(lengths) >= -1e-9).all()
-    grid = np.array(list(itertools.product(range(-9, 10), repeat=n)), dtype=float)
-    inside = grid[np.linalg.norm(grid @ basis.T + offset, axis=1) < radius - 1e-9]
-    assert {tuple(z) for z in inside} <= {tuple(z) for z in found}
-
-
-@pytest.mark.parametrize("n", [2, 5, 12])
-def test_reduction_keeps_the_lattice_and_shortens_its_basis(n):
-    rng = np.random.default_rng(n)
-    scrambled = np.triu(rng.integers(-5, 6, (n, n)), 1) + np.eye(n)
-    change = reduced(scrambled)
-    assert np.array_equal(change, np.rint(change))
-    assert abs(np.linalg.det(change)) == pytest.approx(1)
-    assert np.linalg.norm(scrambled @ change, axis=0).max() <= 1 + 1e-9  # it is the lattice of whole numbers

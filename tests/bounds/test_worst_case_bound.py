@@ -60,14 +60,6 @@ def test_no_prior_nearby_makes_the_closed_form_larger(workload, epsilon):
             assert closed((1 - share) * prior + share * random_prior(workload.n, seed)) <= value * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("workload", [workloads.prefix(16), workloads.all_range(16)], ids=repr)
-def test_where_no_prior_says_anything_the_uniform_one_is_taken(workload):
-    prior, value = bounds.least_favourable_prior(workload, 8.0)
-    assert prior == pytest.approx(np.full(16, 1 / 16))
-    assert value < 0
-    assert bounds.worst_case_variance(workload, 8.0) == 0
-
-
 # --- the certificate ------------------------------------------------------------------------------------------------
 
 
@@ -136,15 +128,6 @@ def test_symmetric_workloads_need_no_search():
     histogram = workloads.histogram(12)
     worst = analysis.worst_case_variance(best, histogram)
     assert bounds.worst_case(histogram, 1.0, None).variance == pytest.approx(worst, rel=1e-4)
-
-
-def test_progress_is_on_the_scale_of_L_and_never_falls():
-    workload, seen = workloads.custom(np.diag(np.arange(1.0, 13))), []
-    found = bounds.worst_case(workload, 3.0, None, callback=seen.append)
-    assert [p.round for p in seen] == list(range(1, len(seen) + 1))
-    assert (np.diff([p.seconds for p in seen]) >= 0).all()
-    assert (np.diff([p.bound for p in seen]) >= 0).all()
-    assert seen[-1].bound == pytest.approx(bounds.equivalent_objective(found.variance, workload))
 
 
 def test_stops_when_told_with_a_bound_that_holds(clock):

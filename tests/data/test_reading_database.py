@@ -285,9 +285,6 @@ def test_a_database_with_a_log_says_that_rows_may_be_missing(tmp_path):
 # Local tables
 
 
-def frame_of(counts):
-    table, users = counts
-    return sorted((*row, int(n)) for row, n in zip(table.itertuples(index=False, name=None), users, strict=True))
 
 
 NASTY = ["a", "b,c", 'say "hi"', "two\nlines", "<b>😂</b>", "=1+1", "007", "é;"]

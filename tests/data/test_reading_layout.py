@@ -3,7 +3,6 @@
 import io
 import random
 
-import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
@@ -235,22 +234,6 @@ def test_a_cover_note_gives_way_to_a_table():
     assert first.notes == ('The first of 2 sheets, "Data", was read; "Codes" was not.',)
     told = tables.load(workbook(About=[["My survey"], ["by us"]], Data=data), "x.xlsx", ReadOptions(sheet="About"))
     assert len(told.table) == 1
-
-
-def test_numbers_in_stored_texts_are_read_as_in_text_files(tmp_path):
-    cells = ["12,345", "850", "1,234,567"]
-    frame = pd.DataFrame({"place": list("abc"), "n": cells})
-    path = tmp_path / "x.parquet"
-    frame.to_parquet(path)
-    local = tables.LocalTable(str(path))
-    assert next(local.batches(["n"]))["n"].tolist() == ["12345", "850", "1234567"]
-    assert np.isin(local.counts(["n"])[0]["n"], ["12345", "850", "1234567"]).all()
-    for loaded in (
-        tables.load(path.read_bytes(), "x.parquet"),
-        tables.load(workbook(one=[["place", "n"], ["a", "12,345"], ["b", "850"], ["c", "1,234,567"]]), "x.xlsx"),
-    ):
-        assert list(map(float, loaded.table["n"])) == [12345, 850, 1234567]
-        assert loaded.notes == local.notes
 
 
 @pytest.mark.parametrize(

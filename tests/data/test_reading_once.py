@@ -52,12 +52,6 @@ def test_a_file_that_has_changed_is_not_mixed_with_what_was_counted(file):
         table.counts(["sex"])
 
 
-def test_lists_and_numbers_of_parquet_are_counted_by_themselves(tmp_path):
-    pd.DataFrame({"n": [1, 2, 2], "many": [[1], [2], [2]]}).to_parquet(tmp_path / "x.parquet")
-    table = LocalTable(str(tmp_path / "x.parquet"))
-    assert sorted(table.counts(["n"])[1].tolist()) == [1, 2]
-
-
 @given(st.lists(CELLS, max_size=30))
 def test_texts_are_read_all_at_once_as_one_by_one(cells):
     cells = [cell for cell in cells if "\ud800" not in cell]

@@ -126,16 +126,6 @@ def test_any_bytes_give_a_table_or_a_sentence(content, name):
         assert re.fullmatch(r"[A-Z][^\n]*\.", outcome) if isinstance(outcome, str) else outcome
 
 
-def test_a_nasty_table_goes_through_to_counts():
-    emoji = "👩‍🚀<b onclick=x>=1+1&amp;ok</b>"
-    frame = pd.DataFrame({f"c{i}": ["x", "y"] for i in range(499)} | {"answer": [emoji, "=HYPERLINK(1)"]})
-    table = load(frame.to_csv(index=False).encode("utf-8-sig"), "x.csv").table
-    assert table.shape == (2, 500)
-    domain = tables.build_domain(tables.CategoricalRecipe(column="answer"), table)
-    assert set(domain.labels()) == {emoji, "=HYPERLINK(1)"}
-    assert tables.tally(table, domain).counts.tolist() == [1, 1]
-
-
 def test_text_files_end_in_time(monkeypatch):
     content = "Größe;n\n1,75;007\n;x\n".encode("cp1252")
     with pytest.raises(UnreadableTable, match="Line 1 splits into 2"):

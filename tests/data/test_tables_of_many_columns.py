@@ -107,17 +107,6 @@ def test_people_of_counted_rows_are_as_many_as_the_counts_say():
     assert np.array_equal(tally.counts.table([3, 7]), expected)
 
 
-def test_people_of_a_file_are_those_of_the_table(table, tmp_path):
-    path = tmp_path / "people.csv"
-    table.to_csv(path, index=False)
-    recipes = [one.recipe for one in suggestions(table).values() if one.recipe is not None]
-    domain = tables.build_domain(recipes, table)
-    here, there = tables.tally(table, domain), tables.tally(tables.LocalTable(str(path)), domain)
-    assert np.array_equal(here.counts.codes, there.counts.codes)
-    assert here.notes == there.notes
-    assert tables.build_domain(recipes, tables.LocalTable(str(path))) == domain
-
-
 def test_more_people_than_fit_are_refused(monkeypatch):
     monkeypatch.setattr("ldp_core.data.tables.counting.MOST_VALUES", 2_100)
     attributes = [CategoricalAttribute(name=f"q{i}", values=("a", "b"), origin="declared") for i in range(21)]

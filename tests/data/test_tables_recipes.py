@@ -1,18 +1,15 @@
 """Recipes: several columns to one domain, with and without data, counted densely, sparsely and by weights."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
 
 from ldp_core.data import tables
 from ldp_core.data.columns import parse
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
-from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions, build_domain
+from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, build_domain
 from ldp_core.people import dense, people_of
 from tests.declared import categories, numbers
 from tests.refused import refused
@@ -117,19 +114,6 @@ def test_whole_numbers_between_given_ends_get_even_bins(low, high, bins, ends):
     counts = dense(tables.tally(pd.DataFrame({"age": np.arange(low, high + 1)}), domain).counts)
     assert counts.sum() == high - low + 1
     assert len(set(counts[:-1])) == 1
-
-
-def test_recipes_travel_as_json():
-    adapter = TypeAdapter(tables.AttributeRecipe)
-    for recipe in (
-        CategoricalRecipe(column="😂<b>", merges=[Merge(name="a", texts=["b"])], categories=["a"], ordered=True),
-        NumericRecipe(column="x", method="own_edges", edges=[0, 1.5]),
-        DateRecipe(column="x", day_first=False),
-    ):
-        assert adapter.validate_json(adapter.dump_json(recipe)) == recipe
-    for wrong in ({"column": ""}, {"column": "x", "rare_below": "3"}, {"column": "x", "colour": 1}):
-        with pytest.raises(ValidationError):
-            CategoricalRecipe(**wrong)
 
 
 @pytest.mark.parametrize(
@@ -339,58 +323,6 @@ def test_suggestions_do_what_they_promise(kinds, limit, data):
 
 
 # The real file
-
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.data"
-NAMES = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-]
-
-
-@pytest.fixture(scope="module")
-def adult():
-    if not ADULT.exists():
-        pytest.skip("the census file is not here")
-    return tables.load(ADULT.read_bytes(), ADULT.name, ReadOptions(names=NAMES)).table
-
-
-def test_adult_age_sex_income(adult):
-    domain = build_domain(
-        [NumericRecipe(column="age", bins=16), CategoricalRecipe(column="sex"), CategoricalRecipe(column="income")],
-        adult,
-    )
-    tally = tables.tally(adult, domain)
-    assert (tally.users, tally.dropped, domain.shape[1:]) == (32_561, 0, (2, 2))
-    brute = dict.fromkeys(domain.labels(), 0)
-    bins = [tuple(map(int, label.split("-"))) for label in domain.attributes[0].labels]
-    for age, sex, income in zip(adult["age"], adult["sex"], adult["income"], strict=True):
-        low, high = next(ends for ends in bins if ends[0] <= int(age) <= ends[1])
-        brute[f"age {low}-{high}, sex {sex.strip()}, income {income.strip()}"] += 1
-    assert tally.counts.tolist() == list(brute.values())
-
-
-def test_adult_hours_and_countries(adult):
-    hours = tables.tally(adult, build_domain(NumericRecipe(column="hours-per-week", bins=20), adult))
-    assert (hours.counts.size, hours.users) == (20, 32_561)
-    domain = build_domain(CategoricalRecipe(column="native-country", rare_below=100), adult)
-    countries = tables.tally(adult, domain)
-    assert (countries.users, countries.dropped) == (31_978, 583)
-    assert domain.labels()[-2:] == ["United-States", "(other)"]
-    assert countries.counts[:-1].min() >= 100
-    assert countries.notes[0] == "583 of 32,561 users are left out because native-country is missing."
 
 
 def test_merges_of_one_name_are_one():

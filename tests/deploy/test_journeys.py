@@ -18,7 +18,7 @@ from ldp_core.deploy.kit import devices, package
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.designs.setting import Fit, NotFitted
+from ldp_core.designs.setting import Fit
 from ldp_core.designs.standalone import ready, realise
 from ldp_core.optimize import strategy
 from ldp_core.optimize.closed_form import candidates
@@ -48,7 +48,6 @@ from pages.ui.session import exchange
 from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
 from tests.deploy.kit.javascript import by_node, needs_node
-from tests.deploy.kit.kits import members, packed
 
 PEOPLE = 300
 
@@ -377,13 +376,6 @@ def test_a_kit_whose_table_is_sent_in_bits_comes_back_as_answers(node, tmp_path,
         monkeypatch.setattr(module, "MOST_DEVICE_ENTRIES", 0)
     collected(realise(designed("running totals", "optimized")), tmp_path, node)
     assert json.loads((tmp_path / "kit" / "device.json").read_text())["sampler"]["kind"] == "two_valued"
-
-
-def test_a_kit_whose_strategy_was_taken_out_is_refused():
-    parts = members(package.kit(realise(designed("running totals", "optimized"))))
-    del parts["strategy.npz"]
-    with pytest.raises(NotFitted, match="lacks the strategy"):
-        open_kit(packed(parts))
 
 
 def test_errors_are_those_that_the_design_said(tmp_path):

@@ -26,7 +26,6 @@ from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
 from tests.deploy.kit.javascript import by_node, needs_node
 from tests.deploy.kit.kits import members, packed
-from tests.deploy.test_journeys import unpacked
 from tests.refused import refused
 
 ARM = CategoricalAttribute(name="arm", values=("a", "b"), known=True)
@@ -79,23 +78,6 @@ def test_what_is_drawn_does_not_depend_on_the_known_column():
         sent = [device.report([arm, score, 1], lambda many: bytes(range(many))).split() for arm in (0, 1)]
         assert sent[0][1:] == sent[1][1:]
         assert [one[0] for one in sent] == ["1", "4"]
-
-
-def test_the_review_says_first_what_is_sent_in_the_clear(tmp_path, capsys):
-    kit = unpacked(package.kit(realise(designed("optimized"))), tmp_path)
-    report, readme = (kit / "report.html").read_text(), (kit / "README.md").read_text()
-    assert CLEAR in readme
-    assert 0 < report.index(CLEAR) < report.index("Every person who takes part is promised")
-    assert "one person's value of" in report
-    assert "any of the 6 possible ones" in report
-    assert client.in_the_clear(json.loads((kit / "device.json").read_text())["domain"]["attributes"]) == [
-        "arm",
-        "region",
-    ]
-    from ldp_core.deploy.kit import audit
-
-    assert audit.main([str(kit / "device.json")]) == 0
-    assert '"arm", "region": sent in the clear' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["arm", "arm ", "ＡＲＭ".lower(), "\u200barm", "a\u00adrm"])

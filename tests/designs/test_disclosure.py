@@ -106,14 +106,6 @@ def test_what_leaves_is_the_same_for_every_table_with_as_many_people(name, targe
     assert differ >= {"design", "answers"} or name == "gaussian"  # everyone's errors
 
 
-@pytest.mark.parametrize("name", ["sampled_sets", "optimized"])
-def test_so_are_the_files_of_a_survey(name):
-    chosen = PAIRS.with_(mechanism=MechanismRecipe(name=name), optimizer=Optimizer(max_rounds=3, aim="people"))
-    one, other = (made(chosen, records(seed), proved=False) for seed in (0, 1))
-    assert files(one) == files(other)
-    assert files(one, figures=True)["answers"] != files(other, figures=True)["answers"]
-
-
 WITHIN = COUNTED.with_(
     domain=Domain(attributes=(CategoricalAttribute(name="sex", values=("f", "m")), AGES)),
     workload=WorkloadRecipe(

@@ -14,7 +14,6 @@ from ldp_core.library import create
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.mechanisms.surveys.sets import given_shares
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from tests.declared import categories
 from tests.refused import refused
@@ -122,13 +121,6 @@ def test_people_split_among_strategies_come_back_the_same_to_the_last_bit(rest):
     assert found.mechanism.audit() == written.audit()
     assert "loaded from a file" in found.mechanism.explain()
     assert designs.export(found.configuration, {}, found.mechanism) == content
-
-
-@pytest.mark.parametrize("count", [3, 200])
-def test_shares_are_not_changed_by_being_given_again(count):
-    for seed in range(50):
-        once = given_shares(np.random.default_rng(seed).random(count) + 1e-3, count)
-        assert (given_shares(once, count) == once).all()
 
 
 def members_of(written):

@@ -8,7 +8,7 @@ import pytest
 
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
-from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
+from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import (
     Configuration,
     MechanismRecipe,
@@ -16,7 +16,6 @@ from ldp_core.designs import (
     Optimizer,
     Population,
     SampleData,
-    UploadedData,
     WorkloadRecipe,
     export,
     load,
@@ -95,23 +94,6 @@ def test_rows_of_a_table_and_of_a_sample_are_counted_by_the_recipes():
     given = ready(DECLARED, pd.DataFrame({"age": [5, 15, 15, 75]}))  # what was declared gives way to what is counted
     assert given.counts.tolist() == [1, 2, 0, 0, 0, 0, 0, 1]
     assert given.configuration.population.origin == "data"
-
-
-def test_a_column_of_counts_says_how_many_people_a_row_stands_for():
-    recipe = CategoricalRecipe(column="answer", categories=("no", "perhaps", "yes"))
-    table = pd.DataFrame({"answer": ["no", "yes"], "people": [30, 12]})
-    configuration = Configuration(
-        data=UploadedData(recipes=(recipe,), counts="people"),
-        domain=ANSWERS,
-        population=Population(users=42, origin="data", shape="data"),
-        workload=WorkloadRecipe(parts=(HistogramPart(attribute="answer"),)),
-    )
-    assert ready(configuration, table).counts.tolist() == [30, 0, 12]
-    without = ready(configuration)
-    session = Session("x", SavedDesigns(History(configuration)))
-    assert without.counts.tolist() == session.setting.counts.tolist() == [14, 14, 14]
-    assert not without.on_data
-    assert "not in the file" in without.notes[0]
 
 
 def test_a_fitted_mechanism_comes_from_its_file_or_is_fitted_or_refused():

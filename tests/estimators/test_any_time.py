@@ -8,7 +8,6 @@ import pytest
 from ldp_core import estimators, mechanisms, workloads
 from ldp_core.estimators import sequences, tails
 from ldp_core.mechanisms.base import Reports
-from ldp_core.people import people_of
 from tests.refused import refused
 
 LEVEL = 0.8
@@ -109,21 +108,6 @@ def test_they_are_never_narrower_than_for_one_look_and_hold_the_truth(name):
     some = np.array([3, 7])
     chosen = estimators.any_time(mechanism, workload, estimate, queries=some, users=users)
     assert np.allclose(chosen.ends, found.ends[some])
-
-
-def test_surveys_have_them_too():
-    survey = workloads.survey([3, 2, 4], ways=2)
-    rng = np.random.default_rng(0)
-    records = rng.integers(0, survey.shape, size=(5000, 3))
-    for name in ("sampled_sets", "optimized"):
-        rounds = {"max_rounds": 5, "time_limit": None} if name == "optimized" else {}
-        mechanism = mechanisms.create(name, workload=survey, epsilon=1.0, **rounds)
-        estimate = mechanism.estimate(mechanism.simulate(records, rng))
-        fixed = estimators.intervals(mechanism, survey, estimate, users=5000).ends
-        found = estimators.any_time(mechanism, survey, estimate, users=5000).ends
-        truth = survey.answers(people_of(records, survey.shape))
-        assert np.all((found[:, 0] <= fixed[:, 0]) & (fixed[:, 1] <= found[:, 1]))
-        assert np.all((found[:, 0] <= truth) & (truth <= found[:, 1]))
 
 
 def test_nobody_and_biased_estimates():

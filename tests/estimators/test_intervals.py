@@ -52,17 +52,6 @@ def test_intervals_cover_95_per_cent_and_little_more(case, trials):
     assert np.median(covered[~known]) / trials < 0.99
 
 
-def test_trees_made_consistent_have_the_narrower_intervals():
-    workload, queries = workloads.all_range(N_TYPES), np.array([4, 30, 47])
-    raw, tidy = built("hierarchical raw", workload), built("hierarchical", workload)
-    reports = raw.simulate(COUNTS, np.random.default_rng(0))
-    found = estimators.apply("consistency", reports, raw, workload)
-    ends = estimators.intervals(raw, workload, found, queries=queries).ends
-    assert ends == pytest.approx(estimators.intervals(tidy, workload, found, queries=queries).ends)
-    wider = estimators.intervals(raw, workload, raw.estimate(reports), queries=queries).ends
-    assert np.all(np.diff(ends) < np.diff(wider))
-
-
 @pytest.mark.crossed
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("level", [0.5, 0.99])

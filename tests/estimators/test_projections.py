@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ldp_core import estimators, workloads
-from ldp_core.bounds.theorems import few_users
 from ldp_core.estimators import norm_sub, polytope
 from ldp_core.mechanisms import hadamard
 from ldp_core.mechanisms.noise import gaussian
@@ -88,25 +87,6 @@ def test_projections_onto_sets_with_the_truth_in_them_never_hurt(name, users):
         assert not after.unbiased
         if name == "norm_sub":
             assert after.counts().sum() == pytest.approx(users)
-
-
-def test_with_few_users_the_projection_pays():
-    """Far below the paper's threshold the projected error is a small part of the unbiased one."""
-    workload, rng, users = workloads.all_range(16), np.random.default_rng(0), 50
-    m = gaussian.build(workload, 0.5)
-    noise = m.noise.variance / workload.radius**2
-    threshold = few_users.project_below(workload.num_queries, 16, noise)
-    assert threshold == pytest.approx(136**2 * m.noise.scale**2 / (16 * workload.gram_diag.max() * math.log(16)))
-    assert users < threshold / 5
-    counts = rng.multinomial(users, np.full(16, 1 / 16))
-    trials = [m.simulate(counts, rng) for _ in range(30)]
-    errors = {
-        name: np.mean(
-            [estimators.apply(name, reports, m, workload).squared_error(workload, counts) for reports in trials]
-        )
-        for name in ("unbiased", "polytope")
-    }
-    assert errors["polytope"] < 0.05 * errors["unbiased"]
 
 
 def test_answers_without_counts():

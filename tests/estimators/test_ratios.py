@@ -155,15 +155,6 @@ def test_where_only_impossible_answers_agree_there_is_no_interval():
     assert "impossible" in estimators.unbounded_in_words(table)
 
 
-def test_raw_trees_answer_by_the_sizes_that_are_known():
-    workload = over_attributes([SHARES], domain(True))
-    raw = mechanisms.create("hierarchical", n=8, epsilon=1.0, workload=workload, branching=2, consistent=False)
-    counts = np.full(8, 500)
-    estimate = raw.estimate(raw.simulate(counts, np.random.default_rng(1)))
-    table = estimators.ratio_answers(ratios_in([SHARES], True)[0], raw, estimate)
-    assert table.groupby(table["name"].str[-1])["answer"].sum().to_numpy() == pytest.approx([100, 100])
-
-
 def test_biased_answers_stay_in_their_intervals():
     mechanism, _counts, (estimate,) = collections(False, 300, 1, [SHARES])
     (ratios,) = ratios_in([SHARES], False)

@@ -104,26 +104,6 @@ def test_raw_answers_are_projected_as_they_are(make, users):
             assert found.squared_error(workload, counts) <= before * (1 + 1e-9)
 
 
-def test_consistency_says_where_it_has_nothing_to_do():
-    workload, entry = workloads.prefix(8), estimators.spec("consistency")
-    for name, parameters in (("haar", {}), ("hierarchical", {"reconstruction": "consistent"})):
-        assert "consistent as they are" in entry.unsuitable(mechanisms.create(name, 8, 1.0, **parameters), workload)
-    assert "of a tree" in entry.unsuitable(mechanisms.create("oue", 8, 1.0), workload)
-    assert "of a tree" in entry.unsuitable(mechanisms.create("hierarchical", 8, 1.0), workload)
-    refused(
-        "this estimate has none",
-        lambda: estimators.improve("consistency", Estimate(np.ones(8), unbiased=True), workload),
-    )
-
-
-def test_estimates_at_hand_are_improved_without_the_reports():
-    workload, unbiased = workloads.prefix(3), Estimate(np.array([-4.0, 10.0, 2.0]), unbiased=True)
-    assert estimators.improve("wnnls_total", unbiased, workload, 10).counts().sum() == pytest.approx(10)
-    assert estimators.improve("wnnls_total", unbiased, workload).counts().sum() == pytest.approx(8)
-    for name in ("mle", "posterior"):
-        refused("from the reports themselves", estimators.improve, name, unbiased, workload)
-
-
 def test_reports_of_another_mechanism_are_refused():
     one, other = (mechanisms.create("hadamard", 8, epsilon) for epsilon in (1.0, 2.0))
     reports = one.simulate(COUNTS, np.random.default_rng(0))

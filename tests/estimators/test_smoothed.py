@@ -53,17 +53,6 @@ def test_it_is_nearer_the_truth_where_that_is_smooth_and_bins_are_fine():
     assert 10 * errors["ems"] < min(errors["mle"], errors["wnnls_total"], errors["unbiased"])
 
 
-def test_a_peak_is_flattened_however_many_people_there_are():
-    counts = np.zeros(32, dtype=np.int64)
-    counts[10] = 1
-    mechanism, shares = mechanisms.create("square_wave", 32, 3.0), []
-    for users in (10**5, 10**9):
-        reports = mechanism.simulate(users * counts, np.random.default_rng(0))
-        shares.append(estimators.apply("ems", reports, mechanism, workloads.prefix(32)).counts()[10] / users)
-    assert shares[1] == pytest.approx(shares[0], rel=0.05)
-    assert shares[1] < 0.9
-
-
 def test_types_without_a_place_in_the_order_are_no_neighbours():
     domain = Domain(attributes=(AGE,))
     workload = workloads.Histogram(domain.size, axes=domain.attributes)

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import pickle
 import zlib
 
 import numpy as np
@@ -12,7 +11,6 @@ from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.designs import Configuration, MechanismRecipe, load_configuration
 from ldp_core.limits import MOST_SUPPLIED_CHARACTERS
 from ldp_core.mechanisms import strategy_files
-from ldp_core.studies import sweep
 from tests.refused import refused
 
 
@@ -150,14 +148,6 @@ def test_bad_files_get_one_sentence(content, said):
         library.own.packed(content, 4)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-def test_a_point_of_a_sweep_takes_its_matrix_along():
-    point = sweep.SweepPoint("own", workloads.histogram(4), 1.0, {"matrix": packed(uneven(seed=5))})
-    expected = sweep.points.evaluate(point)
-    assert not expected.reason
-    assert sweep.points.evaluate(pickle.loads(pickle.dumps(point))) == expected
-    assert point.key != sweep.SweepPoint("own", point.workload, 1.0, {"matrix": packed(uneven(seed=6))}).key
 
 
 def test_a_configuration_holds_it():

@@ -1,14 +1,11 @@
 """Continuous noise: the guarantee is mathematics and not the floating-point sampler's, and everything that speaks of it says so."""
 
-import ast
 import inspect
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import ldp_core.mechanisms
 from ldp_core import frames, library, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, guarantee
@@ -72,18 +69,3 @@ def test_those_with_continuous_noise_say_so_everywhere_and_no_others_do(name):
 
 
 # --- what draws reports is for simulation ----------------------------------------------------------------------------
-
-
-def samplers():
-    """Everything in the mechanisms that takes a random generator, but for helpers without a word of their own."""
-    for path in sorted(Path(ldp_core.mechanisms.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.FunctionDef) or node.name == "__init__":
-                continue
-            drawn = node.name.split("_")[0] in ("privatize", "simulate", "draw")
-            if drawn or any(argument.arg == "rng" for argument in node.args.args):
-                yield f"{path.stem}:{node.lineno} {node.name}", ast.get_docstring(node) or ""
-
-
-def test_everything_that_draws_says_that_it_is_for_simulation_only():
-    assert not [name for name, words in samplers() if "simulation only" not in " ".join(words.split()).lower()]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ldp_core import library, mechanisms, workloads
-from ldp_core.mechanisms.moments import TYPES, Gram, Rows, squared_means
+from ldp_core.mechanisms.moments import TYPES, Rows, squared_means
 
 WORKLOAD = workloads.all_range(12)
 CASES = [
@@ -72,36 +72,3 @@ def test_errors_of_single_questions_add_up_to_those_of_all(name, parameters):
     counts = np.arange(12)
     by_hand = [row @ mechanism.covariance(counts) @ row for row in WORKLOAD.matrix[:12]]
     assert mechanism.linear_variances(WORKLOAD.matrix[:12], counts) == pytest.approx(by_hand, rel=1e-9, abs=1e-9)
-
-
-def test_forms_of_single_questions_add_up_to_their_gram_matrix():
-    one, all_of_them = Rows(WORKLOAD.matrix), Gram(WORKLOAD.gram_dense())
-    x = np.random.default_rng(0).normal(size=(5, 12))
-    assert one.quadratic(x).sum(axis=0) == pytest.approx(all_of_them.quadratic(x))
-    assert one.gram_sums.sum(axis=0) == pytest.approx(all_of_them.gram_sums)
-    assert one.gram_diag.sum(axis=0) == pytest.approx(all_of_them.gram_diag)
-    assert one.trace.sum() == pytest.approx(all_of_them.trace)
-
-
-def test_two_values_are_found_where_they_are():
-    histogram, prefix = workloads.histogram(8), workloads.prefix(8)
-
-    def two(name, workload, **parameters):
-        mechanism = mechanisms.create(name, workload.n, 1.0, **parameters)
-        return np.isfinite(mechanism.query_contributions(workload, np.arange(7)).low)
-
-    for name in ("randomized_response", "subset_selection", "hrr"):
-        assert two(name, histogram).all()
-    assert two("oue", histogram, reconstruction="standard").all()
-    assert not two("oue", histogram).any()
-    assert two("randomized_response", prefix).all()
-    assert two("subset_selection", prefix, size=3).tolist() == [True, *[False] * 5, True]
-
-
-def test_bits_of_unary_encodings_are_independent_parts():
-    mechanism = mechanisms.create("oue", 8, 1.0, reconstruction="standard")
-    adds = mechanism.contributions(np.array([[1.0, -2.0, 0, 0, 0, 0, 0, 3.0]]))
-    unit = 1 / (mechanism.p - mechanism.q)
-    assert adds.parts == 8
-    assert adds.up[0] == pytest.approx(unit * max(3 * (1 - mechanism.q), 2 * mechanism.p))
-    assert adds.down[0] == pytest.approx(unit * max(3 * mechanism.p, 2 * (1 - mechanism.q)))

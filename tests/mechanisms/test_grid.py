@@ -185,7 +185,3 @@ def test_a_plain_list_of_types_becomes_two_attributes_as_equal_as_can_be(n, shap
 )
 def test_bad_shapes_are_refused(shape, words):
     refused(words, mechanisms.create, "hierarchical_2d", 8, 1.0, shape=shape)
-
-
-def test_raw_cells_are_no_choice_any_more():
-    refused("reconstruction 'raw'", mechanisms.create, "hierarchical_2d", 8, 1.0, reconstruction="raw")

@@ -9,7 +9,6 @@ from scipy import optimize
 from written_trees import least_squares, level_matrices
 
 from ldp_core import analysis, library, mechanisms, workloads
-from ldp_core.mechanisms.trees import level_shares
 from ldp_core.mechanisms.trees.levels import Tree
 from tests.refused import refused
 
@@ -84,24 +83,3 @@ def test_thinning_follows_the_shares():
     assert np.all(samples.sum(axis=1) == counts.sum())
     spread = np.sqrt(counts.sum() * 0.25 / 2000)
     assert samples.mean(axis=0) == pytest.approx(counts.sum() * np.array(SHARES), abs=5 * spread)
-
-
-def test_what_was_found_is_found_again_for_the_same_questions_alone(monkeypatch):
-    asked = {"workload": workloads.prefix(11), "shares": "fitted", "epsilon": 1.1, "oracle": "oue"}
-    first = create(**asked)
-
-    def search(*about):
-        raise AssertionError("searched anew")
-
-    monkeypatch.setattr(level_shares, "_fitted", search)
-    assert create(**asked).digest == first.digest
-    others = {
-        "workload": workloads.histogram(11),
-        "epsilon": 1.2,
-        "oracle": "hrr",
-        "branching": 3,
-        "reconstruction": "raw",
-    }
-    for name, other in others.items():
-        with pytest.raises(AssertionError, match="anew"):
-            create(**{**asked, name: other})

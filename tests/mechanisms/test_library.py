@@ -1,6 +1,5 @@
 """The promises of every registered mechanism, in every family."""
 
-import inspect
 import math
 import re
 
@@ -9,7 +8,6 @@ import pytest
 from written_out import EveryReport, check_errors, check_guarantee, same, within
 
 from ldp_core import library, mechanisms, workloads
-from ldp_core.library.entries import FIT
 from tests.refused import refused
 
 N = 8
@@ -192,19 +190,6 @@ def test_bad_input_is_refused_in_words(name):
     refused("no parameter 'colour'", make, name, colour="red")
     for n in (1, 2.5, True) if name in CLOSED else ():
         refused("at least 2 types", mechanisms.create, name, n, 1.0)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_parameters_of_an_entry_are_those_its_builder_takes(name):
-    entry = library.spec(name)
-    taken = {key: parameter.default for key, parameter in inspect.signature(entry.build).parameters.items()}
-    del taken["epsilon"], taken["workload" if entry.needs_workload else "n"]
-    if entry.may_use_workload:
-        assert taken.pop("workload") is None
-    assert set(taken) == set(entry.parameters)
-    assert entry.fitted == (set(FIT) <= set(taken))
-    for key, default in taken.items():
-        entry.parameters[key].check(key, default)
 
 
 @pytest.mark.parametrize(

@@ -86,27 +86,6 @@ def test_bits_of_unary_encodings_are_drawn_by_their_chances(name, p, q, n):
     assert np.allclose(table.entries, np.where(np.eye(n) > 0, p, q), rtol=1e-9)
 
 
-@pytest.mark.parametrize("oracle", ["oue", "subset_selection"])
-def test_bits_of_a_tree_are_those_of_its_nodes(oracle):
-    mechanism = made("hierarchical", 6, **TREE, oracle=oracle)
-    table = mechanism.report_table()
-    sizes = (6, 3, 2)  # the nodes of each level: the last of them covers two types only
-    assert (table.kind, table.entries.shape) == ("bits", (sum(sizes), 6))
-    rows = np.split(table.entries, np.cumsum(sizes)[:-1])
-    for own in (0, 4):
-        raw = sent(mechanism, own)
-        for level, (size, part) in enumerate(zip(sizes, rows, strict=True)):
-            reports = raw[raw[:, 0] == level, 1:]
-            if oracle == "oue":
-                bits = reports[:, :size].mean(axis=0)
-            else:
-                members = mechanism.oracles[level].size
-                bits = np.array([(reports[:, :members] == node).any(axis=1).mean() for node in range(size)])
-            expected = part[:, own]
-            error = np.sqrt(expected * (1 - expected) / len(reports))
-            assert np.all(np.abs(bits - expected) <= 5 * error)
-
-
 @pytest.mark.parametrize("name", ["matrix_l1", "matrix_l2", "gaussian", "ball_sampling", "rejection_gaussian"])
 def test_numbers_are_the_means_of_what_is_sent(name):
     mechanism = made(name, 6)
@@ -116,23 +95,3 @@ def test_numbers_are_the_means_of_what_is_sent(name):
     for own in (0, 5):
         raw = np.nan_to_num(sent(mechanism, own))  # rejection sampling: nothing is sent by some
         agree(raw.mean(axis=0), mechanism.attenuation * table.entries[:, own], raw.std(axis=0))
-
-
-@pytest.mark.parametrize("name", ["haar", "randomized_response", "oue"])
-def test_some_rows_of_a_large_table_are_those_of_the_whole(name):
-    n = 4096
-    mechanism = made(name, n)
-    table = mechanism.report_table()
-    assert (table.sampled, table.entries.shape) == (True, (64, n))
-    whole = mechanism.bit_chances if table.kind == "bits" else mechanism.channel
-    for own in (0, 2049, n - 1):
-        column = whole @ (np.arange(n) == own).astype(float)
-        assert np.isin(np.round(table.entries[:, own], 12), np.round(column, 12)).all()
-
-
-def test_survey_mechanisms_name_the_tables_that_reports_are_about():
-    survey = ldp.workloads.survey((4, 3, 2), 2)
-    sampled = ldp.mechanisms.create("sampled_sets", epsilon=1.5, workload=survey)
-
-    assert [(one[0], one[2].n) for one in sampled.table_reports] == [((0, 1), 12), ((0, 2), 8), ((1, 2), 6)]
-    assert [one[1] for one in sampled.table_reports] == pytest.approx([1 / 3] * 3)

@@ -10,7 +10,6 @@ from ldp_core import library, mechanisms, workloads
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.sets import maximal_sets
-from ldp_core.people import Drawn
 from ldp_core.workloads import Group, Survey
 from tests.refused import refused
 
@@ -56,22 +55,6 @@ def times_the_bound(mechanism, survey):
 def test_people_needed_are_those_of_the_notes(sizes, ways, epsilon, oracle, factor):
     survey = workloads.survey(sizes, ways)
     assert times_the_bound(SampledSets(survey, epsilon, oracle), survey) == pytest.approx(factor, rel=1e-3)
-
-
-def test_surveys_of_any_size():
-    sizes = [20] * 200
-    survey = workloads.survey(sizes, [(i, i + 1) for i in range(199)])
-    rng = np.random.default_rng(0)
-    people = Drawn([np.full(20, 100)] * 200, seed=1)
-    mechanism = mechanisms.create("sampled_sets", workload=survey, epsilon=1.0)
-    assert mechanism.n == 20**200
-    assert "1.61\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10²⁶⁰" in repr(mechanism)
-    assert len(mechanism.digest) == 64
-    assert mechanism.audit().epsilon <= 1.0
-    assert max(mechanism.audit().worst_pair) < mechanism.n
-    estimate = mechanism.estimate(mechanism.simulate(people, rng))
-    assert estimate.table((7, 6)).sum() == pytest.approx(2000)
-    assert mechanism.query_variances(survey, people, np.array([5])) > 0
 
 
 def test_the_worst_type_of_ordered_questions_needs_no_full_vector():

@@ -1,15 +1,11 @@
 """Rows in pairs that are turned round: the same figures as for all rows written out, found sooner; and first rows on a ring."""
 
-import math
-
 import numpy as np
 import pytest
 
 from ldp_core import bounds, workloads
 from ldp_core.optimize import design, exact
 from ldp_core.optimize.columns.ring_rows import Refining
-from ldp_core.optimize.columns.rows import sized_rows
-from ldp_core.optimize.columns.search import FoldedMixture
 from ldp_core.run import unchecked
 from ldp_core.workloads import Workload, walsh_hadamard
 from tests.optimize.checks import Asked, assert_valid, plain_objective
@@ -44,21 +40,6 @@ def test_what_is_told_on_the_way_is_a_strategy_with_that_objective(n):
     assert bounds.centred_svd(workload, 1.0) <= result.objective <= seen[-1] * (1 + 1e-9)
 
 
-def test_rows_that_are_the_same_turned_round_are_written_out_once():
-    high = np.array([[1, 0, 0, 1], [1, 0, 0, 0]], dtype=bool)
-    mixture = FoldedMixture(high, np.array([0.3, 0.2]), 2.0, 1.0)
-    assert mixture.strategy.tolist() == [[0.6, 0.3, 0.3, 0.6], [0.2, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.2]]
-
-
-@pytest.mark.parametrize(("epsilon", "low", "high"), [(1.0, 0.95, 1.2), (3.0, 1.4, 2.2)])
-def test_rows_are_larger_than_the_closed_form_says_where_epsilon_is(epsilon, low, high):
-    """As those of the best strategies known are: 1.04 and 1.7 times as large for running totals over 128 types."""
-    workload, ratio = workloads.prefix(128), math.exp(epsilon)
-    rows = sized_rows(workload.gram_dense(), ratio, 500, np.random.default_rng(0))
-    assert rows.shape == (500, 128)
-    assert low <= rows.mean() * (ratio + 1) <= high
-
-
 @pytest.mark.parametrize("asks", [1, 2, 3, 6, 9, 12, 20, 40, 80])
 def test_cancelling_anywhere_leaves_what_was_best(asks):
     """Also while the first rows are drawn."""
@@ -89,12 +70,6 @@ def test_rows_on_a_ring_are_as_good_a_start(kind, n, epsilon, lower):
     assert bounds.centred_svd(workload, epsilon) <= ring.objective < 1.01 * found[n + 1].objective
     lower(RING_RANGES=n, RING_TYPES=n)
     assert (design(workload, epsilon, None, max_rounds=2).strategy == ring.strategy).all()
-
-
-@pytest.mark.parametrize("asks", [2, 5, 9, 20, 40, 60, 90])
-def test_rows_on_a_ring_can_be_cancelled_anywhere(asks, lower):
-    lower(RING_TYPES=130)
-    test_cancelling_anywhere_leaves_what_was_best(asks)
 
 
 WORKLOADS = [workloads.all_marginals(5), workloads.k_way_marginals(5, 2), workloads.parity(5)]

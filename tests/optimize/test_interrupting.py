@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ldp_core import analysis, bounds, library, limits, mechanisms, workloads
+from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.bounds.general.certificate import nothing
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.optimize import (
@@ -21,7 +21,6 @@ from ldp_core.optimize import (
 from ldp_core.optimize.columns.orbits import Shifts, first_orbits, variances_of_types
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, drive
 from tests.optimize.checks import Asked
-from tests.refused import refused
 
 PREFIX = workloads.prefix(24)
 PRIOR = np.arange(1.0, 25) / 300
@@ -94,18 +93,6 @@ def test_cancelling_anywhere_leaves_what_was_best(search, asks):
     assert_as_told(search, result)
 
 
-@pytest.mark.parametrize("search", SEARCHES[:-1])
-def test_there_is_a_strategy_before_the_first_round(search):
-    seen = []
-    result = search({"callback": seen.append, "cancel": lambda: bool(seen)})
-    assert (seen[0].round, result.rounds) == (0, 0)
-    if search is orbits:  # patterns are fitted once more in the end
-        assert seen[0].objective * 0.999 < result.objective <= seen[0].objective
-    else:
-        assert seen[0].objective == result.objective
-    assert_as_told(search, result)
-
-
 def test_what_is_there_at_once_follows_the_attributes():
     """Marginals stay the same under shifts of every attribute, so that hardly anything is lost by using all of them."""
     axes = [NumericAttribute(name=f"a{n}", edges=tuple(range(n + 1)), origin="declared") for n in (3, 4, 5)]
@@ -130,18 +117,6 @@ def test_what_is_there_at_once_follows_the_attributes():
         moved = np.roll(np.arange(60).reshape(3, 4, 5), 1, axis=axis).ravel()
         assert information[np.ix_(moved, moved)] == pytest.approx(information)
     assert first.objective < 1.5 * bounds.certificate(workload, 1.0, None).value
-
-
-def test_what_is_there_at_once_is_a_few_times_the_best_at_most():
-    """The case of running totals and of a histogram."""
-    for workload, factor in (
-        (workloads.prefix(64), 2.0),
-        (workloads.histogram(40), 1.2),
-        (workloads.all_marginals(6), 2.0),
-    ):
-        seen = []
-        found = design(workload, 1.0, None, max_rounds=10, callback=lambda p, seen=seen: seen.append(p.objective))
-        assert found.objective <= seen[0] <= factor * found.objective
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -233,15 +208,3 @@ def test_nothing_proved_is_a_proof_that_no_variance_is_negative(workload):
     proof = nothing(workload, 1.0, prior / prior.sum())
     assert (proof.variance, proof.verify()) == (0.0, True)
     assert proof.value == pytest.approx(workload.n * (prior / prior.sum()) @ workload.gram_diag, rel=1e-13)
-
-
-@pytest.mark.parametrize("name", ["optimized", "optimized_gradient"])
-def test_one_number_limits_what_is_fitted(name, lower):
-    spec = library.spec(name)
-    assert spec.unsuitable(limits.MOST_FITTED_TYPES, 1.0, workloads.prefix(limits.MOST_FITTED_TYPES)) is None
-    for most in (limits.MOST_FITTED_TYPES, 16):
-        lower(MOST_FITTED_TYPES=most)
-        above = workloads.union([workloads.prefix(most + 1), workloads.histogram(most + 1)])
-        reason = spec.unsuitable(most + 1, 1.0, above)
-        assert f"at most {most:,}" in reason
-        refused(f"at most {most:,}", mechanisms.create, name, epsilon=1.0, workload=above)

@@ -11,13 +11,9 @@ from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.columns.weights import (
     LEAST_TYPES,
-    RATIOS,
     SinglePrecision,
-    second_moments,
-    squared_lengths,
 )
 from ldp_core.optimize.surveys.rows import first_rows
-from ldp_core.run import unchecked
 from ldp_core.threads import blas_threads
 
 
@@ -25,21 +21,6 @@ def problem(n, ratio, seed=0):
     rng = np.random.default_rng(seed)
     high = np.vstack([np.eye(n, dtype=bool), rng.random((6 * n, n)) < 0.4])
     return high, np.where(high, ratio, 1.0), rng.dirichlet(np.ones(len(high)))
-
-
-@pytest.mark.parametrize("ratio", [RATIOS[0], math.e, RATIOS[1]])
-def test_products_are_those_of_double_precision(ratio):
-    high, rows, weights = problem(40, ratio)
-    rng = np.random.default_rng(1)
-    single, solved, vector = SinglePrecision(high, ratio), rng.standard_normal((40, 30)), rng.random(40)
-    moments = np.tril(second_moments(rows, weights, unchecked))
-    assert np.tril(single.moments(weights, unchecked)) == pytest.approx(moments, rel=1e-5)
-    # The error of single precision is small beside the part that distinguishes types, however small
-    # that is.
-    assert np.abs(np.tril(single.moments(weights, unchecked)) - moments).max() < 1e-5 * (ratio - 1) ** 2
-    assert single.lengths(solved, unchecked) == pytest.approx(squared_lengths(rows, solved, unchecked), rel=1e-4)
-    assert single.images(vector) == pytest.approx(rows @ vector, rel=1e-5)
-    assert single.sums(weights) == pytest.approx(weights @ rows, rel=1e-5)
 
 
 def searched(workload, rounds):

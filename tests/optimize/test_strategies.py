@@ -115,13 +115,6 @@ def test_histogram_has_a_closed_form(n):
     assert optimal_l1(workloads.histogram(n)).error <= 4 * (n - 1) * (1 + 1e-9)
 
 
-@pytest.mark.slow
-def test_l2_at_512_types():
-    design = optimal_l2(workloads.prefix(512))
-    assert design.stopped == "converged"
-    assert design.rounds < 200
-
-
 @pytest.mark.parametrize("workload", [*SMALL, workloads.prefix(48)], ids=repr)
 def test_optimal_l1_is_never_worse_than_plain_strategies(workload):
     design = optimal_l1(workload, max_rounds=150)
@@ -132,31 +125,6 @@ def test_optimal_l1_is_never_worse_than_plain_strategies(workload):
         assert design.error <= brute_error(scaled, workload.matrix) * (1 + 1e-9)
     # L1 distances are never below L2 distances, so the proven bound for L2 holds here too.
     assert design.error >= optimal_l2(workload).bound * (1 - 1e-9)
-
-
-def test_fitting_helps_where_it_should():
-    workload = workloads.prefix(64)
-    identity = 4 * np.trace(workload.gram_dense() @ projector(64))
-    assert optimal_l1(workload).error < 0.77 * identity
-    assert optimal_l2(workload).error < 0.2 * identity
-
-
-@pytest.mark.parametrize("optimise", [optimal_l1, optimal_l2])
-def test_rounds_alone_decide_the_result(optimise, no_hurry):
-    workload = workloads.prefix(24)
-    seen = []
-    first = optimise(workload, max_rounds=6, callback=seen.append)
-    again = optimise(workload, max_rounds=6, time_limit=1e6, cancel=lambda: False)
-    assert np.array_equal(first.strategy, again.strategy)
-    assert first.rounds == again.rounds == 6
-    assert first.stopped == "rounds"
-    assert [progress.round for progress in seen] == list(range(7))
-    assert all(progress.max_rounds == 6 and progress.bound <= progress.error for progress in seen)
-    cancelled = optimise(workload, cancel=lambda: len(seen) > 9, callback=seen.append)
-    assert (cancelled.rounds, cancelled.stopped) == (2, "cancelled")
-    out_of_time = optimise(workload, time_limit=0)
-    assert (out_of_time.rounds, out_of_time.stopped) == (1, "time")
-    assert brute_diameter(out_of_time.strategy, 1 if optimise is optimal_l1 else 2) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("optimise", [optimal_l1, optimal_l2])

@@ -12,30 +12,6 @@ from ldp_core.privacy import exp_epsilon
 SIZES = [(6,), (2, 3), (3, 1, 4), (2, 2, 2, 2), (2, 3, 4)]
 
 
-@pytest.mark.parametrize("sizes", SIZES)
-def test_a_climb_ends_at_a_local_optimum(sizes):
-    rng = np.random.default_rng(2)
-    n, r, epsilon = int(np.prod(sizes)), 12, 1.5
-    weights = rng.random((r, 2 ** len(sizes))) ** 3
-    weights[:, 0] = 0
-    starts = rng.random((r, n)) < 0.4
-    starts[:, 0], starts[:, 1] = True, False
-    D = exp_epsilon(epsilon) - 1
-    found, values = climbing.climb(starts, sizes, weights, D)
-
-    def worth(cells, weight):
-        return fourier_weights(cells.reshape(1, *sizes), epsilon)[0] @ weight
-
-    for start, cells, weight, value in zip(starts, found, weights, values, strict=True):
-        assert value == pytest.approx(worth(cells, weight), rel=1e-10)
-        assert value >= worth(start, weight) * (1 - 1e-12)
-        for cell in range(n):
-            other = cells.copy()
-            other[cell] ^= True
-            if other.any() and not other.all():
-                assert worth(other, weight) <= value * (1 + 1e-8)
-
-
 def test_starts_that_climb_find_the_best_of_all_patterns_of_a_small_table():
     rng, sizes, epsilon = np.random.default_rng(3), (3, 4), 2.0
     weight = np.array([0.0, 1.0, 0.7, 2.0])

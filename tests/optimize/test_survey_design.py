@@ -12,9 +12,7 @@ from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.limits import MOST_DESIGNED_SETS
 from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.surveys import design as surveys
-from ldp_core.optimize.surveys import mixture
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
-from ldp_core.optimize.surveys.mixture import NumberedSets, Shape
 from ldp_core.privacy import exp_epsilon
 from ldp_core.workloads.surveys import Group, Survey, marginal
 from tests.refused import refused
@@ -259,24 +257,6 @@ def test_the_shares_are_the_best_for_their_patterns():
     assert prices.max() <= level * (1 + 1e-3)
 
 
-def test_spare_shares_reach_as_much_with_no_more_columns_than_sets():
-    asked = NumberedSets([(0,), (1,), (0, 1)], 2)
-    shape = Shape((3, 4), asked, 1.0)
-    places = shape.add_attributes([(0, 1)])
-    rng = np.random.default_rng(0)
-    known = shape.add_patterns(rng.random((40, 12)) < 0.3)
-    shape.add_columns(np.repeat(places, 40), known)
-    shape.shares = np.full(len(shape.columns), 1 / len(shape.columns))
-    columns = mixture.Mixture([shape], np.ones(3))
-    columns.fit(500)
-    before = columns.reached()
-    spare = columns.spare()
-    assert np.count_nonzero(spare) <= 3
-    assert spare.sum() <= 1 + 1e-4
-    columns.give(spare)
-    assert (columns.reached() * spare.sum() >= before * (1 - 1e-6)).all()
-
-
 def test_designs_depend_on_seed_and_rounds_only():
     survey = workloads.survey((4, 3, 2, 2), ways=2)
     first, again = (design_survey(survey, 3.0, SearchLimits(time_limit=None, max_rounds=3, seed=7)) for _ in range(2))
@@ -314,13 +294,6 @@ def test_columns_of_one_value_play_no_part():
     first, second = (design_survey(w, 1.0, SearchLimits(time_limit=None, max_rounds=3)) for w in (survey, without))
     assert first.objective == pytest.approx(second.objective, rel=1e-4)
     assert all(1 not in pattern.attributes for pattern in first.patterns)
-
-
-@pytest.mark.parametrize("weights", [[1e-6, 1.0, 1e6], [1e3, 1e-3, 1e-9]])
-def test_weights_may_differ_by_orders(weights):
-    survey = workloads.survey((5, 6, 7), [(0, 1), (1, 2), (2,)], weights)
-    found = design_survey(survey, 1.0, SearchLimits(time_limit=None, max_rounds=6))
-    assert 0 <= found.objective / bounds.centred_svd(survey, 1.0) - 1 < 0.01
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 20.0])

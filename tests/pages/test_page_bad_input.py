@@ -81,15 +81,6 @@ def test_columns_that_make_no_types(ages, content, said):
         assert "3,000" in ages.go(page).words
 
 
-@pytest.mark.slow
-def test_a_million_distinct_values(ages):
-    before = ages.configuration
-    ages.upload("many.csv", b"id\n" + b"\n".join(b"u%d" % i for i in range(1_000_000)))
-    assert len(ages.errors) == 1
-    assert "1,000,000" in ages.errors[0]
-    assert ages.configuration == before
-
-
 def test_mixed_types_as_numbers_can_be_mended(ages):
     ages.upload("mixed.csv", b"age\n20\nover 90\n35\n41\n20\n")
     ages.enter("segmented_control", "data-kind", "numeric")
@@ -98,12 +89,6 @@ def test_mixed_types_as_numbers_can_be_mended(ages):
     ages.enter("checkbox", "data-texts", True)
     assert not ages.errors
     assert ages.session.tally.users == 4
-
-
-def test_a_draft_can_be_left_for_a_sample(ages):
-    ages.upload("rows.csv", b"a\nsame\nsame\n").sample("commutes.csv")
-    assert not ages.errors
-    assert ages.configuration.data.file == "commutes.csv"
 
 
 def test_markup_is_shown_literally(app):

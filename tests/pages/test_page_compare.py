@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from ldp_core import analysis, frames, library, mechanisms, wording, workloads
@@ -121,15 +120,6 @@ def test_an_unreachable_cluster_is_a_sentence(app):
     assert app.has("button", "sweep-epsilon")
     app.enter("text_input", "scheduler-epsilon", "")
     assert not app.errors, "it was about the address before"
-
-
-def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, monkeypatch, another):
-    at_once = ages.go("compare").finish().costs  # with the proof for the worst case
-    other = another()
-    monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
-    other.sample(page="compare").finish()
-    pd.testing.assert_frame_equal(other.costs, at_once)
-    assert "are being computed" not in other.words
 
 
 def test_one_click_compares_all_that_run_here(app):

@@ -96,13 +96,6 @@ def test_refused_numbers_of_users_keep_entry_and_design(app):
         assert app.session.setting.users == 500
 
 
-def test_ranges_that_make_no_sense_are_drafts(ages):
-    before = ages.configuration
-    ages.go("data").declare("10", "5")
-    assert len(ages.errors) == 1
-    assert ages.configuration == before
-
-
 def test_spellings_of_one_value_are_pointed_out_and_merged_by_one_button(app):
     app.upload("people.csv", b"smokes,a\nYes,1\nyes,2\nyes,1\nno,2\nNo ,1\n").press("data-all")
     before = app.configuration
@@ -156,20 +149,6 @@ def test_an_order_that_is_not_known_is_said_beside_yes_and_opens_the_table_that_
     app.upload("people.csv", b"mood\nblue\nred\ngreen\nred\n").enter("selectbox", "data-ordered", True)
     assert '"blue", "green", "red" in mood stand in the order of the alphabet' in app.words
     assert [one.proto.expanded for one in app.at.expander if one.label == "Edit the categories of mood"] == [True]
-
-
-def test_use_my_data_opens_the_upload_or_the_table_of_ones_own(app):
-    def opened():
-        return app.go("start").press("own-data").at.segmented_control(key="data-source").value
-
-    assert opened() == "upload"
-    app.go("data").enter("segmented_control", "data-source", "sample").press("pick-survey_ages.csv")
-    assert app.at.segmented_control(key="data-source").value == "sample"
-    assert opened() == "upload"
-    app.upload("own.csv", b"age\n" + b"1\n2\n" * 20)
-    app.enter("segmented_control", "data-source", "declared")
-    app.go("start")
-    assert (app.configuration.data.source, opened()) == ("upload", "upload")
 
 
 def test_codes_for_no_answer_are_named_and_missing_at_one_press(app):

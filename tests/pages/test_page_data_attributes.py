@@ -7,8 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.ui.data import background_read
-
 ROWS = 600
 PEOPLE = pd.DataFrame(
     {
@@ -115,32 +113,8 @@ def test_an_uploaded_database_is_read_by_one_select(app, another, database):
     assert other.session.setting.counts.tolist() == [200, 400]
 
 
-def test_a_query_can_be_cancelled_and_blocks_nobody(app, another, database, busy, monkeypatch):
-    monkeypatch.setattr(background_read, "WAITED", 0.0)
-    before = app.sample().configuration
-    app.upload(*database).enter("text_area", "given-query", "SELECT * FROM people").press("given-run")
-    assert app.has("button", "look-cancel")
-    assert app.configuration == before
-    assert another().sample().session.setting.users == 3000
-    app.go("workload").go("data").press("look-cancel")
-    assert app.errors == ["Reading was cancelled. What you had set up is unchanged."]
-    assert app.configuration == before
-    assert not app.has("button", "look-cancel")
-    assert app.at.text_area(key="given-query").value == "SELECT * FROM people"
-
-
 def test_a_damaged_database_gets_one_sentence(app):
     app.upload("people.db", b"SQLite format 3\0" + b"x" * 5000)
     assert "not a database" in app.errors[0]
     app.press("given-forget")
     assert not app.errors
-
-
-def test_a_design_that_waits_for_its_table_takes_it_while_another_is_being_declared(people, another):
-    saved = people.configuration.to_json()
-    other = another().load(saved, "configuration.json").go("data")
-    other.enter("segmented_control", "data-source", "declared").enter("text_input", "declare-name", "answer")
-    assert "not described yet" in other.words
-    other.upload("people.csv", csv())
-    assert other.session.setting.on_data
-    assert other.session.setting.users == ROWS

@@ -129,11 +129,3 @@ def test_a_table_stays_while_a_large_file_is_counted_again(app, monkeypatch, req
     table.edit(edited_rows=both)  # with every run the browser sends them all again
     assert set(app.session.setting.labels) == {"islands", "Spain"}
     assert table.stays
-
-
-def test_types_are_declared_public_as_they_were_edited(countries):
-    table = Table(countries)
-    table.edit(edited_rows={table.row("France"): {"category": "islands"}, table.row("Malta"): {"category": "islands"}})
-    countries.press("data-declare")
-    assert set(countries.session.setting.labels) == {"islands", "Spain"}
-    assert countries.session.setting.domain.attributes[0].origin == "declared"

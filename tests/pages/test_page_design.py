@@ -1,6 +1,5 @@
 """Epsilon and its bad entries, the optimiser as a job, and results that belong to the design they were computed for."""
 
-import math
 import re
 
 import pytest
@@ -67,12 +66,6 @@ def test_slider_and_exact_entry_are_one_value(ages):
     assert "at most 52\\.5\N{NO-BREAK SPACE}% sure" in ages.at.slider(key="epsilon-slider").help
 
 
-def test_reports_add_up(ages):
-    ages.go("design").enter("text_input", "epsilon-text", "0.3").enter("number_input", "reports", 5)
-    assert "In total epsilon 1.5 per person: 5 reports of 0.3 each." in ages.words
-    assert f"at most {math.ceil(1000 / (1 + math.exp(-1.5))) / 10} % sure" in ages.words
-
-
 @pytest.mark.promise
 def test_optimising_ends_in_a_result_and_export_follows(small):
     assert "Optimised is not optimised yet." in small.words
@@ -108,11 +101,6 @@ def test_the_optimised_mechanism_is_nearly_the_best_in_its_case(small):
     assert (costs["gap"] >= -1e-9).all()
     assert costs["gap"].idxmin() == aim or costs["gap"].min() > costs.loc[aim, "gap"] - 5e-3
     assert "Fitted for your histogram." in small.words
-
-
-def test_a_fit_to_data_says_what_it_reveals(ages):
-    ages.go("design").enter("selectbox", "aim", "people")
-    assert "an export of it holds the share of every type" in ages.words
 
 
 def test_results_belong_to_their_design(small):

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from ldp_core import designs, limits
+from ldp_core import designs
 from ldp_core.designs import Configuration, Optimizer
 from pages.ui.session import exchange
 from pages.ui.session.state import choose_mechanism
@@ -54,17 +54,6 @@ def test_start_continues_with_a_design_and_says_what_replaces_it(ages):
     assert ages.configuration.epsilon == "1"
     ages.press("undo")
     assert ages.configuration == before  # data and epsilon in one step
-
-
-def test_start_keeps_a_design_that_has_a_name(ages):
-    ages.session.saved.keep("mine")
-    ages.session.change(epsilon="2")
-    ages.go("start")
-    assert ages.at.button(key="begin").help == "Your design stays in the list of saved designs."
-    ages.press("begin")
-    assert ages.configuration.epsilon == "1"
-    ages.session.switch("mine")
-    assert ages.configuration.epsilon == "2"
 
 
 def test_a_file_that_is_loaded_leaves_a_named_design_in_the_list(ages, another):
@@ -150,19 +139,6 @@ def test_deleting_can_be_taken_back(ages):
     assert ages.session.saved.empty
     ages.press("design-back")
     assert (ages.session.saved.name, ages.session.setting.users) == (first, 3000)
-
-
-def test_the_list_has_an_end(ages):
-    ages.press("design-keep")
-    for _ in range(limits.MOST_DESIGNS - 1):
-        ages.session.saved.duplicate()
-    before = ages.session.saved.designs
-    assert len(before) == limits.MOST_DESIGNS
-    ages.at.run()
-    ages.press("design-duplicate")
-    assert "which is the most" in ages.errors[0]
-    assert ages.session.saved.designs == before
-    assert f"At most {limits.MOST_DESIGNS}, each" in ages.words
 
 
 # --- side by side ---------------------------------------------------------------------------------------------------

@@ -161,13 +161,6 @@ def test_bare_json_offers_to_optimise_again(unmoved, another):
     assert figures(other) == figures(unmoved)  # the seed is in the file
 
 
-def test_loading_can_be_undone(ages, another):
-    other = another().declare()
-    before = other.configuration
-    other.load(document(ages), "configuration.json").press("undo")
-    assert other.configuration == before
-
-
 def test_uploaded_rows_are_asked_for_and_fit_back_in(app, another):
     rows = b"first,colour\n1,red\n2,blue\n3,red\n"
     app.upload("rows.csv", rows).enter("multiselect", "data-columns", ["colour"])
@@ -242,16 +235,3 @@ def test_odd_but_valid_files_break_no_page(ages, another, change):
     assert "The design was loaded." in other.words
     for page in ("data", "workload", "design", "compare", "simulate", "export"):
         other.go(page)
-
-
-def test_redo_takes_back_an_undo_until_something_else_changes(ages):
-    ages.go("design").enter("text_input", "epsilon-text", "2").enter("text_input", "epsilon-text", "3")
-    ages.press("undo").press("undo").press("redo")
-    assert ages.configuration.epsilon == "2"
-    ages.press("redo")
-    assert ages.configuration.epsilon == "3"
-    assert ages.at.button(key="redo").disabled
-    ages.press("undo").enter("text_input", "epsilon-text", "1.5")
-    assert ages.at.button(key="redo").disabled
-    ages.press("undo")
-    assert ages.configuration.epsilon == "2"

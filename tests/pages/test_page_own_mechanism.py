@@ -104,15 +104,6 @@ def test_bad_files_leave_one_sentence_and_everything_as_it_was(ours):
     assert not bring(ours, response()).errors
 
 
-def test_it_is_undone(ours):
-    own = ours.configuration
-    assert "Its file is missing" in ours.press("undo").words
-    ours.press("redo")
-    assert ours.configuration == own
-    ours.enter("selectbox", "mechanism", "haar")
-    assert TITLE not in ours.go("compare").costs.index
-
-
 def test_it_is_swept_and_simulated(ours):
     ours.session.change(optimizer=Optimizer(max_rounds=5))
     ours.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
@@ -136,9 +127,3 @@ def test_a_loaded_file_has_it_again(ours, another):
     another = another().load(exchange.to_save(ours.session)).go("compare")
     assert another.configuration == ours.configuration
     assert another.costs.loc[TITLE, "users_needed"] == expected
-
-
-def test_other_types_leave_it_out_with_the_reason(ours):
-    ours.declare(bins=8).go("compare")
-    assert f"{TITLE}: It is for 16 types and there are 8 here" in ours.words
-    assert "It is for 16 types and there are 8 here" in ours.go("design").words

@@ -7,7 +7,6 @@ import pytest
 
 from pages.ui.data import actions as data_actions
 from pages.ui.streamlit_fixes import run_context
-from pages.ui.workload import parts as workload_choice
 
 PEOPLE = "age,place,people\n" + "".join(f"{20 + i % 60},town {i % 4},{i % 5}\n" for i in range(600))
 CONTROLS = {
@@ -46,15 +45,6 @@ def test_types_of_another_table_are_not_declared(uploaded):
     assert uploaded.configuration.domain.attributes[0].origin == "declared"
 
 
-def test_what_is_no_attribute_any_more_is_not_set_up(uploaded):
-    uploaded.enter("multiselect", "data-columns", ["age", "place"]).enter("selectbox", "data-attribute", 0)
-    found = uploaded.session.source
-    data_actions.choose_columns(uploaded.session, found.id, ["place"])
-    now = uploaded.configuration
-    uploaded.enter("number_input", "data-bins", 7)
-    assert uploaded.configuration == now
-
-
 @pytest.mark.parametrize(
     ("page", "kind", "key", "value"),
     [
@@ -73,14 +63,6 @@ def test_what_is_not_offered_any_more_is_not_taken(uploaded, page, kind, key, va
     assert (uploaded.configuration, uploaded.session.draft) == (now, None)
 
 
-def test_a_group_that_was_removed_is_not_changed(uploaded):
-    uploaded.go("workload").add("histogram")
-    workload_choice.remove(uploaded.session, 1)
-    now = uploaded.configuration
-    uploaded.change_kind("prefix", group=1)
-    assert uploaded.configuration == now
-
-
 def test_what_other_controls_still_show_is_no_choice(app):
     """Epsilon is typed twice, and something else is chosen on a page whose slider has not followed yet."""
     app.sample(page="design")
@@ -95,11 +77,4 @@ def test_what_other_controls_still_show_is_no_choice(app):
         assert (app.configuration.epsilon, app.configuration.reports_per_user) == ("3", int(shown) + 1)
         assert app.at.slider(key="epsilon-slider").value == 3.0
     app.enter("slider", "epsilon-slider", 1.0)  # everything has arrived
-    assert app.configuration.epsilon == "1"
-
-
-def test_a_number_of_no_page_is_passed_over(app):
-    app.sample(page="design").enter("text_input", "epsilon-text", "2")
-    app.at.text_input(key=run_context.NUMBER).set_value("\u0661")
-    app.enter("slider", "epsilon-slider", 1.0)
     assert app.configuration.epsilon == "1"

@@ -40,12 +40,6 @@ def test_beliefs_follow_epsilon_and_the_suspicion(subset):
     assert "at epsilon 2.5" in subset.words
 
 
-def test_delta_is_said_with_what_it_allows(subset):
-    subset.enter("selectbox", "mechanism", "gaussian")
-    assert "but for delta: with probability 0.000001 the value itself may be given away" in subset.words
-    assert "goes further in rare reports, up to practical certainty" in subset.words
-
-
 def test_of_a_survey_the_promise_for_any_combination_of_values_is_said(app):
     app.sample("working_lives.csv")
     app.session.change(mechanism={"name": "sampled_sets"})

@@ -57,14 +57,6 @@ def test_notes_on_reading_stay_while_the_table_is_used(app):
     assert "decimal commas" not in app.words
 
 
-def test_blank_rows_are_nobody_and_the_page_says_so(app):
-    app.upload("people.csv", b"city;note\nRome;x\n;\nOslo;\n;\n")
-    assert app.session.tally.users + app.session.tally.dropped == 2
-    assert "2 blank rows were left out." in app.words
-    app.enter("multiselect", "data-columns", ["note", "city"]).finish()
-    assert "2 blank rows were left out." in app.words
-
-
 def test_another_sheet_of_a_workbook_is_chosen_when_the_first_is_no_table(app):
     content = io.BytesIO()
     with pd.ExcelWriter(content) as book:
@@ -76,12 +68,6 @@ def test_another_sheet_of_a_workbook_is_chosen_when_the_first_is_no_table(app):
     app.enter("text_input", "given-sheet", "answers").finish()
     assert not app.errors
     assert app.session.source.columns == ["answer"]
-
-
-def test_only_a_file_that_may_be_read_otherwise_is_kept(app):
-    app.upload("people.parquet", b"no table")
-    assert app.errors
-    assert not app.has("button", "given-forget")
 
 
 def test_a_file_that_was_not_read_is_forgotten(app):

@@ -4,13 +4,12 @@ import gc
 import threading
 
 import streamlit as st
-from starlette.formparsers import MultiPartParser
 from streamlit.testing.v1 import AppTest
 
 from ldp_core import limits
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
-from pages.ui import promises, streamlit_fixes
+from pages.ui import promises
 from pages.ui.data import actions as data_actions
 from pages.ui.later import Task
 from pages.ui.session.browser import SessionStore, Visitor
@@ -124,11 +123,6 @@ def test_where_nobody_has_left_earlier_tables_go_and_that_is_said():
     assert "earlier steps can no longer be undone" in many.notices[-1][1]
     gc.collect()
     assert not store.look(1.0, lambda tab: True, KEPT, RETURNS, few.weight(shown=True))
-
-
-def test_the_largest_upload_stays_in_memory():
-    streamlit_fixes.uploads_stay_in_memory()
-    assert MultiPartParser.spool_max_size >= 200 * 2**20
 
 
 def test_the_moment_of_forgetting_follows_from_the_settings(app, monkeypatch):

@@ -59,13 +59,6 @@ def test_each_sample_carries_through_every_page(app, file):
         assert users in app.go(page).words, page
 
 
-def test_samples_on_the_data_page_take_one_click(app):
-    app.go("data").press(f"pick-{FILES[0]}")
-    assert app.configuration.data.file == FILES[0]
-    assert app.charts
-    assert "First of " in app.words
-
-
 def test_start_shows_a_demonstration_and_hands_it_over(app):
     assert len(app.go("start").charts) == 2  # the answers, and what a report can tell
     assert "At epsilon 1 answers are off by up to about ± " in app.words

@@ -7,7 +7,7 @@ from ldp_core import analysis, bounds, designs, errors, library, wording
 from ldp_core.data import tables
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.mechanisms import SplitSurvey
-from ldp_core.workloads import KWayMarginalsPart, MarginalsPart, PrefixPart
+from ldp_core.workloads import KWayMarginalsPart, PrefixPart
 from pages.ui.session import exchange
 
 PAGES = (
@@ -100,15 +100,6 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     app.session.change(compared=("sampled_sets", "optimized"))
     app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
     assert "Fewest users: Optimised at epsilon 0.25, 0.5, 0.75, 1," in app.words
-
-
-def test_a_table_too_large_is_named_with_what_to_coarsen(app):
-    load(app, [2000, 2000, 5], parts=(MarginalsPart(groups=[("number 0", "number 1")]),))
-    app.go("design")
-    said = app.words
-    assert "4,000,000 cells" in said
-    assert "number" in said
-    assert app.links & {"workload", "data"} or "Workload" in said
 
 
 def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkeypatch):

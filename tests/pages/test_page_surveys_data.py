@@ -158,23 +158,3 @@ def test_all_columns_at_one_press_keep_everybody(app):
     assert app.configuration == before
     app.press("redo")
     assert [recipe.column for recipe in app.configuration.data.recipes] == names
-
-
-def test_numbers_far_from_all_others_do_not_take_most_bins(app):
-    ages = np.random.default_rng(0).integers(18, 91, 3000)
-    frame = pd.DataFrame({"age": [*ages, 999], "car": ["yes", "no", "no"] * 1000 + ["no"]})
-    upload(app, frame)
-    assert "at least 98 % of users are in only 3 of its 32 bins" in app.words
-    app.press("data-reading-0-0-0")
-    attribute = app.session.setting.domain.attributes[0]
-    assert (attribute.low, attribute.high, attribute.origin) == (18, 90, "data")
-    assert not app.has("button", "data-reading-0-0-0")
-    for sentence in (
-        "1 of 3,001 users has a value of age outside the domain and was moved to the nearest end",
-        "The types of age come from the data",
-    ):
-        assert sentence in app.words
-    app.press("undo").press("data-all")
-    assert "Bins of age go from 18 to 90; 1 user with a value beyond counts in the end bins." in app.words
-    assert app.session.setting.domain.attributes[0] == attribute
-    assert not app.has("button", "data-reading-0-0-0")

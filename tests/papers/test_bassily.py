@@ -1,7 +1,5 @@
 """Panels of Bassily 2019: errors against the bounds drawn with them, and what remarks say."""
 
-import math
-
 import pytest
 
 from ldp_core.bounds.theorems import few_users
@@ -72,11 +70,3 @@ def test_numbers_of_the_notes_and_remarks(frames):
     for key, algorithm, d, n in (("theorem-3-2", "gaussian", 64, 32), ("theorem-4-2", "histogram", 1024, 1024)):
         below = few_users.project_below(d, n, few_users.noise_of(algorithm, 1, 1.0, 1e-6))
         assert f"{below:,.0f}" in PANELS[key].remark
-
-
-def test_bounds_for_adaptive_queries_are_drawn_where_they_say_something(frames):
-    frame = frames["theorem-5-2"]
-    assert frame[frame.standard_error.isna() & (frame.series != "Answering 0")].here.max() < 1
-    says = [n for n in bassily.USERS if n >= 160 * math.log(n) and few_users.adaptive(20, n, 1.0) < 1]
-    assert list(line(frame, "Theorem 5.2")[0].index) == says
-    assert line(frame, "Largest error")[0][10_000] == pytest.approx(0.143 * math.sqrt(2), rel=0.15)

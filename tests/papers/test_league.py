@@ -51,13 +51,6 @@ def test_the_minimum_is_proved(stored):
         assert kept.to_numpy() == pytest.approx(np.full(len(kept), proof.variance), rel=1e-4)
 
 
-def test_what_was_finished_when_somebody_cancels():
-    told = []
-    found = league.compute(told.append, lambda: len(told) == 3, ["randomized_response", "subset_selection"])
-    assert list(found["name"]) == ["randomized_response", "subset_selection"]
-    assert league.compute(None, lambda: True).empty
-
-
 def test_the_table_is_in_order_and_never_flatters(stored):
     told = league.table(stored)
     assert list(told.columns[1:4]) == ["Histogram, 0.5", "Histogram, 1", "Histogram, 3"]

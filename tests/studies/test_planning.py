@@ -156,36 +156,6 @@ def test_progress_and_cancelling():
     assert list(nothing.columns) == planning.COLUMNS
 
 
-def test_rows_share_the_time_and_go_on_from_what_is_known(clock):
-    """No time at all: closed forms are there, fits say why they are not, and every figure that is known is used."""
-    asked = {"users": 40_000, "alpha": 0.001, "parameters": {"optimized": {"max_rounds": 2}}}
-    prefix, names = workloads.prefix(8), ["optimized", "haar"]
-    results = sweep.MemoryCache()
-    whole = planning.plan(prefix, names, results=results, **asked).set_index("name")
-    none = planning.plan(prefix, names, time_limit=0.0, **asked).set_index("name")
-    assert none.loc["haar", "epsilon"] == whole.loc["haar", "epsilon"]
-    assert none.loc["haar", "reason"] == ""
-    for name in ("optimized", "certificate"):
-        assert math.isnan(none.loc[name, "epsilon"])
-        assert none.loc[name, "reason"].startswith(planning.TIME_OVER)
-    given = planning.plan(prefix, ["optimized"], epsilon=1.0, users=1000, time_limit=0.0)
-    assert given["reason"].str.startswith(planning.TIME_OVER).all()
-    again = planning.plan(prefix, names, results=results, time_limit=0.0, **asked).set_index("name")
-    assert again.equals(whole)
-    # The figures that came last are not known yet: the best epsilon tried by then will do, though not the smallest.
-    for key in list(results)[-1:]:
-        del results[key]
-    partly = planning.plan(prefix, names, results=results, time_limit=0.0, **asked).set_index("name")
-    row = partly.loc["optimized"]
-    assert row["epsilon"] >= whole.loc["optimized", "epsilon"]
-    assert row["reason"].startswith(planning.TIME_OVER)
-    outcome = sweep.evaluate(sweep.SweepPoint("optimized", prefix, row["epsilon"], {"max_rounds": 2}))
-    assert outcome.worst_case <= prefix.squared_weights * 40_000 * 0.001
-    words = planning.in_words({"name": "optimized", **row})
-    assert "needs epsilon" in words
-    assert "smaller epsilon may be found" in words
-
-
 # --- curves -------------------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ldp_core import analysis, estimators, mechanisms, workloads
+from ldp_core import analysis, mechanisms, workloads
 from ldp_core.studies import simulate
 from tests.refused import refused
 
@@ -82,26 +82,6 @@ def test_progress_is_followed_and_cancelling_keeps_what_there_is(mechanism, work
 )
 def test_bad_input_is_refused_in_words(mechanism, workload, changes, words):
     refused(words, simulate.collect, **{"mechanism": mechanism, "workload": workload, "counts": COUNTS, **changes})
-
-
-def test_blocks_of_trials_change_nothing():
-    """Answers are computed for 32 trials together: every trial is still what it is alone, whatever the number of trials."""
-    workload = workloads.custom(np.random.default_rng(0).normal(size=(9, 6)))
-    mechanism = mechanisms.create("haar", 6, 1.0)
-    names = ["wnnls_total", "unbiased", "mle"]
-    many, few = (simulate.collect(mechanism, workload, COUNTS, trials=k, seed=2, estimators=names) for k in (70, 33))
-    assert list(many.answers) == names
-    for name in names:
-        assert np.array_equal(many.answers[name][:33], few.answers[name])
-    assert many.frame[: 33 * 3].equals(few.frame)
-    assert list(many.frame["estimator"][:3]) == names
-    stream = np.random.SeedSequence(2).spawn(70)[40]
-    reports = mechanism.simulate(COUNTS, np.random.default_rng(stream))
-    for name in names:
-        alone = estimators.apply(name, reports, mechanism, workload)
-        assert many.answers[name][40] == pytest.approx(alone.answers(workload), rel=1e-12)
-        row = many.frame[(many.frame["trial"] == 40) & (many.frame["estimator"] == name)].iloc[0]
-        assert row["total_squared_error"] == pytest.approx(alone.squared_error(workload, COUNTS), rel=1e-9)
 
 
 def test_estimators_that_do_not_suit_are_refused_before_any_trial(mechanism, workload):

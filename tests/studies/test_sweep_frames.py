@@ -44,13 +44,3 @@ def test_every_case_has_a_bound_of_its_own():
         assert all(frames.gap(needed[name], max(limits[name].values())) >= -1e-9 for name in cases)
         assert needed["worst_case"] == pytest.approx(analysis.sample_complexity(mechanism, workload))
         assert needed["people"] == pytest.approx(prior @ profile / (workload.num_queries * 0.01))
-
-
-def test_reports_tell_who_shares_them():
-    Q = mechanisms.create("subset_selection", n=5, epsilon=1.0, size=2).strategy
-    frame = frames.reports(Q, list("abcde"))
-    assert len(frame) == 10
-    assert (frame["types"] == 2).all()
-    assert frame["probability"].sum() == pytest.approx(1)
-    assert set(frame["group"]) >= {"a to b", "a; c"}
-    assert (frame["high"] / frame["low"]).to_numpy() == pytest.approx(np.full(10, np.e))

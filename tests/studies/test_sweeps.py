@@ -9,7 +9,7 @@ import types
 import numpy as np
 import pytest
 
-from ldp_core import analysis, bounds, library, mechanisms, workloads
+from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.studies import sweep
 from tests.refused import refused
 
@@ -82,38 +82,6 @@ def test_what_cannot_be_computed_is_left_out_with_a_reason_that_is_known_before(
 )
 def test_bad_grids_are_refused(ask, words):
     refused(words, ask)
-
-
-def test_a_cached_sweep_computes_nothing_and_another_alpha_costs_nothing():
-    results, names, seen = sweep.MemoryCache(), [*NAMES, "optimized"], []
-    options = {"parameters": {"optimized": {"max_rounds": 3, "seed": 1}}, "results": results}
-    first = sweep.epsilons(names, PREFIX, (0.5, 1.0), **options)
-    assert len(results) == 12
-    again = sweep.epsilons(names, PREFIX, (1.0, 0.5), 0.05, callback=seen.append, **options)
-    assert [(step.round, step.max_rounds) for step in seen] == [(12, 12)]  # all known at once
-    both = first.points.merge(again.points, on=["name", "n", "epsilon"])
-    assert (both["users_needed_x"] * 0.01).to_numpy() == pytest.approx((both["users_needed_y"] * 0.05).to_numpy())
-
-
-def test_the_key_holds_everything_that_matters_and_no_more():
-    usual = {"seed": 0, "max_rounds": library.spec("optimized").sweep_rounds[64]}
-    same = [
-        Point("optimized", workloads.prefix(8), 1.0, {"seed": 0, "time_limit": 3.0}),
-        Point("optimized", PREFIX, 1.0, usual),
-    ]
-    prior, other = np.full(2000, 1 / 2000), np.full(2000, 1 / 2000)
-    other[1000] = 0.0  # in the part that numpy leaves out when it prints
-    different = [
-        Point("optimized", PREFIX, 1.0, {"seed": 0}),
-        Point("optimized_gradient", PREFIX, 1.0, {"seed": 0}),
-        Point("optimized", workloads.all_range(8), 1.0, {"seed": 0}),
-        Point("optimized", PREFIX, 1.0 + 1e-15, {"seed": 0}),
-        Point("optimized", PREFIX, 1.0, {"seed": 1}),
-        Point("optimized", PREFIX, 1.0, {"seed": 0, "prior": prior}),
-        Point("optimized", PREFIX, 1.0, {"seed": 0, "prior": other}),
-    ]
-    assert {each.key for each in same} == {different[0].key}
-    assert len({each.key for each in different}) == len(different)
 
 
 def test_points_without_time_are_left_out_and_computed_by_another_call(clock):

@@ -9,7 +9,6 @@ from ldp_core import analysis, mechanisms, workloads
 from ldp_core.bounds.theorems import frequency
 from ldp_core.bounds.theorems.statements import STATEMENTS, Setting
 from ldp_core.studies import theorems
-from ldp_core.workloads import Axis
 
 HISTOGRAM = workloads.histogram(5)
 
@@ -137,25 +136,3 @@ def test_the_table_holds_every_statement():
     assert row["ratio"] == pytest.approx(exact / value)
     assert table.loc["haar", "reason"]
     assert math.isnan(table.loc["haar", "standard_error"])
-
-
-def test_ranges_of_one_column_and_of_any_weight_are_ranges():
-    """The column of 256 values beside another one, and a weight of 3, whose square counts."""
-    axes = [Axis("other", ("a", "b"), 2, False), Axis("age", tuple(map(str, range(256))), 256, True)]
-    for weight in (1.0, 3.0):
-        ranges = workloads.over_attributes([workloads.RangesPart(attribute="age")], axes)
-        workload = workloads.union([ranges], [weight])
-        found = STATEMENTS["raw_tree_average"].number(Setting(workload, 1.1, 1, branching=2))
-        assert found / workload.squared_weights == pytest.approx(410.80, abs=0.006)
-        assert theorems.over_epsilon(workload, 0.01, [1.1], 2)["users_needed"].item() == pytest.approx(41_080, rel=2e-5)
-
-
-@pytest.mark.parametrize("weight", [1.0, 3.0])
-def test_the_histogram_of_one_column_of_any_weight_is_one(weight):
-    """Theorem 4.5 (Lopuhaä-Zwakenberg et al.) for 5 values at epsilon 1, as on record; the square of the weight counts."""
-    axes = [Axis("other", ("a", "b"), 2, False), Axis("size", tuple("vwxyz"), 5, True)]
-    workload = workloads.union([workloads.over_attributes([workloads.HistogramPart(attribute="size")], axes)], [weight])
-    found = read(workload, created("subset_selection", workload))
-    assert found["large_sample_paper_frequency"].variance == pytest.approx(0.62300 * weight**2, rel=1e-5)
-    assert found["large_sample_sharp_distribution"].variance == pytest.approx(9.85106 * weight**2, rel=1e-5)
-    assert "this one is of one column" in found["corollary_frequency"].reason

@@ -42,15 +42,6 @@ def test_labels_are_found_where_they_are(attribute, listed, lower):
     assert Axis.of(axis) is axis
 
 
-@pytest.mark.parametrize("attribute", ATTRIBUTES, ids=lambda a: f"{a.kind} {a.labels[0]}")
-def test_names_of_intervals_differ(attribute):
-    axis = Axis.of(attribute)
-    # The papers' workloads run along all types, "(other)" and "(missing)" at the end.
-    pairs = [(i, j) for i in range(axis.size) for j in range(i, axis.size)]
-    assert len({axis.between(i, j) for i, j in pairs}) == len(pairs)
-    assert len({axis.up_to(i) for i in range(axis.size)}) == axis.size
-
-
 @settings(max_examples=60)
 @given(st.text(min_size=1, max_size=8), st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=4, unique=True))
 def test_any_name_and_label_can_be_written_in_a_condition(name, labels):

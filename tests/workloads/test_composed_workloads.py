@@ -1,6 +1,5 @@
 """Marginals, parities, unions, products, custom matrices: every structured shortcut against the explicit matrix."""
 
-import json
 import math
 from itertools import combinations, product
 
@@ -105,14 +104,6 @@ def test_every_shortcut_agrees_with_the_matrix(w):
     assert w.trace == pytest.approx((W**2).sum())
 
 
-@pytest.mark.parametrize("w", CASES, ids=repr)
-def test_recipes_rebuild_the_workload(w):
-    again = workloads.from_spec(json.loads(json.dumps(w.spec)))
-    assert [other for other in CASES if again == other] == [w]
-    assert hash(again) == hash(w)
-    np.testing.assert_array_equal(again.matrix, w.matrix)
-
-
 @given(SHAPES)
 @settings(max_examples=30)
 def test_marginals_are_the_tables_of_every_subset(shape):
@@ -165,18 +156,6 @@ def test_weights_of_queries_are_those_of_their_rows():
     both = workloads.product([inner, workloads.histogram(2)])
     assert both.query_weights().tolist() == [3, 3, 3, 3, 0.5, 0.5, 0.5, 0.5]
     assert both.query_weights([7, 0]).tolist() == [0.5, 3]
-
-
-def test_names_say_what_is_asked():
-    assert workloads.all_marginals(3).query_name(0) == "everybody"
-    assert workloads.k_way_marginals([2, 3], 2).query_name(5) == "x1 = 1, x2 = 2"
-    assert workloads.parity(3, 1).query_name(1) == "parity of x3"  # the last attribute runs fastest
-    assert workloads.width_range(4, 2).query_name(1, ["a", "b", "c", "d"]) == "a to b"
-    assert workloads.union([workloads.histogram(2), workloads.prefix(2)]).query_name(3, ["a", "b"]) == "up to b"
-    assert (
-        workloads.product([workloads.histogram(2), workloads.prefix(2)]).query_name(3)
-        == "x1: type 2 and x2: types 1 to 2"
-    )
 
 
 @pytest.mark.parametrize(

@@ -171,27 +171,3 @@ def test_errors_say_where_and_what_to_do(text, position, sentence):
     assert message.startswith(f"At character {position + 1}: ")
     assert len(message) < 400
     assert "\n" not in message
-
-
-def test_many_predicates_are_taken_a_few_rows_at_a_time(lower):
-    rng = np.random.default_rng(0)
-    asked = [[((0,), [1, 0, 1]), ((1, 2), rng.integers(0, 2, (4, 2)) | np.eye(4, 2, dtype=int))] for _ in range(9)]
-    small = workloads.Predicates([3, 4, 2], asked)
-    W, x, C = small.matrix, rng.normal(size=(2, 24)), np.diag(rng.random(24))
-    lower(ROWS_AT_ONCE=50, MOST_WORKLOAD_ENTRIES=50)
-    large = workloads.Predicates([3, 4, 2], asked)
-    np.testing.assert_allclose(large.apply_gram(x), x @ W.T @ W)
-    np.testing.assert_allclose(large.answers(x), x @ W.T)
-    np.testing.assert_allclose(large.answers(x, [3, 0]), x @ W[[3, 0]].T)
-    np.testing.assert_allclose(large.gram_diag, (W**2).sum(axis=0))
-    np.testing.assert_allclose(large.query_variances(C), np.diag(W @ C @ W.T))
-    np.testing.assert_allclose(large.singular_values(), np.linalg.svd(W, compute_uv=False), atol=1e-6)
-    assert large.rank == np.linalg.matrix_rank(W)
-
-
-@pytest.mark.parametrize("text", ["x" * 5000, "'" + "x" * 5000 + "'", "age = 40 " + "x" * 5000, "age " + "x" * 5000])
-def test_what_is_long_is_cut_in_sentences(text):
-    with pytest.raises(PredicateError) as refused:
-        parse(text, PEOPLE)
-    assert "x" * 50 in str(refused.value)
-    assert len(str(refused.value)) < 250

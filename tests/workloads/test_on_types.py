@@ -127,13 +127,6 @@ def test_recipes_with_strange_settings_are_refused(fields):
         TypesPart(**fields)
 
 
-def test_queries_on_one_attribute_are_named_by_it():
-    part = TypesPart(family="prefix")
-    assert part.build(domain(AGE)).query_name(1) == "age below 20"
-    assert part.build(domain(AGE, SEX)).query_name(1, domain(AGE, SEX).labels()) == "up to age [0, 10), sex m"
-    assert part.summary == f"{ON_TYPES['prefix'].title} of the types"
-
-
 # --- what to ask first ------------------------------------------------------------------------------------------------
 
 

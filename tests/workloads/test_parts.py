@@ -318,21 +318,6 @@ def test_queries_have_readable_names():
     assert all_names(PredicatesPart(predicates=asked)) == ["age < 40 and sex = male", "men"]
 
 
-def test_dates_and_negative_numbers_have_names_too():
-    domain = Domain(
-        attributes=(
-            DateAttribute(name="joined", unit="month", first="2025-11", last="2026-02"),
-            RangeAttribute(name="balance", low=-10, high=9, bins=4, integer=True),
-        )
-    )
-    assert all_names(PrefixPart(attribute="joined"), domain)[2] == "joined up to 2026-01"
-    assert all_names(RangesPart(attribute="joined"), domain)[1] == "joined 2025-11 to 2025-12"
-    assert all_names(RangesPart(attribute="balance"), domain)[1] == "balance -10 to -1"
-    asked = [Predicate(expression="joined >= 2026-01 and balance < 0")]
-    w = over_attributes([PredicatesPart(predicates=asked)], domain)
-    assert w.matrix.reshape(4, 4).tolist() == [[0] * 4, [0] * 4, [1, 1, 0, 0], [1, 1, 0, 0]]
-
-
 def test_one_attribute_gives_the_plain_workload_that_trees_know():
     domain = Domain(attributes=(RangeAttribute(name="age", low=0, high=99, bins=100, integer=True),))
     assert over_attributes([PrefixPart(attribute="age")], domain) == workloads.prefix(100)
@@ -375,18 +360,6 @@ def test_ten_binary_attributes_stay_structured():
     w = over_attributes([KWayMarginalsPart(k=2), MarginalsPart(groups=[["q0", "q1", "q2"]])], wide)
     assert w.symmetry == "translation"
     assert w.rank == 1 + 18 + math.comb(18, 2) + 1  # characters of weight up to 2, and that of the triple
-
-
-def test_ranges_on_one_attribute_of_many_take_small_matrices_only():
-    axes = [Axis("age", tuple(map(str, range(70))), 70, True), *(Axis(f"c{i}", tuple("abcd"), 4) for i in range(4))]
-    w = over_attributes(
-        [RangesPart(attribute="age"), AllMarginalsPart(), HistogramPart(attribute="c2", weight=3)], axes
-    )
-    assert w.n == 17_920
-    values = w.singular_values()
-    assert (values**2).sum() == pytest.approx(w.trace)
-    # Vectors constant in age and c2 that sum to 0 over c0: only marginals see them, with the product of (s + 1) elsewhere.
-    assert np.isclose(values**2, 71 * 5**3 * w.query_weights([70 * 71 // 2]) ** 2).any()
 
 
 @pytest.mark.parametrize(

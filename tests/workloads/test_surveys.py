@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import ldp_core as ldp
-from ldp_core import analysis, anova, frames
+from ldp_core import anova
 from ldp_core.people import Counted, Records
 from ldp_core.workloads import (
     AllMarginalsPart,
     Axis,
-    Group,
     HistogramPart,
     JointHistogramPart,
     KWayMarginalsPart,
@@ -19,7 +18,6 @@ from ldp_core.workloads import (
     ParityPart,
     Predicate,
     PredicatesPart,
-    Prefix,
     PrefixPart,
     RangesPart,
     RectanglesPart,
@@ -138,15 +136,6 @@ def test_all_kinds_together_are_the_same_as_a_survey():
     assert made.rank == np.linalg.matrix_rank(made.matrix)
 
 
-def test_bounds_of_a_survey_are_for_even_people_and_the_worst_case_alone():
-    made = survey((16, 16, 16), 2)
-    even, uneven = np.full(4096, 1 / 4096), np.random.default_rng(0).dirichlet(np.full(4096, 0.05))
-    cases = [analysis.WORST_CASE, analysis.Case("average", even), analysis.Case("people", uneven)]
-    worst, average, people = (frames.users_bounds(made, 1.0, 0.01, case)["centred_svd"] for case in cases)
-    assert worst == average
-    assert average > people
-
-
 def test_many_columns_become_a_survey_of_the_tables_that_are_asked():
     axes = axes_of(ADULT)
     made = over_attributes([KWayMarginalsPart(k=2), PrefixPart(attribute="a"), ParityPart()], axes)
@@ -213,32 +202,6 @@ def test_questions_about_few_bits_are_a_survey_under_any_names(workload, served)
     if found is not None:
         assert found.n == workload.n
         np.testing.assert_allclose(found.gram_column, workload.gram_column, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("survey", "kind"),
-    [
-        (ldp.workloads.survey([2] * 5, 2), "hamming"),
-        (ldp.workloads.survey([2, 1, 2, 2], 2), "hamming"),
-        (ldp.workloads.survey([2] * 3, [(0, 1), (1, 2), (0, 2)], [1.0, 1.0, 2.0]), "translation"),
-        (ldp.workloads.survey([2] * 4, [(0, 1), (2, 3)]), "translation"),
-        (ldp.workloads.survey([2, 2, 3], 2), "translation"),
-        (ldp.workloads.survey([2] * 40, 2), "translation"),  # types without numbers
-        (Survey((4, 2), [Group((0,), Prefix(4))]), "none"),
-    ],
-    ids=lambda given: given if isinstance(given, str) else "x".join(map(str, given.shape)),
-)
-def test_bits_can_be_swapped_where_all_of_them_are_asked_about_alike(survey, kind):
-    assert survey.symmetry == kind
-    if kind == "hamming":
-        G = survey.gram_dense()
-        scheme = survey.symmetry_group.scheme
-        assert scheme.off(G[:, 0]) <= 1e-12 * G.max()
-        values = np.sort(np.linalg.eigvalsh(G))
-        gamma, _ = scheme.spectrum(survey.gram_column)
-        np.testing.assert_allclose(
-            values, np.sort(np.repeat(gamma, scheme.multiplicities.astype(int))), atol=1e-9 * G.max()
-        )
 
 
 def test_answers_come_from_records_as_from_counts():

@@ -309,12 +309,6 @@ def test_an_id_is_the_same_however_its_uuid_is_written(tmp_path):
     assert (found.users, found.repeated) == (3, 6)
 
 
-def test_long_ids_of_digits_may_repeat_and_end_in_zeros():
-    ids = [*(f"{i:020d}" for i in range(1, 50)), "12345678901234500000", f"{1:020d}"]
-    content = "id,report\n" + "".join(f"{one},1\n" for one in ids)
-    assert collector.collect(("raw.csv", content.encode()), BUILT["number"], DESIGN).repeated == 1
-
-
 def test_bad_parquet_files_get_one_sentence(tmp_path):
     path = write_parquet(tmp_path / "whole.parquet", [("1",)] * 5000, ["report"])
     content = path.read_bytes()
@@ -338,11 +332,6 @@ def test_uploads_stay_in_their_folder_whatever_they_are_called(name):
     assert found.users == 1
     assert found.read[0].name.endswith(".csv")
     refused("CSV", collector.collect, ("..", b"report\n1\n"), BUILT["number"], DESIGN)
-
-
-def test_a_header_alone_is_a_file_without_reports(tmp_path):
-    found = collector.collect(("none.csv", b"report,design,id\n"), BUILT["number"], DESIGN)
-    assert (found.users, found.read[0].reports) == (0, 0)
 
 
 @pytest.mark.parametrize("name", BUILT)

@@ -355,17 +355,6 @@ def test_a_full_disk_is_a_sentence_and_the_state_stays(room, tmp_path):
     assert not list(tmp_path.glob(".*.part"))
 
 
-def test_a_link_in_the_temporary_folder_leads_nowhere(tmp_path, monkeypatch):
-    """Somebody else's folder is neither locked nor removed, whatever a link to it is called."""
-    other, home = tmp_path / "other", tmp_path / "temporary"
-    other.mkdir()
-    home.mkdir()
-    (other / "lock").write_text("theirs")
-    (home / "ldp-collector-link").symlink_to(other)
-    private_folder.remove_abandoned(home)
-    assert (other / "lock").read_text() == "theirs"
-
-
 def test_a_state_has_one_lock_under_all_its_names(tmp_path):
     _, paths = shards("number", tmp_path)
     state, name = tmp_path / "state.npz", tmp_path / "name.npz"

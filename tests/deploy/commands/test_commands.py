@@ -2,7 +2,6 @@
 
 import csv
 import math
-import queue
 import zipfile
 
 import numpy as np
@@ -15,7 +14,6 @@ from ldp_core import designs, frames, mechanisms
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import reasons
-from ldp_core.deploy.commands import terminal
 from ldp_core.deploy.kit import package
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.opening import open_kit
@@ -280,13 +278,3 @@ def test_several_reports_of_a_person_are_of_several_occasions(shell):
 
 
 # --- all of them ----------------------------------------------------------------------------------------------------------
-
-
-def test_what_lasts_is_told_while_it_lasts(monkeypatch):
-    said = queue.Queue()
-    monkeypatch.setattr(terminal, "say", said.put)
-    monkeypatch.setattr(terminal, "SILENCE", 0.01)
-    with terminal.telling():
-        terminal.begin("Packing the kit")
-        while not said.get(timeout=3600).startswith("Packing the kit: "):  # it may have spoken before the work began
-            pass

@@ -66,14 +66,3 @@ def test_the_command_says_what_was_found_and_exits_with_1_on_failure(tmp_path):
     code, told, _ = run()
     assert code == 1
     assert "DOES NOT HOLD" in told
-
-
-@pytest.mark.parametrize("load", [module.main, client.main])
-def test_samplers_within_samplers_without_end_are_refused(load, tmp_path, capsys):
-    description = described("oue")
-    inner = json.dumps(description["sampler"])
-    deep = '{"kind": "each", "sizes": [4], "parts": [{"draw": 0}], "draws": [' * 5000 + inner + "]}" * 5000
-    file = tmp_path / "device.json"
-    file.write_text(json.dumps(description).replace(inner, deep))
-    assert load([str(file), "0"][: 1 + (load is client.main)]) == 1
-    assert len(capsys.readouterr().err.splitlines()) == 1

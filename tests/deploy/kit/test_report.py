@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -12,7 +11,7 @@ from kits import NASTY, USERS, ages, kit_of, members
 from ldp_core import analysis, beliefs, designs, shuffled, verdicts, wording
 from ldp_core.deploy.kit import package
 from ldp_core.deploy.kit.report import NIST, report
-from ldp_core.designs import Simulation, bundle
+from ldp_core.designs import bundle
 
 SUBSET = ages()
 FILES = {"device.json": "ab" * 32}
@@ -118,23 +117,6 @@ def test_names_from_data_are_shown_as_they_are_and_never_markup():
     assert "<b>" not in page
     assert "<script>alert(1)</script> & <b>" in Read(page).text
     assert "script" not in {tag for tag, _ in Read(page).tags}
-
-
-def test_several_reports_are_told():
-    c = SUBSET.configuration.with_(reports_per_user=3, simulation=Simulation(seed=71))
-    read = Read(page_of(replace(SUBSET, configuration=c)))
-    assert read.named["epsilon of all of them"][0] == "3"
-    assert beliefs.belief_in_words(0.5, 1.0, 0.0, 3) in read.text
-    assert "The seed 71 in configuration.json is for simulations" in read.text
-
-
-def test_a_loaded_strategy_and_missing_errors_are_said():
-    outcome = {**package.outcome_of(SUBSET), "questions": None, "errors_missing": "Too many types here."}
-    outcome["mechanism"] = {**outcome["mechanism"], "origin": "loaded from a file, not computed here"}
-    read = Read(page_of(SUBSET, outcome))
-    assert "Too many types here." in read.text
-    assert "loaded from a file, not computed here" in read.text
-    assert "svg" not in {tag for tag, _ in read.tags}
 
 
 def test_the_report_in_the_kit_is_about_the_files_beside_it():

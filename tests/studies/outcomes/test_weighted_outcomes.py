@@ -68,17 +68,6 @@ def test_shares_of_people_are_shares_and_other_answers_keep_their_sign(found):
     assert mean["holds"]
 
 
-@pytest.mark.parametrize("estimator", ["norm_sub", "wnnls_total"])
-def test_estimates_without_negative_counts_keep_negative_parities(estimator):
-    counts = np.where(np.arange(16) % 2, 5, 0) * 20  # everybody smokes
-    workload = workloads.over_attributes(parts(3, 1, 9, 1, 1, 1)[2:3], AXES)
-    chosen = {"hadamard": mechanisms.create("hadamard", 16, 3.0)}
-    released = outcomes.compare(chosen, workload, counts, LABELS, 3, 0, (estimator,)).answers
-    smokes = released[released["name"] == "parity of smokes yes"]
-    assert (smokes["true"] == -100).all()
-    assert smokes["mean"].between(-130, -70).all()
-
-
 def test_quantiles_are_those_of_the_attribute_the_questions_go_along(found):
     ages = COUNTS.reshape(4, 4).sum(axis=1)
     assert outcomes.scales_of(WEIGHTED, AXES)[0].values.tolist() == [10, 30, 50, 80]
