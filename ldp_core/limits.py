@@ -37,6 +37,10 @@ MOST_FITTED_TREE_TYPES = 1024
 MOST_MATRIX_TYPES = 4096
 # Fast transforms over all types: seconds for one, minutes for a search.
 MOST_TRANSFORMED_TYPES = 2**16
+# Items of a ranking: six have 720 orders, seven 5,040.
+MOST_RANKED_ITEMS = 6
+# Days of a course: more than a year's worth of one change would be past `MOST_LISTED_TYPES`.
+MOST_DAYS = 366
 # A table of counts, whose cells may be all types.
 MOST_TABLE_CELLS = 2**20
 # Each question is also designed for on its own, to say what it would cost alone: a second or two.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ldp_core import library
-from ldp_core.data.domain import Attribute, CategoricalAttribute
+from ldp_core.data.domain import Attribute, CategoricalAttribute, CombinedAttribute
 from ldp_core.data.tables import AttributeRecipe, DateRecipe, NumericRecipe
 from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.privacy_note import quoted
@@ -64,6 +64,8 @@ def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
     name = quoted(attribute.name)
     if attribute.kind == "categorical":
         return _observed_categories(name, attribute, recipe)
+    if isinstance(attribute, CombinedAttribute):
+        return f"The {len(attribute.parts):,} items of {name}, and how they can be combined, were taken from the data."
     if attribute.kind == "date":
         given = (recipe.first, recipe.last) if isinstance(recipe, DateRecipe) else (None, None)
         return _observed_range(name, (attribute.first, attribute.last), given, ("the first", "the last"), "date")

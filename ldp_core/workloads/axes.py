@@ -18,6 +18,9 @@ import numpy as np
 LISTED_TYPES = 2**16
 """Attributes of bins or dates with more types than this make their labels on demand: there may be millions."""
 
+YES = {"yes", "y", "true", "1", "ja", "oui", "sí", "si", "sì", "sim"}
+"""Of two values that which a share is told of; else it is the second."""
+
 _BIN = re.compile(r"\[(.+), (.+)([)\]])")
 _START = re.compile(r"\[?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 
@@ -53,7 +56,8 @@ class Axis:
         types; those after them, such as "(other)" and "(missing)", have no place in the order. ordered: whether "up to"
         and "between" mean something. edges: of numeric bins [e_i, e_(i+1)), the last one closed; none where types are
         not bins. integer: the bins hold whole numbers only. known: the collector knows the value of everybody already.
-        secret: which types are secret, None where all are.
+        secret: which types are secret, None where all are. combined: an attribute whose types are combinations, with its ``kind``,
+        ``items`` and ``members`` (see `ldp_core.data.domain.combinations`).
     """
 
     name: str
@@ -64,6 +68,7 @@ class Axis:
     integer: bool = False
     known: bool = False
     secret: tuple[bool, ...] | None = None
+    combined: Any = None
 
     @classmethod
     def of(cls, attribute: Any) -> Axis:
@@ -82,6 +87,7 @@ class Axis:
             bool(getattr(attribute, "integer", False)),
             bool(getattr(attribute, "known", False)),
             getattr(attribute, "secret_types", None),
+            attribute if hasattr(attribute, "members") else None,
         )
 
     @property
@@ -150,6 +156,11 @@ class Axis:
     def _bin(self, i: int) -> re.Match | None:
         """Left edge, right edge and closing bracket in the label of a bin of numbers that are not whole."""
         return _BIN.fullmatch(self.labels[i]) if len(self.edges) else None
+
+
+def yes_of(labels: Sequence[str]) -> int:
+    """Which of two labels stands for yes."""
+    return next((k for k in (0, 1) if labels[k].casefold() in YES), 1)
 
 
 def axes_of(attributes: Any) -> tuple[Axis, ...]:

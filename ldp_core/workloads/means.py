@@ -124,6 +124,7 @@ class MeanPart(_NumberPart):
     group of the attributes ``by``, a ratio where it is secret who is in them (`ldp_core.workloads.ratios`)."""
 
     kind: Literal["mean"] = "mean"
+    averages = True
     _what = "average"
     _total = False
 

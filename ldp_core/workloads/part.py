@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, Strict
@@ -33,6 +33,8 @@ class Part(Frozen):
 
     weight: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
     by: Names = Field(default=(), exclude_if=lambda by: not by)
+    averages: ClassVar[bool] = False
+    """True if answers are averages, which have no shares."""
 
     def build(self, attributes: Any) -> Workload:
         """The queries, without the weight, on the types of ``attributes``: a `Domain`, or a sequence of its attributes.

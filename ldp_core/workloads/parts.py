@@ -30,14 +30,19 @@ from ldp_core.workloads.answers import (
     Unit,
     default_targets,
 )
-from ldp_core.workloads.axes import Axis, axes_of
+from ldp_core.workloads.axes import Axis, axes_of, yes_of
 from ldp_core.workloads.base import Workload
+from ldp_core.workloads.before_part import BeforePart
 from ldp_core.workloads.comparisons import quoted, shortened
 from ldp_core.workloads.composite import Custom, Product, Union
+from ldp_core.workloads.days_part import DaysPart
 from ldp_core.workloads.grouped import placed, places_of, two_values, within
+from ldp_core.workloads.items_part import ItemsPart, NumberOfItemsPart
 from ldp_core.workloads.matrix_part import MatrixPart
+from ldp_core.workloads.mean_rank_part import MeanRankPart
 from ldp_core.workloads.means import MeanPart, TotalPart, averageable
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
+from ldp_core.workloads.pairs_of_items_part import PairsOfItemsPart
 from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
 from ldp_core.workloads.regression import Regression
@@ -46,9 +51,6 @@ from ldp_core.workloads.strata import stratified
 from ldp_core.workloads.subsets import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.surveyed import surveyed
 from ldp_core.workloads.types_part import TypesPart
-
-YES = {"yes", "y", "true", "1", "ja", "oui", "sí", "si", "sì", "sim"}
-"""Of two values that which a share is told of; else it is the second."""
 
 
 class HistogramPart(Part):
@@ -70,7 +72,7 @@ class HistogramPart(Part):
         axis = axes[place]
         if axis.size > 2 or self.by:
             return self.build(axes)
-        value = next((k for k in (0, 1) if axis.labels[k].casefold() in YES), 1)
+        value = yes_of(axis.labels)
         return placed(axes, [place], Custom(np.eye(1, 2, value), [axis.at(value)]))
 
 
@@ -286,6 +288,12 @@ Question = Annotated[
     | PredicatesPart
     | MeanPart
     | TotalPart
+    | ItemsPart
+    | NumberOfItemsPart
+    | PairsOfItemsPart
+    | MeanRankPart
+    | BeforePart
+    | DaysPart
     | MatrixPart
     | TypesPart,
     Field(discriminator="kind"),
@@ -312,7 +320,9 @@ class DifferencePart(_Compared):
 
     @property
     def _summary(self) -> str:
-        counted = "" if self.of.kind in ("mean", "total") else ", shares" if self.shares else ", numbers of people"
+        counted = (
+            "" if self.of.averages or self.of.kind == "total" else ", shares" if self.shares else ", numbers of people"
+        )
         return f"{self.of.summary}, {self.attribute} {self.first} minus {self.second}{counted}"
 
     @property
@@ -323,14 +333,14 @@ class DifferencePart(_Compared):
         if not self.shares:
             return None
         unit = self.of.measured(axes, None)[0]
-        unit = unit if self.of.kind == "mean" else replace(unit, name=OF_GROUP)
+        unit = unit if self.of.averages else replace(unit, name=OF_GROUP)
         return self.of.asked_within(axes, self.groups_by, unit, (self.first, self.second))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         (place,) = places_of(axes, [self.attribute])
         axis, others = axes[place], [other for i, other in enumerate(axes) if i != place]
         first, second = two_values(axis, self.first, self.second)
-        if self.of.kind == "mean":
+        if self.of.averages:
             raise ValueError("An average of a group is no number of people in it: compare averages with shares=True.")
         if not others:
             raise ValueError(f"There is nothing to compare by {shortened(axis.name)} alone; add another attribute.")
@@ -356,7 +366,7 @@ class SharePart(_Compared):
         return (*self.within, *self.by)
 
     def asked(self, axes: Sequence[Axis]) -> Asked:
-        if self.of.kind == "mean":
+        if self.of.averages:
             raise ValueError("An average has no share of a group; ask for the average within each group.")
         unit = replace(self.of.measured(axes, None)[0], name=OF_GROUP)
         return self.of.asked_within(axes, self.groups_by, unit)
@@ -515,14 +525,16 @@ def _as_known(told: Workload, axes: Sequence[Axis]) -> Workload:
 
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
     """The questions of a new design. A single attribute gets running totals if it has an order,
-    else a histogram; several attributes get the joint counts of every two. The attributes that the collector knows make groups: each of the others
+    else a histogram; several attributes get the joint counts of every two, or where values are combinations each a question of its own. The attributes that the collector knows make groups: each of the others
     is asked about by itself, as shares within each group, and two groups are compared, the second with the first."""
     axes = axes_of(attributes)
     if known := [axis for axis in axes if axis.known and axis.size > 1]:
         secret = [axis for axis in axes if not axis.known]
         asked: tuple[Any, ...] = tuple(map(share_of, [axis for axis in secret if axis.size > 1] or secret))
+        names = tuple(axis.name for axis in known)
         within_each: tuple[WorkloadPart, ...] = tuple(
-            SharePart(of=part, within=tuple(axis.name for axis in known)) for part in asked
+            part.model_copy(update={"by": names}) if part.averages else SharePart(of=part, within=names)
+            for part in asked
         )
         if len(known) > 1 or known[0].size > 2:
             return within_each
@@ -530,17 +542,22 @@ def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
         return within_each + tuple(
             DifferencePart(of=part, attribute=name, first=first, second=second) for part in asked
         )
-    if len([axis for axis in axes if axis.size > 1]) > 1:
+    telling = [axis for axis in axes if axis.size > 1]
+    if len(telling) > 1 and any(axis.combined for axis in telling):
+        return tuple(map(_of_one, telling))
+    if len(telling) > 1:
         return (KWayMarginalsPart(k=2),)
     return (_of_one(max(axes, key=lambda axis: axis.size)),)
 
 
-def _of_one(axis: Axis) -> PrefixPart | HistogramPart:
+def _of_one(axis: Axis) -> Any:
+    if axis.combined is not None:
+        return next(kind for kind in (MeanRankPart, ItemsPart, DaysPart) if kind.fits(axis))(attribute=axis.name)
     kind = PrefixPart if axis.ordered and axis.ordinary > 1 else HistogramPart
     return kind(attribute=axis.name)
 
 
-def share_of(axis: Axis) -> PrefixPart | HistogramPart | PredicatesPart:
+def share_of(axis: Axis) -> Any:
     """What to ask first about shares of one attribute: of two values the second, "yes", as the other is its mirror."""
     yes = f"{quoted(axis.name)} = {quoted(axis.labels[-1])}"
     if axis.size != 2 or len(yes) > limits.MOST_CONDITION_CHARACTERS:

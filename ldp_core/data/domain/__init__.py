@@ -11,6 +11,10 @@ from ldp_core.data.domain.attributes import Missing as Missing
 from ldp_core.data.domain.attributes import Origin as Origin
 from ldp_core.data.domain.attributes import build as build
 from ldp_core.data.domain.attributes import check_size as check_size
+from ldp_core.data.domain.combinations import ChoiceAttribute as ChoiceAttribute
+from ldp_core.data.domain.combinations import CombinedAttribute as CombinedAttribute
+from ldp_core.data.domain.combinations import CourseAttribute as CourseAttribute
+from ldp_core.data.domain.combinations import RankingAttribute as RankingAttribute
 from ldp_core.data.domain.dates import DateAttribute as DateAttribute
 from ldp_core.data.domain.dates import Unit as Unit
 from ldp_core.data.domain.numbers import Edge as Edge

@@ -72,6 +72,8 @@ class BaseAttribute(BaseModel):
 
     name: str = Field(min_length=1)
     ways_out: ClassVar[str] = "send them to (other), clamp them"
+    _blank: ClassVar[int | None] = None
+    """The type of a blank cell, where that is an answer."""
     missing: Missing = "drop"
     origin: Origin = "declared"
     known: bool = Field(default=False, exclude_if=lambda known: not known)
@@ -170,7 +172,7 @@ class BaseAttribute(BaseModel):
             outside[is_label] = mark == OUTSIDE
 
         # A null cell has no text; the entry appended here is where its code of -1 points.
-        missing_rows = np.append(types == MISSING, True)[column.codes]
+        missing_rows = np.append(types == MISSING, self._blank is None)[column.codes]
         outside_rows = np.append(outside, False)[column.codes]
         unread_rows = np.append(unread, False)[column.codes]
         self._refuse(column, missing_rows, outside, outside_rows)
@@ -178,6 +180,7 @@ class BaseAttribute(BaseModel):
         for position, mark in enumerate(specials):
             types[types == mark] = self._ordinary_size() + position
         null_type = self.size - 1 if self.missing == "category" else -1
+        null_type = null_type if self._blank is None else self._blank
         numbers = self._numbers(column)
         known = None if numbers is None else np.append(numbers, np.nan)[column.codes]
         return Encoding(np.append(types, null_type)[column.codes], missing_rows, outside_rows, unread_rows, known)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ldp_core.data import columns
 from ldp_core.data.domain.attributes import CategoricalAttribute, Encoding, check_size, checked_indices
+from ldp_core.data.domain.combinations import ChoiceAttribute, CourseAttribute, RankingAttribute
 from ldp_core.data.domain.dates import DateAttribute
 from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
 from ldp_core.limits import MOST_COMBINATIONS, MOST_LISTED_TYPES
@@ -24,7 +25,14 @@ _LARGEST_INDEX = 2**62
 _SHOWN = 4  # attributes named in one line
 
 Attribute = Annotated[
-    CategoricalAttribute | NumericAttribute | RangeAttribute | DateAttribute, Field(discriminator="kind")
+    CategoricalAttribute
+    | NumericAttribute
+    | RangeAttribute
+    | DateAttribute
+    | ChoiceAttribute
+    | RankingAttribute
+    | CourseAttribute,
+    Field(discriminator="kind"),
 ]
 
 

@@ -46,9 +46,12 @@ from ldp_core.data.tables.joint import suggestions as suggestions
 from ldp_core.data.tables.joint import table_warnings as table_warnings
 from ldp_core.data.tables.recipes import AttributeRecipe as AttributeRecipe
 from ldp_core.data.tables.recipes import CategoricalRecipe as CategoricalRecipe
+from ldp_core.data.tables.recipes import ChoiceRecipe as ChoiceRecipe
+from ldp_core.data.tables.recipes import CourseRecipe as CourseRecipe
 from ldp_core.data.tables.recipes import DateRecipe as DateRecipe
 from ldp_core.data.tables.recipes import Merge as Merge
 from ldp_core.data.tables.recipes import NumericRecipe as NumericRecipe
+from ldp_core.data.tables.recipes import RankingRecipe as RankingRecipe
 from ldp_core.data.tables.summary import ColumnSummary as ColumnSummary
 from ldp_core.data.tables.summary import called_counts as called_counts
 from ldp_core.data.tables.summary import can_count as can_count

@@ -10,6 +10,7 @@ from ldp_core.data.domain import Attribute, Domain, build
 from ldp_core.data.domain.dates import day_comes_first
 from ldp_core.data.reading import LocalTable
 from ldp_core.data.tables.categories import categorical_attribute
+from ldp_core.data.tables.combined import combined_attribute
 from ldp_core.data.tables.counting import checked_weights, columns_needed
 from ldp_core.data.tables.dates import crowd_of_dates, date_attribute
 from ldp_core.data.tables.numbers import numeric_attribute
@@ -48,7 +49,9 @@ def build_attribute(recipe: AttributeRecipe, column: columns.Column | None = Non
         )
     if recipe.kind == "categorical":
         return categorical_attribute(recipe, column)
-    return numeric_attribute(recipe, column) if recipe.kind == "numeric" else date_attribute(recipe, column)
+    if recipe.kind == "numeric":
+        return numeric_attribute(recipe, column)
+    return date_attribute(recipe, column) if recipe.kind == "date" else combined_attribute(recipe, column)
 
 
 def suggest_recipe(column: columns.Column) -> AttributeRecipe:

@@ -17,10 +17,12 @@ from ldp_core.data.domain.numbers import BinnedAttribute
 from ldp_core.data.scales import arranged
 from ldp_core.data.tables.attributes import build_attribute
 from ldp_core.data.tables.categories import categorical_attribute
+from ldp_core.data.tables.combined import combined_attribute
 from ldp_core.data.tables.dates import crowd_of_dates
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
+    ChoiceRecipe,
     DateRecipe,
     NumericRecipe,
 )
@@ -97,7 +99,7 @@ def doubts_of(recipe: AttributeRecipe, column: columns.Column) -> tuple[Doubt, .
         "numeric": (_exponents, _units, _codes, _known_codes, far_numbers),
         "date": (_dates, _far),
     }
-    return tuple(doubt for check in checks[recipe.kind] if (doubt := check(recipe, column)) is not None)
+    return tuple(doubt for check in checks.get(recipe.kind, ()) if (doubt := check(recipe, column)) is not None)
 
 
 def _words(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
@@ -220,17 +222,24 @@ def _compound(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None
         if np.mean([re.search(pattern, text) is not None for text in texts]) >= MOSTLY:
             said = f"{column.name} holds {what}, such as {quoted(texts[0])}: each different one counts as a category of its own."
             return Doubt(f"{said} {mend}")
-    several = _several([text for text in texts if len(text) <= _LONGEST])
+    several, sign = _several([text for text in texts if len(text) <= _LONGEST])
     if not several:
         return None
     said = f"{column.name} seems to hold several answers in a cell, such as {quote_examples(several, 2)}"
-    mend = "To count the answers one by one, make a yes-or-no column of each in the file first."
     users = _users(column, np.isin(column.texts, several))
-    return Doubt(f"{said} ({users}): each combination counts as a category of its own. {mend}")
+    said = f"{said} ({users}): each combination counts as a category of its own."
+    split = recipe.other(ChoiceRecipe, separator=sign)
+    try:
+        items = len(combined_attribute(split, column).items)
+    except ValueError as error:
+        return Doubt(f"{said} The answers cannot be counted one by one here: {error}")
+    told = f"Each of the {items:,} answers is counted, and a blank cell is the answer of who chose none"
+    return Doubt(said, ((f"Split into {items:,} answers", split),), told)
 
 
-def _several(texts: list[str]) -> list[str]:
-    """The texts that are lists of answers: what stands first in some stands later in others, unlike a place and its country."""
+def _several(texts: list[str]) -> tuple[list[str], str]:
+    """The texts that are lists of answers, and the sign between these: what stands first in some stands later in others, unlike a place and its
+    country."""
     for sign in (";", "|", "\n", ",", "/", "+", "&"):
         parts = {
             text: [part.strip() for part in re.sub(r"(?<=\d),(?=\d{3}\b)", "", text).split(sign) if part.strip()]
@@ -243,8 +252,8 @@ def _several(texts: list[str]) -> list[str]:
             sign in "/+&" or all(len(parts[text]) == 2 for text in several)
         )
         if several and 2 * len(first & later) >= min(len(first), len(later)) and not (numbers and sign not in ";|\n"):
-            return several
-    return []
+            return several, sign
+    return [], ""
 
 
 def _order(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:

@@ -13,6 +13,7 @@ from ldp_core.data import columns
 from ldp_core.data.domain import (
     Attribute,
     CategoricalAttribute,
+    CombinedAttribute,
     NumericAttribute,
     RangeAttribute,
     check_size,
@@ -20,6 +21,7 @@ from ldp_core.data.domain import (
 )
 from ldp_core.data.scales import alike
 from ldp_core.data.tables.attributes import build_attribute
+from ldp_core.data.tables.combined import recipe_of_combinations
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
@@ -216,6 +218,8 @@ def declared_recipe(attribute: Attribute) -> AttributeRecipe:
     Categories, edges and ends do not change. If they were taken from the data they still reveal as
     much about it, and the person who declares them is responsible for that.
     """
+    if isinstance(attribute, CombinedAttribute):
+        return recipe_of_combinations(attribute)
     same = {
         "column": attribute.name,
         **attribute.model_dump(exclude={"name", "kind", "origin", "values", "merged", "binning"}),
@@ -269,7 +273,9 @@ def _lenient(attribute: Attribute) -> Attribute:
     """The attribute with "(other)" and dropped values in place of refusals."""
     update = {"outside": "other"} if attribute.outside == "refuse" else {}
     update |= {"missing": "drop"} if attribute.missing == "refuse" else {}
-    return attribute.model_copy(update=update | ({} if attribute.kind == "categorical" else {"non_numbers": "missing"}))
+    return attribute.model_copy(
+        update=update | ({"non_numbers": "missing"} if hasattr(attribute, "non_numbers") else {})
+    )
 
 
 def _other_label(attribute: CategoricalAttribute) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import get_args
 
-from ldp_core.data.domain import Attribute, Domain, Unit
+from ldp_core.data.domain import Attribute, CombinedAttribute, Domain, Unit
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.limits import MOST_LISTED_TYPES
 from ldp_core.people import Counted, Records
@@ -88,6 +88,8 @@ def _coarser(attribute: Attribute, target: int) -> tuple[int, str] | None:
         kept = target - (attribute.missing == "category") - 1
         way = f"merge categories of {attribute.name} until {kept:,} of {len(attribute.values):,} remain"
         return (target, way) if kept > 1 else None
+    if isinstance(attribute, CombinedAttribute):
+        return None
     if attribute.kind != "date":
         bins = target - special
         way = f"use at most {bins:,} bins for {attribute.name} instead of {attribute.size - special:,}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
 from ldp_core.data.domain import CategoricalAttribute, Missing, NumericAttribute, Origin, Unit, check_size
-from ldp_core.limits import MOST_COLUMN_NAME
+from ldp_core.limits import MOST_COLUMN_NAME, MOST_DAYS
 from ldp_core.wording import quoted
 
 Texts = Annotated[tuple[str, ...], Strict(False)]
@@ -149,7 +149,53 @@ class DateRecipe(_Recipe):
         return None not in (self.first, self.last)
 
 
-AttributeRecipe = Annotated[CategoricalRecipe | NumericRecipe | DateRecipe, Field(discriminator="kind")]
+class _ItemsRecipe(_Recipe):
+    """A column whose cells hold several ``items`` with a ``separator`` between them; None reads them off the data. ``origin`` says whether
+    given ones were declared, or taken from the data."""
+
+    items: Texts | None = None
+    separator: str = Field(default=",", min_length=1, max_length=3)
+    outside: Literal["other", "refuse"] = "refuse"
+    origin: Origin = "declared"
+
+    @property
+    def declared(self) -> bool:
+        """True if the recipe says everything, so that it needs no data."""
+        return self.items is not None
+
+
+class ChoiceRecipe(_ItemsRecipe):
+    """Several items chosen: at most ``most`` of them, None for as many as anybody in the data did."""
+
+    kind: Literal["choice"] = "choice"
+    most: int | None = Field(default=None, ge=1)
+
+    @property
+    def declared(self) -> bool:
+        """True if the recipe says everything, so that it needs no data."""
+        return None not in (self.items, self.most)
+
+
+class RankingRecipe(_ItemsRecipe):
+    """All items ranked, the first one the best."""
+
+    kind: Literal["ranking"] = "ranking"
+    separator: str = Field(default=">", min_length=1, max_length=3)
+
+
+class CourseRecipe(_ItemsRecipe):
+    """One of the ``items`` on each of ``days`` days, with at most so many ``changes`` from a day to the next."""
+
+    kind: Literal["course"] = "course"
+    days: int = Field(default=7, ge=2, le=MOST_DAYS)
+    changes: int = Field(default=1, ge=0)
+
+
+AttributeRecipe = Annotated[
+    CategoricalRecipe | NumericRecipe | DateRecipe | ChoiceRecipe | RankingRecipe | CourseRecipe,
+    Field(discriminator="kind"),
+]
+CombinedRecipe = ChoiceRecipe | RankingRecipe | CourseRecipe
 
 Listed = TypeVar("Listed", CategoricalAttribute, NumericAttribute)
 

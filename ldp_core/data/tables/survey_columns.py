@@ -81,8 +81,10 @@ def _suited(column: columns.Column, summary: ColumnSummary) -> tuple[AttributeRe
     what = {"missing": "category" if gaps or stray else recipe.missing}
     if isinstance(recipe, DateRecipe):
         return recipe.model_copy(update=what | {"non_dates": "missing" if stray else recipe.non_dates}), ""
+    if not isinstance(recipe, NumericRecipe):
+        return recipe.model_copy(update=what), ""
     numeric = recipe.model_copy(update=what | {"non_numbers": "missing" if stray else recipe.non_numbers})
-    said, codes = "", codes_of(column) if isinstance(numeric, NumericRecipe) else ()
+    said, codes = "", codes_of(column)
     if codes:  # people stay: missing values are a category of their own
         numeric = with_codes(numeric, codes).model_copy(update={"missing": "category"})
         said = f"{listed([f'{code:.15g}' for code in codes])} in {summary.name} {'counts' if len(codes) == 1 else 'count'} as missing."

@@ -17,7 +17,7 @@ import numpy as np
 
 from ldp_core import library
 from ldp_core.data import columns
-from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, CombinedAttribute, DateAttribute, Domain, RangeAttribute
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.data.domain.product import Attribute
 from ldp_core.deploy.kit.client import ONE, design_id, domain_id, format_of
@@ -95,7 +95,7 @@ def _attribute(attribute: Attribute, clear: bool = False, some: bool = False) ->
     special = [ordinary] * other + [attribute.size - 1] * missing
     words = dict(zip(attribute.decode(np.array(special, dtype=np.int64)), special, strict=True))
     description: dict[str, object]
-    if isinstance(attribute, CategoricalAttribute):
+    if isinstance(attribute, CategoricalAttribute | CombinedAttribute):
         places = {value: i for i, value in enumerate(attribute.values)}
         words |= places | {text: places[category] for text, category in attribute.merged}
         words = {columns.plain(text): place for text, place in words.items()} | words

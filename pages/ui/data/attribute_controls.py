@@ -14,12 +14,14 @@ from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, DateRecipe,
 from ldp_core.limits import MOST_BINS_ON_PAGES, MOST_LISTED_TYPES
 from pages.ui import layout
 from pages.ui.controls import control, number, pick, typed
+from pages.ui.data import combined_controls
 
-KINDS = {"categorical": "categories", "numeric": "numbers in bins", "date": "dates"}
-BLANK: dict[str, type[CategoricalRecipe | NumericRecipe | DateRecipe]] = {
+KINDS = {"categorical": "categories", "numeric": "numbers in bins", "date": "dates", **combined_controls.KINDS}
+BLANK: dict[str, Any] = {
     "categorical": CategoricalRecipe,
     "numeric": NumericRecipe,
     "date": DateRecipe,
+    **combined_controls.BLANK,
 }
 METHODS = {
     "equal_width": "equal width",
@@ -52,16 +54,18 @@ def of_column(recipe: AttributeRecipe, commit: Commit, types: int) -> None:
         _categories(recipe, change, commit)
     elif recipe.kind == "numeric":
         _numbers(recipe, change)
-    else:
+    elif recipe.kind == "date":
         _dates(recipe, change, "blank: as found")
         _pick("Day and month", "day_first", recipe, change, DAY_FIRST)
+    else:
+        combined_controls.of_combinations(recipe, change, "data", "blank: as found")
     _known(recipe, change, types)
     with layout.more("Values that do not fit"):
-        if recipe.kind != "categorical":
+        if recipe.kind in ("numeric", "date"):
             name, what = ("non_numbers", "a number") if recipe.kind == "numeric" else ("non_dates", "a date")
             _texts(recipe, change, name, what)
         _pick("Missing values", "missing", recipe, change, MISSING)
-        ways = {way: words for way, words in OUTSIDE.items() if way != "clamp" or recipe.kind != "categorical"}
+        ways = {way: words for way, words in OUTSIDE.items() if way != "clamp" or recipe.kind in ("numeric", "date")}
         help = "What a person's device does with a value that is not listed or lies beyond the ends."
         _pick("Values outside the domain", "outside", recipe, change, ways, help=help)
 
@@ -98,8 +102,10 @@ def declared(recipe: AttributeRecipe, commit: Commit, types: int) -> None:
         _bins(recipe, change, "declare-bins", MOST_BINS_ON_PAGES)
         whole = bool(recipe.integer)
         control(st.checkbox, "Whole numbers only", "declare-integer", whole, lambda on: change(integer=on))
-    else:
+    elif recipe.kind == "date":
         _dates(recipe, change, "2026-01")
+    else:
+        combined_controls.of_combinations(recipe, change, "declare", "bus\ncar\nwalk")
     _known(recipe, change, types)
 
 

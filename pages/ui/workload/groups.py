@@ -36,7 +36,8 @@ from pages.ui.workload.parts import add, checked, parts_of, remove, replace
 
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
-NOT_COMPARED = ("difference", "share", "slope", "matrix", "mean", "total")
+NOT_COMPARED = ("difference", "share", "slope", "matrix", "mean", "mean_rank", "total")
+AVERAGES = ("mean", "mean_rank")
 NOT_WITHIN = ("matrix", "share", "slope")
 NO_OTHER = "–"
 """Stands for no third attribute."""
@@ -199,8 +200,17 @@ def _settings(part: WorkloadPart, group: Group) -> None:
 
 
 @_settings.register
-def _histogram(part: workloads.HistogramPart, group: Group) -> None:
-    names = usable("histogram", group.axes)
+def _about_one(
+    part: workloads.HistogramPart
+    | workloads.ItemsPart
+    | workloads.NumberOfItemsPart
+    | workloads.PairsOfItemsPart
+    | workloads.MeanRankPart
+    | workloads.BeforePart
+    | workloads.DaysPart,
+    group: Group,
+) -> None:
+    names = usable(part.kind, group.axes)
     if len(names) > 1 or part.attribute not in names:
         _chooser(group, "Attribute", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
 
@@ -333,7 +343,7 @@ def _question(
     """The question that a difference or a share is about, among the attributes that are not kept ``apart``."""
     others = [axis for axis in group.axes if axis.name not in apart]
     inner = Inner(group.state, group.place, others, part, group.axes)
-    fits = [kind for kind in offered(others) if kind not in NOT_COMPARED or (averages and kind == "mean")]
+    fits = [kind for kind in offered(others) if kind not in NOT_COMPARED or (averages and kind in AVERAGES)]
     kinds = [kind for kind in KINDS if kind == part.of.kind or kind in fits]
     options = {"options": kinds, "format_func": lambda kind: KINDS[kind].title}
     _setting(st.selectbox, label, "of", inner, part.of.kind, lambda kind: starting(kind, others), **options)
@@ -372,7 +382,7 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
     _chooser(group, "In", "first", part.first, labels, partial(choose, "first", "second"))
     _chooser(group, "minus in", "second", part.second, labels, partial(choose, "second", "first"))
     others = [axis for axis in _asked(part, group) if axis.name != part.attribute]
-    counted = starting("histogram", others) if part.of.kind == "mean" else part.of
+    counted = starting("histogram", others) if part.of.averages else part.of
     shares = lambda on: edited(part, shares=on, of=part.of if on else counted)  # noqa: E731
     _setting(st.checkbox, "Shares or averages of each group", "shares", group, part.shares, shares)
     _question("Questions compared", part, group, [part.attribute, *part.by], averages=part.shares)

@@ -28,8 +28,23 @@ LEAST_WEIGHT = 1e-6
 Made = TypeVar("Made", bound=BaseModel)
 
 
+COMBINED: dict[str, type[workloads.CombinedPart]] = {
+    "items": workloads.ItemsPart,
+    "pairs_of_items": workloads.PairsOfItemsPart,
+    "number_of_items": workloads.NumberOfItemsPart,
+    "mean_rank": workloads.MeanRankPart,
+    "before": workloads.BeforePart,
+    "days": workloads.DaysPart,
+}
+"""Questions about attributes whose values are combinations."""
+
 AboutOne = (
-    workloads.HistogramPart | workloads.PrefixPart | workloads.RangesPart | workloads.MeanPart | workloads.TotalPart
+    workloads.HistogramPart
+    | workloads.PrefixPart
+    | workloads.RangesPart
+    | workloads.MeanPart
+    | workloads.TotalPart
+    | workloads.CombinedPart
 )
 """Recipes of questions about one attribute."""
 
@@ -54,6 +69,12 @@ KINDS: dict[str, Kind] = {
         "Average of a number column", "The average of one attribute, over all people or in each group, in its own unit."
     ),
     "total": Kind("Total of a number column", "The sum of one attribute over all people, in its own unit."),
+    "items": Kind("Items: how many chose each", "How many chose each item, or rank it first."),
+    "pairs_of_items": Kind("Pairs of items chosen together", "How many chose both, for every two items."),
+    "number_of_items": Kind("How many items were chosen", "How many people chose none, one, two, and so on."),
+    "mean_rank": Kind("Mean rank of each item", "1 for the first; over all people or in each group."),
+    "before": Kind("Which item comes before which", "How many rank the first of two items before the second."),
+    "days": Kind("Each day of several", "How many have each value on each day."),
     "rectangles": Kind(
         "Range over two orders at once",
         "How many lie between two values of one attribute and between two of another, for all such rectangles.",
@@ -112,6 +133,8 @@ def usable(kind: str, axes: Sequence[Axis]) -> list[str]:
     if kind == "slope":
         secret = [axis for axis in axes if axis.size > 1 and not axis.known and known_columns(axes)]
         return [axis.name for axis in secret if axis.size == 2 or workloads.averageable(axis)]
+    if kind in COMBINED:
+        return [axis.name for axis in axes if COMBINED[kind].fits(axis)]
     return [axis.name for axis in axes if axis.size > 1]
 
 
@@ -175,7 +198,7 @@ def starting(
     names = sorted(usable(kind, axes), key=known.__contains__)  # what the collector knows is asked about last
     secret = [name for name in names if name not in known] or names
     fields: dict[str, Any] = {"weight": before.weight if before is not None else 1.0}
-    if kind in ("histogram", "prefix", "ranges", "mean", "total"):
+    if kind in ("histogram", "prefix", "ranges", "mean", "total", *COMBINED):
         own = getattr(before, "attribute", None)
         about = {part.attribute for part in others if isinstance(part, AboutOne) and part.kind == kind}
         by = [name for name in getattr(before, "by", ()) if name in usable("histogram", axes)]

@@ -153,7 +153,7 @@ def _meaning_of_colours(parts: Sequence[WorkloadPart]) -> str:
     parity = [part.kind == "parity" or getattr(part, "family", "") == "parity" for part in parts]
     if any(parity) or any(part.kind == "matrix" for part in parts):
         return "types are added in one colour and subtracted in the other"
-    if any(part.kind in ("mean", "total") for part in parts):
+    if any(part.averages or part.kind == "total" for part in parts):
         return "the darker, the more a type counts"
     return "filled where it counts a type" if len(parts) == 1 else "filled where it counts a type, by weight"
 

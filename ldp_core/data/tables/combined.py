@@ -1,0 +1,63 @@
+"""From a column whose cells hold several items to the combinations of these that people may have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ldp_core.data import columns
+from ldp_core.data.domain import (
+    CategoricalAttribute,
+    ChoiceAttribute,
+    CombinedAttribute,
+    CourseAttribute,
+    RankingAttribute,
+    build,
+)
+from ldp_core.data.domain.combinations import NOTHING
+from ldp_core.data.scales import arranged
+from ldp_core.data.tables.recipes import ChoiceRecipe, CombinedRecipe, CourseRecipe, RankingRecipe
+
+
+def combined_attribute(
+    recipe: CombinedRecipe, column: columns.Column | None
+) -> ChoiceAttribute | RankingAttribute | CourseAttribute:
+    """The combinations that a recipe describes; items it does not name come from the column, in the order of categories.
+
+    Raises
+    ------
+    ValueError
+        Items that cannot be told apart, and more combinations than an attribute holds.
+    """
+    cells = [] if recipe.declared or column is None else _cells(column, recipe.separator)
+    items = recipe.items
+    if items is None:
+        answers, _, apart = arranged(sorted({item for cell in cells for item in cell}))
+        items = answers + apart
+    shared = recipe.shared("separator")
+    if isinstance(recipe, CourseRecipe):
+        of = build(CategoricalAttribute, name=shared["name"], values=items)
+        return build(CourseAttribute, of=of, days=recipe.days, changes=recipe.changes, **shared)
+    if isinstance(recipe, RankingRecipe):
+        return build(RankingAttribute, items=items, **shared)
+    most = recipe.most or max((len(set(cell)) for cell in cells), default=1)
+    return build(ChoiceAttribute, items=items, most=most, **shared)
+
+
+def recipe_of_combinations(attribute: CombinedAttribute) -> CombinedRecipe:
+    """The recipe that declares an attribute as it is."""
+    same: dict[str, Any] = {"column": attribute.name, "items": tuple(attribute.parts)}
+    same |= attribute.model_dump(include={"missing", "known", "secret", "separator", "outside"})
+    if isinstance(attribute, ChoiceAttribute):
+        return ChoiceRecipe(most=attribute.most, **same)
+    if isinstance(attribute, CourseAttribute):
+        return CourseRecipe(days=attribute.days, changes=attribute.changes, **same)
+    return RankingRecipe(**same)
+
+
+def _cells(column: columns.Column, separator: str) -> list[list[str]]:
+    """The items in each distinct cell."""
+    texts = column.texts[~column.missing & (column.texts != NOTHING)]
+    split = ([columns.plain(item) for item in text.split(separator.strip() or separator)] for text in np.asarray(texts))
+    return [[item for item in cell if item] for cell in split]
