@@ -42,7 +42,7 @@ def test_examples_run(tmp_path, monkeypatch, clock):
     survey = "age,sex\n" + "\n".join(f"{20 + i % 50},{'Female' if i % 3 else 'Male'}" for i in range(200))
     Path("survey.csv").write_text(survey)
     names = {}
-    assert len(EXAMPLES) == 7
+    assert len(EXAMPLES) == 8
     for block in EXAMPLES:
         exec(block.replace("64", "12"), names)  # the same for fewer types
     best, proof = names["best"], names["proof"]

@@ -56,8 +56,8 @@ class Axis:
         types; those after them, such as "(other)" and "(missing)", have no place in the order. ordered: whether "up to"
         and "between" mean something. edges: of numeric bins [e_i, e_(i+1)), the last one closed; none where types are
         not bins. integer: the bins hold whole numbers only. known: the collector knows the value of everybody already.
-        secret: which types are secret, None where all are. combined: an attribute whose types are combinations, with its ``kind``,
-        ``items`` and ``members`` (see `ldp_core.data.domain.combinations`).
+        secret: which types are secret, None where all are. combined: an attribute whose types are combinations, with its kind,
+        items and members (see `ldp_core.data.domain.combinations`).
     """
 
     name: str

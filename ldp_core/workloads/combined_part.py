@@ -20,7 +20,7 @@ COMBINED = {"choice": "several items chosen", "ranking": "a ranking", "course": 
 
 
 class CombinedPart(Part):
-    """A question about the attribute ``attribute`` of one of some ``kinds``: people with other or missing values count nowhere."""
+    """A question about the attribute ``attribute``, of a kind that the question fits: people with other or missing values count nowhere."""
 
     kind: str
     attribute: Name

@@ -161,7 +161,7 @@ class _ItemsRecipe(_Recipe):
     @property
     def declared(self) -> bool:
         """True if the recipe says everything, so that it needs no data."""
-        return self.items is not None
+        return None not in (self.items, getattr(self, "most", 1))
 
 
 class ChoiceRecipe(_ItemsRecipe):
@@ -169,11 +169,6 @@ class ChoiceRecipe(_ItemsRecipe):
 
     kind: Literal["choice"] = "choice"
     most: int | None = Field(default=None, ge=1)
-
-    @property
-    def declared(self) -> bool:
-        """True if the recipe says everything, so that it needs no data."""
-        return None not in (self.items, self.most)
 
 
 class RankingRecipe(_ItemsRecipe):
