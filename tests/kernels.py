@@ -21,7 +21,6 @@ KERNELS = {
 """By the name that OpenBLAS gives a kernel: the feature that a processor needs, and prefixes of the features that NumPy may not use there."""
 
 
-
 def lacking(name):
     """The feature that this processor lacks for the kernel, None where it lacks none."""
     info = Path("/proc/cpuinfo")

@@ -14,6 +14,11 @@ from ldp_core.mechanisms.trees import hierarchical
 GONE: dict[tuple[str, str, str], str] = {
     ("covering_sets", "", ""): "choose sampled_sets or optimized",
     ("hierarchical_2d", "reconstruction", "raw"): "choose consistent",
+    ("optimized_gradient", "algorithm", "literal"): "leave it out",
+    **{
+        ("optimized_gradient", "start", value): "leave it out"
+        for value in ("randomized_response", "hadamard", "hierarchical")
+    },
     **{(name, "reconstruction", "optimal"): "choose known_total" for name in ("rappor", "oue", "olh")},
 }
 """What to choose in place of a mechanism, or of the value that a parameter of one has: by the names of all three."""

@@ -22,7 +22,6 @@ from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
 from ldp_core.optimize.base import too_large, vectors_too_large
-from ldp_core.optimize.gradient.method import ALGORITHMS
 from ldp_core.workloads import Workload
 from ldp_core.workloads.problem import direction
 
@@ -420,8 +419,6 @@ REGISTRY: dict[str, Spec] = {
             parameters={
                 "seed": Number(0),
                 "rows": Number(1, optional=True, typed=True),
-                "start": Parameter(values=optimized.STARTS),
-                "algorithm": Parameter(values=ALGORITHMS),
                 **FIT,
             },
             sweep_rounds={128: 300, 512: 100},

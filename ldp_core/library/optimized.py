@@ -8,8 +8,6 @@ from ldp_core.bounds import average_variance, equivalent_objective
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_STRATEGY_ENTRIES, MOST_TRANSFORMED_TYPES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.trees import hierarchical
-from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.optimize import SearchLimits, design, projected_gradient, worst_case_design
 from ldp_core.optimize.base import changed, too_large
 from ldp_core.optimize.strategy import from_strategy
@@ -21,9 +19,6 @@ from ldp_core.workloads.surveyed import as_tables, of_bits
 TARGETS = ("average", "worst_case")
 """Whose variance `build_certified` makes least."""
 
-STARTS = ("random", "randomized_response", "hadamard", "hierarchical")
-"""Where `build_gradient` starts: from a random strategy, or from that of a mechanism, which the result is never worse than."""
-
 
 def build_gradient(
     workload: Workload,
@@ -34,35 +29,20 @@ def build_gradient(
     time_limit: float | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-    start: str = "random",
-    algorithm: str = "adapted",
 ) -> ExplicitMechanism:
-    """McKenna et al.'s optimised mechanism; see `ldp_core.optimize.projected_gradient` for the parameters, and `STARTS`.
+    """McKenna et al.'s optimised mechanism; see `ldp_core.optimize.projected_gradient` for the parameters.
 
-    ValueError for more ``rows`` than can be written out, and for ``rows`` with a start that has its own.
+    ValueError for more ``rows`` than can be written out.
     """
     if rows is not None and rows * workload.n > MOST_STRATEGY_ENTRIES:
         raise ValueError(
             f"A strategy of {rows:,} x {workload.n:,} entries is too large to write out: give at most "
             f"{MOST_STRATEGY_ENTRIES // workload.n:,} rows."
         )
-    if rows is not None and start != "random":
-        raise ValueError("A start from another mechanism has as many rows as that: leave rows out, or start at random.")
-    initial = None if start == "random" else _strategy_of(start, workload.n, epsilon)
     limits = SearchLimits(time_limit, max_rounds, seed, callback, cancel)
-    result = projected_gradient(workload, epsilon, rows, initial, limits, algorithm)
+    result = projected_gradient(workload, epsilon, rows, limits=limits)
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
-    if initial is not None:
-        parameters["start"] = start
-    if algorithm != "adapted":
-        parameters["algorithm"] = algorithm
     return from_strategy("optimized_gradient", result.strategy, epsilon, parameters, workload=workload)
-
-
-def _strategy_of(mechanism: str, n: int, epsilon: float) -> np.ndarray:
-    if mechanism == "hierarchical":
-        return hierarchical.optimal(Tree(n, 4), epsilon, "hadamard").strategy
-    return hierarchical.ORACLES[mechanism](n, epsilon)
 
 
 def build_certified(

@@ -285,8 +285,6 @@ def test_a_database_with_a_log_says_that_rows_may_be_missing(tmp_path):
 # Local tables
 
 
-
-
 NASTY = ["a", "b,c", 'say "hi"', "two\nlines", "<b>😂</b>", "=1+1", "007", "é;"]
 
 

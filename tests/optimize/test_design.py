@@ -196,8 +196,6 @@ def test_bad_input_is_refused_in_words(changes, words):
 # --- the parts ------------------------------------------------------------------------------------------------------
 
 
-
-
 def drawn_queries(queries, types, seed):
     """Queries (p, n) with normal entries: p far below n, and no two types alike."""
     return workloads.custom(np.random.default_rng(seed).standard_normal((queries, types)))

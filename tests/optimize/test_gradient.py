@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldp_core import bounds as proofs
-from ldp_core import mechanisms, workloads
+from ldp_core import workloads
 from ldp_core.optimize import SearchLimits, projected_gradient
 from ldp_core.optimize.gradient.descent import slopes
 from ldp_core.optimize.gradient.projection import project, project_types
@@ -114,33 +113,6 @@ def test_never_worse_than_the_initial_strategy():
 )
 def test_bad_input_is_refused_in_words(changes, words):
     refused(words, lambda: projected_gradient(**{"workload": workloads.histogram(4), "epsilon": 1.0, **changes}))
-
-
-# --- Algorithm 2 as printed --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("maker", [workloads.prefix, workloads.histogram, workloads.all_range])
-def test_as_printed_it_ends_above_the_adapted_version_and_the_proof(maker):
-    """Independent code ended 9.7, 4.5 and 7.0 % above the certificate; where exactly depends on the step size."""
-    workload = maker(32)
-    least = proofs.certificate(workload, epsilon=1.0, time_limit=None).value
-    literal = projected_gradient(workload, 1.0, algorithm="literal")
-    assert 1.02 < literal.objective / least < 1.15
-    assert projected_gradient(workload, 1.0).objective < literal.objective
-    assert_valid(literal.strategy, 1.0)
-
-
-def test_the_mechanism_of_the_library_says_which_algorithm_it_is():
-    fit = {"workload": workloads.prefix(8), "epsilon": 1.0, "max_rounds": 20}
-    literal = mechanisms.create("optimized_gradient", algorithm="literal", **fit)
-    adapted = mechanisms.create("optimized_gradient", **fit)
-    assert literal.parameters["algorithm"] == "literal"
-    assert "algorithm" not in adapted.parameters  # designs of earlier versions keep their digests
-    assert literal.digest != adapted.digest
-    refused(
-        "must be one of adapted, literal; got 'printed'",
-        lambda: projected_gradient(workloads.prefix(8), 1.0, algorithm="printed"),
-    )
 
 
 # --- Algorithm 1, the projection ---------------------------------------------------------------------

@@ -1,24 +1,17 @@
-"""Searches by projected gradients: starts, derivatives, ends, and Algorithm 2 of McKenna, Maity, Mazumdar and Miklau (2020) as printed."""
+"""The points of projected gradient descents: where they start, and the derivatives of L there."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ldp_core.optimize.columns.orbits import Shifts, first_orbits
 from ldp_core.optimize.columns.weights import blocks
-from ldp_core.optimize.gradient.projection import project, project_types
+from ldp_core.optimize.gradient.projection import project
 from ldp_core.optimize.strategy import Evaluation, evaluate
 from ldp_core.privacy import exp_epsilon
-from ldp_core.run import Check, Interrupted, unchecked
-from ldp_core.workloads import Workload
-
-TRIALS = 4.0 ** np.arange(-2, 5)
-"""Step sizes tried, in units of one that moves the entry with the steepest slope by an average entry."""
+from ldp_core.run import Check, unchecked
 
 
 @dataclass(frozen=True)
@@ -46,7 +39,7 @@ def random_start(
     share = max(1 / (1 + np.exp(epsilon)), 1 / n)
     lower = np.full(rows, 1 / (rows * (1 + np.expm1(epsilon) * share)))
     strategy = project(rng.random((rows, n)), lower, epsilon, check)
-    return _evaluated(strategy, lower, root, "no start was found: raise rows or epsilon.", check)
+    return evaluated(strategy, lower, root, "no start was found: raise rows or epsilon.", check)
 
 
 def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float, check: Check = unchecked) -> FeasibleStrategy:
@@ -71,10 +64,10 @@ def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float, check: Ch
     lower = np.minimum(lower, smallest)
     projected = project(strategy, lower, epsilon, check)
     problem = "initial cannot tell all types apart: start from another strategy."
-    return _evaluated(projected, lower, root, problem, check)
+    return evaluated(projected, lower, root, problem, check)
 
 
-def _evaluated(
+def evaluated(
     strategy: np.ndarray, lower: np.ndarray, root: np.ndarray, problem: str, check: Check = unchecked
 ) -> FeasibleStrategy:
     transposed = np.ascontiguousarray(strategy.T)
@@ -82,113 +75,6 @@ def _evaluated(
     if at is None:
         raise ValueError(problem)
     return FeasibleStrategy(transposed, lower, at)
-
-
-class DescentSearch(ABC):
-    """The common part of searches by descents: a start, the best point, and the strategy that it
-    ends with."""
-
-    finished = False
-    best: FeasibleStrategy | None = None
-
-    def __init__(
-        self,
-        workload: Workload,
-        root: np.ndarray,
-        epsilon: float,
-        start: Callable[[], FeasibleStrategy],
-        rng: np.random.Generator,
-        check: Check,
-    ):
-        self._workload, self._root, self._epsilon, self._start = workload, root, epsilon, start
-        self._rng, self._check = rng, check
-
-    @abstractmethod
-    def prepare(self) -> None: ...
-    @abstractmethod
-    def round(self) -> None: ...
-
-    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        """The best strategy (m, n) without rows that are never sent, and its objective."""
-        point, ratio = self.best, exp_epsilon(self._epsilon)
-        if point is None:  # interrupted before there was a start
-            first = first_orbits(self._workload.gram_dense(), ratio, Shifts.of(self._workload))
-            return np.ascontiguousarray(first.transposed.T), first.objective
-        kept = point.lower * ratio > 1e-13
-        strategy = np.ascontiguousarray(point.transposed.T)
-        if kept.all():
-            return strategy, point.objective
-        lower = point.lower[kept]
-        try:
-            shorter = project(strategy[kept], lower, self._epsilon, self._check)
-            evaluated = _evaluated(shorter, lower, self._root, "rows that are never sent were needed.", self._check)
-        except Interrupted:
-            return strategy, point.objective
-        return shorter, evaluated.objective
-
-
-def slope_of_lower(transposed: np.ndarray, lower: np.ndarray, ratio: float, gradient: np.ndarray) -> np.ndarray:
-    """(m,) dL/dz through the projection, from ``gradient`` (n, m) dL/dQ at the projected strategy ``transposed`` (n, m)."""
-    moves = np.where(lower * ratio <= transposed, ratio, np.where(lower >= transposed, 1.0, 0.0))
-    free = moves == 0
-    shared = np.where(free, gradient, 0.0).sum(axis=1) / np.maximum(free.sum(axis=1), 1)
-    return ((gradient - shared[:, None]) * moves).sum(axis=0)
-
-
-class LiteralDescent(DescentSearch):
-    """Rounds of Algorithm 2 as printed: plain gradient steps on z and Q, with one step size. ``best`` is the best strategy seen, as steps can also rise.
-
-    ``z <- clip(z - alpha dL/dz, 0, 1)``, then ``Q <- project(Q - beta dL/dQ)`` onto the columns that z allows. The derivative for z goes
-    through the projection: an entry at a bound of its row moves with it, and the free entries of its column share what is missing
-    evenly. The paper asks for an alpha smaller than beta and leaves it open: here it is smaller by m e^epsilon for m rows. As there,
-    beta comes from a search by short runs.
-    """
-
-    def prepare(self) -> None:
-        """The search for beta: the size whose short run ends lowest."""
-        self.best = start = self._start()
-        self.finished = start.objective <= 0  # no questions
-        if self.finished:
-            return
-        slope = np.abs(self._gradient(start)).max()
-        unit = start.at.outputs.sum() / start.transposed.size / slope
-        ends = {float(size * unit): self._trial(start, float(size * unit)) for size in TRIALS}
-        self._beta = min(ends, key=lambda beta: ends[beta])
-        self._point = start
-
-    def round(self) -> None:
-        moved = self._step(self._point, self._beta)
-        if moved is None:  # the paper argues that small steps never lose a type; this one did
-            self.finished = True
-            return
-        self._point = moved
-        if self.best is None or moved.objective < self.best.objective:
-            self.best = moved
-
-    def _trial(self, point: FeasibleStrategy, beta: float) -> float:
-        for _ in range(50):
-            moved = self._step(point, beta)
-            if moved is None:
-                return np.inf
-            point = moved
-        return point.objective
-
-    def _gradient(self, point: FeasibleStrategy) -> np.ndarray:
-        """(n, m) dL/dQ, transposed."""
-        product, curvature = slopes(point.transposed, point.at, self._check)
-        return (curvature - 2 * product) / point.at.outputs
-
-    def _step(self, point: FeasibleStrategy, beta: float) -> FeasibleStrategy | None:
-        P, low, gradient = point.transposed, point.lower, self._gradient(point)
-        ratio = exp_epsilon(self._epsilon)
-        by_lower = slope_of_lower(P, low, ratio, gradient)
-        lower = np.clip(low - beta / (len(low) * ratio) * by_lower, 0.0, 1.0)
-        total = lower.sum()
-        if not (total <= 1 <= total * ratio and lower.min() > 0):
-            return None
-        transposed, _ = project_types(P - beta * gradient, lower, lower * ratio, np.zeros(len(P)), check=self._check)
-        at = evaluate(transposed, self._root, self._check)
-        return None if at is None else FeasibleStrategy(transposed, lower, at)
 
 
 def slopes(transposed: np.ndarray, at: Evaluation, check: Check = unchecked) -> tuple[np.ndarray, np.ndarray]:

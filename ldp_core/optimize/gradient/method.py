@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from ldp_core.optimize.base import SearchLimits, fields_of, too_large
+from ldp_core.optimize.columns.orbits import Shifts, first_orbits
 from ldp_core.optimize.gradient.descent import (
-    DescentSearch,
     FeasibleStrategy,
-    LiteralDescent,
+    evaluated,
     multipliers,
     random_start,
     slopes,
     start_from,
     types_to_outputs,
 )
-from ldp_core.optimize.gradient.projection import project_types
+from ldp_core.optimize.gradient.projection import project, project_types
 from ldp_core.optimize.strategy import Optimized, evaluate
 from ldp_core.privacy import check_epsilon, exp_epsilon, fitted_exp_epsilon
-from ldp_core.run import drive, generator
+from ldp_core.run import Check, Interrupted, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -35,7 +36,6 @@ SETTLED = 1e-3
 WARM_UP = 30
 _LARGEST_STRETCH = 0.5
 UNTIMED = SearchLimits(time_limit=None)
-ALGORITHMS = ("adapted", "literal")
 
 
 def projected_gradient(
@@ -44,20 +44,36 @@ def projected_gradient(
     rows: int | None = None,
     initial: np.ndarray | None = None,
     limits: SearchLimits = UNTIMED,
-    algorithm: str = "adapted",
 ) -> Optimized:
     """Strategy (m, n) that minimises ``L(Q) = tr(M^-1 G)`` for ``workload`` under epsilon-LDP.
 
-    The method is Algorithm 2 of McKenna, Maity, Mazumdar and Miklau (2020), "adapted" or "literal" (see
-    `ldp_core.optimize.gradient.descent.LiteralDescent`). It starts from a random matrix and alternates a small step on the row minima z with a
-    gradient step on Q projected onto the columns that z allows (Algorithm 1). Three things are adapted. Step lengths use
-    backtracking, with momentum. Rows stretch along when their z moves, so that the derivative for z
-    needs no active sets. Small random perturbations move the best strategy once it settles.
+    The method is Algorithm 2 of the paper, adapted. It starts from a random matrix and alternates a
+    small step on the row minima z with a gradient step on Q, projected onto the columns that z
+    allows (Algorithm 1). Three things are adapted. Step lengths use backtracking, with momentum.
+    Rows stretch along when their z moves, so that the derivative for z needs no active sets. Small
+    random perturbations move the best strategy once it settles.
 
-    ``rows`` is m (default 4n), ``epsilon`` in nats; ``initial`` (m, n) replaces the random start and is never made worse.
-    The best strategy seen is returned. By default there is no time limit, and there are at most `DEFAULT_ROUNDS` rounds.
+    Parameters
+    ----------
+    workload : the questions, on n types.
+    epsilon : in nats.
+    rows : m, the number of different reports; 4n by default.
+    initial : (m, n), replaces the random start and is never made worse.
+    limits : by default no time limit, and `DEFAULT_ROUNDS` rounds.
 
-    Raises ValueError for an epsilon or sizes out of range, or an ``initial`` that is not an epsilon-LDP strategy.
+    Returns
+    -------
+    Optimized
+        The best strategy seen.
+
+    Raises
+    ------
+    ValueError
+        For an epsilon or sizes out of range, or an ``initial`` that is not an epsilon-LDP strategy.
+
+    References
+    ----------
+    McKenna, Maity, Mazumdar and Miklau (2020), Algorithms 1 and 2.
     """
     epsilon = check_epsilon(epsilon)
     limits = limits if limits.max_rounds is not None else replace(limits, max_rounds=DEFAULT_ROUNDS)
@@ -74,19 +90,30 @@ def projected_gradient(
             return start_from(initial, root, held, budget.check)
         return random_start(root, held, _checked_outputs(rows, workload.n), rng, budget.check)
 
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"The algorithm must be one of {', '.join(ALGORITHMS)}; got {algorithm!r}.")
-    kind: type[DescentSearch] = LiteralDescent if algorithm == "literal" else AdaptedDescent
     with blas_threads(workload.n):
-        run = drive(kind(workload, root, held, start, rng, budget.check), budget)
+        run = drive(Descent(workload, root, held, start, rng, budget.check), budget)
     return Optimized(run.found[0], workload=workload, **fields_of(run, epsilon, limits))
 
 
-class AdaptedDescent(DescentSearch):
+class Descent:
     """Monotone descents one after the other: each starts at the best point so far, perturbed, once the last has settled."""
 
+    finished = False
+    best: FeasibleStrategy | None = None
     _target = math.inf
     _failures = 0
+
+    def __init__(
+        self,
+        workload: Workload,
+        root: np.ndarray,
+        epsilon: float,
+        start: Callable[[], FeasibleStrategy],
+        rng: np.random.Generator,
+        check: Check,
+    ):
+        self._workload, self._root, self._epsilon, self._start = workload, root, epsilon, start
+        self._rng, self._check = rng, check
 
     def prepare(self) -> None:
         self.best = self._point = point = self._start()
@@ -109,6 +136,24 @@ class AdaptedDescent(DescentSearch):
         settled = len(self._recent) > WINDOW and self._recent[-1] > self._recent[-1 - WINDOW] * (1 - SETTLED)
         if settled or not moved:
             self._restart(self.best)
+
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        """The best strategy (m, n) without rows that are never sent, and its objective."""
+        point, ratio = self.best, exp_epsilon(self._epsilon)
+        if point is None:  # interrupted before there was a start
+            first = first_orbits(self._workload.gram_dense(), ratio, Shifts.of(self._workload))
+            return np.ascontiguousarray(first.transposed.T), first.objective
+        kept = point.lower * ratio > 1e-13
+        strategy = np.ascontiguousarray(point.transposed.T)
+        if kept.all():
+            return strategy, point.objective
+        lower = point.lower[kept]
+        try:
+            shorter = project(strategy[kept], lower, self._epsilon, self._check)
+            short = evaluated(shorter, lower, self._root, "rows that are never sent were needed.", self._check)
+        except Interrupted:
+            return strategy, point.objective
+        return shorter, short.objective
 
     def _restart(self, best: FeasibleStrategy) -> None:
         """Go on from ``best`` with noise on all entries, projected: out of a local minimum, into one nearby."""

@@ -55,7 +55,6 @@ MEANINGS = {
     "window": "How many types on either side of the true one a report favours. Left empty, what the paper chooses at this epsilon.",
     "order": "A prime power: a report favours about one type in so many. Left empty, the best for a histogram.",
     "kind": "Which sets of types a report can name: those of the best design known here, or those of a count-mean sketch.",
-    "start": "The search starts from a random strategy, or from that of a mechanism, which it is never worse than.",
 }
 
 
