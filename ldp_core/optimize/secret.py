@@ -17,10 +17,9 @@ from typing import Literal
 import numpy as np
 
 from ldp_core.bounds.closed_form import equivalent_objective, high_share
-from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.optimize.base import SearchLimits, fields_of
-from ldp_core.optimize.columns.generation import Mixture, RowSearch, rows_held
-from ldp_core.optimize.columns.rows import climb, threshold_rows
+from ldp_core.optimize.columns.generation import MovingPrior, RowSearch, Saddle, rows_held
+from ldp_core.optimize.columns.rows import threshold_rows
 from ldp_core.optimize.columns.weights import RowBlock, Singular, Update
 from ldp_core.optimize.strategy import Optimized, of_strategy, type_variances
 from ldp_core.priors import check_prior
@@ -32,17 +31,14 @@ from ldp_core.workloads.secret import Lumped, PartlySecret
 
 LITTLE = 1e-8
 """The share of tr G that directions count at least in which nothing is asked, so that M stays regular."""
-STEP = 1.0
-"""The weight of a type changes every round by this multiple of how far its variance is off the average."""
 
 
 @dataclass(frozen=True)
-class Covered(Mixture):
+class Covered(Saddle):
     """A measure over covered rows ``high`` (k, s + 1), the first one being the open row, of the problem ``lumped``; the ``prior`` (n,) is the one it is
     for."""
 
     lumped: Lumped = field(kw_only=True)
-    prior: np.ndarray = field(kw_only=True)
 
     @cached_property
     def strategy(self) -> np.ndarray:
@@ -65,17 +61,20 @@ class SecretSearch(RowSearch):
     def __init__(
         self, workload: PartlySecret, epsilon: float, prior: np.ndarray, rng: np.random.Generator, check: Check
     ):
-        self._asked = workload
+        self._workload: PartlySecret = workload
+        self._high = np.zeros((0, int(workload.secret.sum()) + 1), dtype=bool)
         self._aim(prior)
-        super().__init__(self._workload, epsilon, self._reference, rng, check)
+        super().__init__(workload, epsilon, self._reference, rng, check)
 
     def _aim(self, prior: np.ndarray) -> None:
-        self._prior, self._lumped = prior, self._asked.lumped(prior)
+        self._prior, self._lumped = prior, self._workload.lumped(prior)
         root, s = self._lumped.root, len(self._lumped.secret)
-        scale = (np.square(root).sum() + self._lumped.within / self._asked.n) / (s + 1)
-        self._workload = Custom(np.vstack([root, np.sqrt(LITTLE * scale) * np.eye(s + 1)]))
+        scale = (np.square(root).sum() + self._lumped.within / self._workload.n) / (s + 1)
+        self._lump = Custom(np.vstack([root, np.sqrt(LITTLE * scale) * np.eye(s + 1)]))
         self._reference = self._lumped.masses
-        self._roots = [self._workload.gram_root]
+        self._roots = [self._lump.gram_root]
+        if len(self._high):
+            self._hold(self._high, self._weights)
 
     @property
     def _spared(self) -> int:
@@ -90,16 +89,16 @@ class SecretSearch(RowSearch):
         return Covered(high, weights, self._ratio, self._objective_of(first), lumped=self._lumped, prior=self._prior)
 
     def _objective_of(self, mixture: Covered) -> float:
-        return of_strategy(mixture.strategy, self._asked, self._prior)
+        return of_strategy(mixture.strategy, self._workload, self._prior)
 
     def prepare(self) -> None:
-        s, n, size = len(self._lumped.secret), self._asked.n, rows_held(len(self._lumped.secret) + 1)
+        s, n, size = len(self._lumped.secret), self._workload.n, rows_held(len(self._lumped.secret) + 1)
         self._size = size
         if 2**s <= size:
             high = _all_rows(s)
         else:
             share = min(high_share(self._ratio, n) * n / s, 0.6)
-            gram = self._workload.gram_dense()[:-1, :-1]
+            gram = self._lump.gram_dense()[:-1, :-1]
             drawn = threshold_rows(gram, self._ratio, size - s - 2, self._rng, self._check, share)
             high = np.vstack([np.eye(s, dtype=bool), np.ones((1, s), dtype=bool), drawn])
         rows = np.vstack([_singles(0, s), np.column_stack([high, np.zeros(len(high), dtype=bool)])])
@@ -117,7 +116,7 @@ class SecretSearch(RowSearch):
         rows = np.where(self._high, self._ratio, 1.0)
         rows[0] = self._high[0]
         self._blocks = [RowBlock(rows, self._roots[0])]
-        if self._lumped.within > 1e-12 * self._asked.trace:
+        if self._lumped.within > 1e-12 * self._workload.trace:
             alone = np.zeros((len(rows), 1))
             alone[0] = np.sqrt(self._reference[-1])
             self._blocks.append(RowBlock(alone, np.array([[np.sqrt(self._lumped.within)]])))
@@ -137,12 +136,6 @@ class SecretSearch(RowSearch):
     def _mixture(self, weights: np.ndarray, objective: float) -> Covered:
         return Covered(self._high, weights, self._ratio, objective, lumped=self._lumped, prior=self._prior)
 
-    def _climbed(self, count: int) -> np.ndarray:
-        held = self._high[1:]
-        chosen = self._rng.choice(len(held), min(count, len(held)), replace=False)
-        climbed, gains = climb(held[chosen], *self._priced(), self._ratio - 1, self._check, self._still)
-        return climbed[gains > 1e-6]
-
 
 def _singles(s: int, width: int | None = None) -> np.ndarray:
     """The open row, and rows (s, width + 1) with one secret type high."""
@@ -158,38 +151,15 @@ def _all_rows(s: int) -> np.ndarray:
     return (np.arange(1, 2**s)[:, None] >> np.arange(s) & 1).astype(bool)
 
 
-class WorstCaseSecretSearch(SecretSearch):
-    """`SecretSearch` under a prior that moves towards the types that are worst off; objectives are those of the worst type."""
+class WorstCaseSecretSearch(MovingPrior, SecretSearch):
+    """`SecretSearch` for the worst type."""
+
+    best: Covered
+    _moves = 2
 
     def _objective_of(self, mixture: Covered) -> float:
-        self._variances = type_variances(mixture.strategy, self._asked, self._prior)
-        return equivalent_objective(float(self._variances.max()), self._asked)
-
-    def round(self) -> None:
-        super().round()
-        self._settle(2)
-
-    def _settle(self, moves: int) -> None:
-        """Moves of the prior, with the weights of the rows held after it."""
-        try:
-            for _ in range(0 if self.finished else moves):
-                self._aim(moved(self._prior, self._variances, STEP))
-                self._hold(self._high, self._weights)
-                self._step()
-                self._measure(self._step())
-        except Singular:
-            self._restart()
-
-    def _polish(self) -> None:
-        self._aim(self.best.prior)
-        self._hold(self.best.high, self.best.weights)
-        self._settle(4)
-
-    def _trimmed(self) -> tuple[np.ndarray, float]:
-        self._aim(self.best.prior)
-        strategy, _ = super()._trimmed()
-        worst = type_variances(strategy, self._asked, self.best.prior).max()
-        return strategy, equivalent_objective(float(worst), self._asked)
+        self._variances = type_variances(mixture.strategy, self._workload, self._prior)
+        return equivalent_objective(float(self._variances.max()), self._workload)
 
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if their worst type is the best off so far, whatever the average is."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import blas
 
+from ldp_core.bounds.closed_form import equivalent_objective
+from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.optimize.columns.orbits import Orbits, Shifts, first_orbits
+from ldp_core.optimize.columns.orbits import Shifts, first_orbits
 from ldp_core.optimize.columns.rows import climb, exchanged, query_rows, threshold_rows
 from ldp_core.optimize.columns.weights import (
     BOLD,
@@ -20,7 +22,7 @@ from ldp_core.optimize.columns.weights import (
     Update,
     update,
 )
-from ldp_core.optimize.strategy import of_strategy
+from ldp_core.optimize.strategy import of_strategy, type_variances
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
@@ -39,6 +41,8 @@ LEAST_EXCHANGED = 0.1
 # Fewer types, and fewer rows for each type, are left alone: each row counts too much there. All updates are then plain ones, and so
 # few types get new rows as if all were light, from rows held alone.
 TYPES_TO_EXCHANGE = 16
+STEP = 1.0
+"""The weight of a type changes every round by this multiple of how far its variance is off the average."""
 # Weight of randomized response, as a share of the average, when the rows held cannot balance their columns any more.
 RESTART_WEIGHT = 1e-2
 
@@ -75,18 +79,10 @@ class Mixture:
 
 
 @dataclass(frozen=True)
-class State:
-    """Where a search is: rows held (k, n), the ``blocks`` that `RowSearch._hold` makes of them, their ``weights`` (k,) and those before the last
-    update, and what that said."""
+class Saddle(Mixture):
+    """A feasible measure with the ``prior`` (n,) that its reconstruction is for; its objective is that of the worst type."""
 
-    high: np.ndarray
-    blocks: list[RowBlock]
-    weights: np.ndarray
-    previous: np.ndarray
-    multipliers: np.ndarray
-    solved: list[np.ndarray]
-    hessian: np.ndarray | None
-    objective: float
+    prior: np.ndarray = field(kw_only=True)
 
 
 def strategy_of(high: np.ndarray, weights: np.ndarray, ratio: float) -> np.ndarray:
@@ -102,7 +98,7 @@ class RowSearch:
 
     finished = False
     _still = 0
-    """How many types, the last ones, are never high."""
+    """How many types, the last ones, are never high, and how many rows, the first ones, stay as they are."""
 
     def __init__(
         self,
@@ -129,13 +125,9 @@ class RowSearch:
 
     def _at_once(self) -> Mixture:
         """The mixture before any search."""
-        return self._first(first_orbits(self._workload.gram_dense(), self._ratio, self._shifts))
-
-    def _first(self, orbits: Orbits) -> Mixture:
-        """The mixture before any search, from ``orbits``, whose objective is that for the uniform
-        prior."""
+        orbits = first_orbits(self._workload.gram_dense(), self._ratio, self._shifts)
         first = Mixture(*orbits.rows(), self._ratio, orbits.objective)
-        if np.ptp(self._reference) == 0:
+        if np.ptp(self._reference) == 0:  # what orbits cost is for the uniform prior
             return first
         return replace(first, objective=of_strategy(first.strategy, self._workload, self._reference / self._workload.n))
 
@@ -156,7 +148,7 @@ class RowSearch:
         else:
             high = np.vstack([eye, self._drawn(self._size - n)])
             self._anchor(high, np.ones(len(high)))
-            masses = self._masses()[self._anchors :]
+            masses = (self._rows @ self._reference)[self._anchors :]
             # Outputs are equally likely; the first update balances the columns.
             self._weights[self._anchors :] = n / len(masses) / masses
         for _ in range(2):
@@ -200,7 +192,7 @@ class RowSearch:
             self._step(exact=False)
             self._objective = max(self._objective, before)  # with the weights of new rows, columns sum to more than 1
             done, least = 1, LEAST_EXCHANGED / self._size
-            n = self._workload.n
+            n = self._high.shape[1]
             many = n >= TYPES_TO_EXCHANGE and len(self._high) - self._spared >= 2 * n
             while many and done < EXCHANGES and self._share >= least and self._exchange():
                 done += 1
@@ -223,7 +215,7 @@ class RowSearch:
     def _exchange(self) -> bool:
         """Exchanges of single entries and an update; False, and all as it was, where the objective rose by more than the last round
         gained."""
-        before, first = self._state, self._spared
+        before, first = vars(self).copy(), self._spared
         chosen = self._rng.choice(np.arange(first, len(self._high)), (len(self._high) - first) // 2, replace=False)
         held, pairs = self._high[chosen], self._share * len(chosen)
         X, _, reference = self._priced()
@@ -237,10 +229,10 @@ class RowSearch:
         high[chosen[~heavy]] = rows[~heavy]
         weights[split] /= 2
         self._hold(np.vstack([high, rows[heavy]]), np.concatenate([weights, weights[split]]))
-        rise = self._step(exact=False) - before.objective
+        rise = self._step(exact=False) - before["_objective"]
         kept = rise <= self._gain
         if not kept:
-            self._return_to(before)
+            vars(self).update(before | {"_power": self._power})
         self._share = self._share * SMALLER if rise > 0 else min(self._share * LARGER, 0.02)
         return kept
 
@@ -249,20 +241,9 @@ class RowSearch:
         """How many rows, the first ones, are neither changed nor left out."""
         return 2 * self._anchors
 
-    @property
-    def _state(self) -> State:
-        held = (self._high, self._blocks, self._weights, self._previous)
-        return State(*held, self._multipliers, self._solved, self._hessian, self._objective)
-
-    def _return_to(self, state: State) -> None:
-        self._high, self._blocks, self._weights, self._previous = (
-            state.high,
-            state.blocks,
-            state.weights,
-            state.previous,
-        )
-        self._multipliers, self._solved, self._hessian = state.multipliers, state.solved, state.hessian
-        self._objective = state.objective
+    def _aim(self, prior: np.ndarray) -> None:
+        """From now on the reconstruction is for people spread as ``prior`` (n,)."""
+        self._prior, self._reference = prior, len(prior) * prior
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
         """The best strategy and its objective, after some more updates without new rows if there is time."""
@@ -313,8 +294,8 @@ class RowSearch:
 
     def _hold(self, high: np.ndarray, weights: np.ndarray) -> None:
         """Rows ``high`` (k, n) with their weights (k,); repetitions are left out, but for anchors, which other rows may repeat."""
-        free = _distinct(high[self._anchors :]) + self._anchors
-        first = np.concatenate([np.arange(self._anchors), free])
+        _, free = np.unique(np.packbits(high[self._anchors :], axis=1), axis=0, return_index=True)
+        first = np.concatenate([np.arange(self._anchors), np.sort(free) + self._anchors])
         self._high, self._weights = high[first], weights[first]
         fits = self._rough and SinglePrecision.fits(high.shape[1], self._ratio)
         single = SinglePrecision(self._high, self._ratio) if fits else None
@@ -323,9 +304,6 @@ class RowSearch:
     @property
     def _rows(self) -> np.ndarray:
         return self._blocks[0].rows
-
-    def _masses(self) -> np.ndarray:
-        return blas.dgemv(1.0, self._rows.T, self._reference, trans=1)
 
     def _step(self, exact: bool = True) -> float:
         """One update of the weights; returns the objective before it."""
@@ -337,17 +315,27 @@ class RowSearch:
         return done.objective
 
     def _updated(self, multipliers: np.ndarray | None, exact: bool = True) -> Update:
-        given = self._masses(), self._weights, multipliers, self._power, self._check
         # A row of next to no weight holds no multipliers back from the border of the cone, where Newton steps are short.
         least = 1e-6 * self._weights.mean() if self._anchors else 0.0
-        own = partial(update, floor=least, fixed=self._anchors, exact=exact)
         try:
-            return own(self._blocks, *given, hessian=self._hessian)
+            return update(
+                self._blocks,
+                blas.dgemv(1.0, self._rows.T, self._reference, trans=1),
+                self._weights,
+                multipliers,
+                self._power,
+                self._check,
+                floor=least,
+                fixed=self._anchors,
+                hessian=self._hessian,
+                exact=exact,
+            )
         except Singular:
             if self._blocks[0].single is None:
                 raise
-            self._blocks = [replace(block, single=None) for block in self._blocks]  # its rounding can hide directions
-            return own(self._blocks, *given)
+        self._blocks = [replace(block, single=None) for block in self._blocks]  # its rounding can hide directions
+        self._hessian = None
+        return self._updated(multipliers, exact)
 
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if they are the best so far: their objective is the one known."""
@@ -358,6 +346,7 @@ class RowSearch:
         return Mixture(self._high, weights, self._ratio, objective, anchors=self._anchors)
 
     def _price(self) -> None:
+        """New rows, climbed to from some of those held, in the places of light ones."""
         n = self._high.shape[1]
         # Where the workload is blind to some directions, the best rows are few, and far from those drawn first.
         share = 1 if self._anchors else 1 / 4
@@ -367,7 +356,10 @@ class RowSearch:
             light = self._weights < LIGHT * self._weights.mean()
             free = self._size - len(light) + int(light.sum())
             count = min(count, max(free, LEAST_FREE))
-        climbed = self._climbed(count)
+        held = self._high[self._still :]
+        chosen = self._rng.choice(len(held), min(count, len(held)), replace=False)
+        climbed, gains = climb(held[chosen], *self._priced(), self._ratio - 1, self._check, self._still)
+        climbed = climbed[gains > 1e-6]
         rank = self._weights.copy()
         rank[: self._spared] = np.inf
         heaviest = np.sort(np.argsort(-rank, kind="stable")[: self._size])
@@ -377,19 +369,42 @@ class RowSearch:
         new = np.full(len(climbed), 0.3 * self._weights.mean())
         self._hold(high, np.concatenate([self._weights[heaviest], new]))
 
-    def _climbed(self, count: int) -> np.ndarray:
-        """(k, n) rows that pay, found from ``count`` of those held."""
-        chosen = self._rng.choice(len(self._high), count, replace=False)
-        climbed, gains = climb(self._high[chosen], *self._priced(), self._ratio - 1, self._check)
-        return climbed[gains > 1e-6]
-
     def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """X (n, n), mu and r (both (n,)): the values and costs of rows."""
         return blas.dgemm(1.0, self._solved[0], self._solved[0], trans_b=1), self._multipliers, self._reference
 
 
-def _distinct(high: np.ndarray) -> np.ndarray:
-    """The places of the rows without repetitions (the first of each is kept, which is the one held before)."""
-    _, first = np.unique(np.packbits(high, axis=1), axis=0, return_index=True)
-    first.sort()
-    return first
+class MovingPrior(RowSearch):
+    """A search for the least variance of the worst type: after each round the prior moves towards
+    the types that are worse off than the average, and the weights of the rows held follow."""
+
+    best: Saddle
+    _variances: np.ndarray
+    _moves: ClassVar[int]
+    """How often the prior moves in a round."""
+
+    def round(self) -> None:
+        super().round()
+        self._settle(self._moves)
+
+    def _settle(self, moves: int) -> None:
+        try:
+            for _ in range(moves):
+                self._aim(moved(self._prior, self._variances, STEP))
+                self._step()
+                self._measure(self._step())
+        except Singular:
+            self._restart()
+
+    def _polish(self) -> None:
+        self._hold(self.best.high, self.best.weights)
+        self._aim(self.best.prior)
+        self._settle(4)
+
+    def _trimmed(self) -> tuple[np.ndarray, float]:
+        """The best strategy for the prior of ``best``, and n times its worst type's variance + tr G."""
+        prior = self.best.prior
+        self._aim(prior)
+        strategy, _ = super()._trimmed()
+        worst_case = type_variances(strategy, self._workload, prior).max()
+        return strategy, equivalent_objective(float(worst_case), self._workload)

@@ -21,7 +21,7 @@ the moving prior only when that search gains next to nothing.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import blas
@@ -30,10 +30,10 @@ from ldp_core.bounds.closed_form import decompositions, equivalent_objective, le
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.closed_form import best_closed_form, better
-from ldp_core.optimize.columns.generation import Mixture, RowSearch
-from ldp_core.optimize.columns.orbits import Orbits, variances_of_types
+from ldp_core.optimize.columns.generation import STEP, MovingPrior, RowSearch, Saddle
+from ldp_core.optimize.columns.orbits import first_orbits, variances_of_types
 from ldp_core.optimize.columns.search import check_types, design_strategy, row_search
-from ldp_core.optimize.columns.weights import Singular, squared_lengths
+from ldp_core.optimize.columns.weights import DoublePrecision, Singular
 from ldp_core.optimize.dispatch import design
 from ldp_core.optimize.parts import Fitted, StratifiedDesign, over_classes
 from ldp_core.optimize.question import worst_question
@@ -46,8 +46,6 @@ from ldp_core.threads import blas_threads
 from ldp_core.workloads import PartlySecret, Workload, distinguished
 from ldp_core.workloads.problem import Problem
 
-# The weight of a type changes every round by this multiple of how far its variance is off the average.
-STEP = 1.0
 # The search has converged when PATIENCE rounds gain nothing: the best mechanism can stand still
 # while the prior still moves.
 PATIENCE = 200
@@ -130,17 +128,11 @@ def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> Optim
     return Optimized(run.found[0], search.best.prior, workload=workload, target="worst_case", **about)
 
 
-@dataclass(frozen=True)
-class Saddle(Mixture):
-    """A feasible measure with the ``prior`` (n,) its reconstruction is for; its objective is that of the worst type."""
-
-    prior: np.ndarray
-
-
-class WorstCaseSearch(RowSearch):
+class WorstCaseSearch(MovingPrior):
     """Column generation under a prior that moves towards the types that are worst off."""
 
     best: Saddle
+    _moves = 1  # new rows disturb the balance between the types more than the average
 
     def __init__(
         self,
@@ -157,10 +149,11 @@ class WorstCaseSearch(RowSearch):
         self._average = row_search(workload, epsilon, rng, check) if many else None
         self._averages: list[float] = []
 
-    def _first(self, orbits: Orbits) -> Saddle:
+    def _at_once(self) -> Saddle:
+        orbits = first_orbits(self._workload.gram_dense(), self._ratio, self._shifts)
         self._variances = variances_of_types(orbits, self._workload.gram_dense(), self._shifts)
         objective = equivalent_objective(float(self._variances.max()), self._workload)
-        return Saddle(*orbits.rows(), self._ratio, objective, self._prior)
+        return Saddle(*orbits.rows(), self._ratio, objective, prior=self._prior)
 
     def prepare(self) -> None:
         """The prior to start from, and the first rows for it."""
@@ -179,7 +172,6 @@ class WorstCaseSearch(RowSearch):
         if self._average is not None:
             return self._round_on_average(self._average)
         super().round()
-        self._settle(1)  # new rows disturb the balance between the types more than the average
 
     def _round_on_average(self, average: RowSearch) -> None:
         """A round of the search for the best average; its rows are taken over now and then, and in the end."""
@@ -208,36 +200,15 @@ class WorstCaseSearch(RowSearch):
     def _polish(self) -> None:
         if self._average is not None:
             self._take_over(self._average)
-        self._hold(self.best.high, self.best.weights)
-        self._aim(self.best.prior)
-        self._settle(4)
-
-    def _trimmed(self) -> tuple[np.ndarray, float]:
-        """The best strategy for the prior of ``best``, and n times its worst type's variance + tr G."""
-        self._aim(self.best.prior)
-        strategy, _ = super()._trimmed()
-        worst_case = type_variances(strategy, self._workload, self.best.prior).max()
-        return strategy, equivalent_objective(float(worst_case), self._workload)
-
-    def _settle(self, moves: int) -> None:
-        """Moves of the prior, with the weights of the rows held after it."""
-        try:
-            for _ in range(moves):
-                self._aim(moved(self._prior, self._variances, STEP))
-                self._step()
-                self._measure(self._step())
-        except Singular:
-            self._restart()
-
-    def _aim(self, prior: np.ndarray) -> None:
-        self._prior = prior
-        self._reference = len(prior) * prior
+        super()._polish()
 
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if their worst type is the best off so far, whatever the average is."""
-        lengths = squared_lengths(self._rows, self._solved[0], self._check)
-        shares = self._previous * lengths / self._masses() ** 2
+        lengths = DoublePrecision(self._rows).lengths(self._solved[0], self._check)
+        shares = self._previous * lengths / (self._rows @ self._reference) ** 2
         self._variances = blas.dgemv(1.0, self._rows.T, shares) - self._workload.gram_diag
         worst_case = equivalent_objective(float(self._variances.max()), self._workload)
         if worst_case < self.best.objective:
-            self.best = Saddle(self._high, self._previous, self._ratio, worst_case, self._prior, anchors=self._anchors)
+            self.best = Saddle(
+                self._high, self._previous, self._ratio, worst_case, anchors=self._anchors, prior=self._prior
+            )

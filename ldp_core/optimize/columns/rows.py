@@ -192,23 +192,10 @@ def climb(
 
     Works in single precision on the polynomial in t (v itself would lose the small D): gains need two or three digits.
     """
-    size = max(1, TOGETHER // high.shape[1])
-    parts = [
-        _climb(high[start : start + size], curvature, multipliers, reference, spread, check, still)
-        for start in range(0, max(1, len(high)), size)
-    ]
-    return np.concatenate([climbed for climbed, _ in parts]), np.concatenate([gains for _, gains in parts])
-
-
-def _climb(
-    high: np.ndarray,
-    curvature: np.ndarray,
-    multipliers: np.ndarray,
-    reference: np.ndarray,
-    spread: float,
-    check: Check,
-    still: int,
-) -> tuple[np.ndarray, np.ndarray]:
+    if len(high) > (size := max(1, TOGETHER // high.shape[1])):
+        starts = (high[start : start + size] for start in range(0, len(high), size))
+        parts = [climb(part, curvature, multipliers, reference, spread, check, still) for part in starts]
+        return np.concatenate([climbed for climbed, _ in parts]), np.concatenate([gains for _, gains in parts])
     form = np.asfortranarray(spread**2 * curvature, dtype=np.float32)
     ones = curvature.sum(axis=1)
     # A flip with sign s changes v'Xv by ``s y + X_uu D^2``, r'v by ``s D r_u``, mu'v by ``s D mu_u``.

@@ -72,34 +72,28 @@ def design_strategy(
     >>> 0 <= best.objective / proof.value - 1 < 0.02
     True
     """
-    budget = limits.budget()
-    epsilon = check_epsilon(epsilon)
+    budget, epsilon, n = limits.budget(), check_epsilon(epsilon), workload.n
     check_types(workload)
-    reference = workload.n * check_prior(prior, workload.n)
-    with blas_threads(workload.n):
-        search = _search(workload, epsilon, reference, generator(limits.seed), prior is None, budget.check, first)
+    reference = None if prior is None else n * check_prior(prior, n)
+    with blas_threads(n):
+        search = row_search(workload, epsilon, generator(limits.seed), budget.check, reference, first)
         run = drive(search, budget, 60)  # rounds that gain next to nothing together
     return Optimized(run.found[0], prior, workload=workload, **fields_of(run, epsilon, limits))
 
 
-def _search(
+def row_search(
     workload: Workload,
     epsilon: float,
-    reference: np.ndarray,
     rng: np.random.Generator,
-    uniform: bool,
     check: Check,
+    reference: np.ndarray | None = None,
     first: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> RowSearch:
-    if first is not None:
-        return RowSearch(workload, epsilon, reference, rng, check, first)
-    kind = FoldedSearch if uniform and folds(workload) else RowSearch
-    return kind(workload, epsilon, reference, rng, check)
-
-
-def row_search(workload: Workload, epsilon: float, rng: np.random.Generator, check: Check) -> RowSearch:
-    """The search of `design_strategy` for types that count alike, to be driven by others."""
-    return _search(workload, epsilon, np.ones(workload.n), rng, True, check)
+    """The search of `design_strategy`, to be driven by others: from rows ``first``, for people spread
+    as ``reference`` (n,), r = n p, or evenly without one."""
+    if reference is None and first is None and folds(workload):
+        return FoldedSearch(workload, epsilon, np.ones(workload.n), rng, check)
+    return RowSearch(workload, epsilon, np.ones(workload.n) if reference is None else reference, rng, check, first)
 
 
 def check_types(workload: Workload) -> None:

@@ -41,39 +41,13 @@ class Singular(ValueError):
 
 @dataclass(frozen=True)
 class RowBlock:
-    """``rows`` (k, c) in some coordinates, the ``root`` (r, c) of G there, and the same rows in ``single`` precision. Where M and G
-    fall into blocks in two sets of coordinates, what is said of one M is said of each."""
+    """``rows`` (k, c) in some coordinates, the ``root`` (r, c) of G there, and the same rows in
+    ``single`` precision. Where M and G fall into blocks in two sets of coordinates, what is said of
+    one M is said of each."""
 
     rows: np.ndarray
     root: np.ndarray
     single: SinglePrecision | None = None
-
-    def factor(self, weights: np.ndarray, exact: bool, check: Check) -> np.ndarray:
-        """The lower triangle whose product with its transpose is ``M = sum_k weights_k v_k v_k'``. Raises Singular where M is."""
-        if exact or self.single is None:
-            M = second_moments(self.rows, weights, check)
-        else:
-            M = self.single.moments(weights, check)
-        factor, failed = lapack.dpotrf(M, lower=1)
-        if failed:
-            raise Singular("the rows cannot tell all types apart, so L is infinite: add independent rows.")
-        check()
-        return factor
-
-    def solved(self, factor: np.ndarray) -> np.ndarray:
-        """``M^-1 root'`` (c, r), by the `factor` of M."""
-        solved, _ = lapack.dpotrs(factor, self.root.T, lower=1)
-        return solved
-
-    def objective(self, solved: np.ndarray) -> float:
-        """``tr(M^-1 G)``, by what is `solved`."""
-        return float(np.einsum("ij,ji->", solved, self.root))
-
-    def lengths(self, solved: np.ndarray, check: Check) -> np.ndarray:
-        """v'Xv (k,) for X = solved solved'."""
-        if self.single is None:
-            return squared_lengths(self.rows, solved, check)
-        return self.single.lengths(solved, check)
 
 
 @dataclass(frozen=True)
@@ -112,46 +86,37 @@ def update(
     before, to start from. With rows in single precision, only the objective and the column sums are taken in
     double precision, and unless ``exact`` not even these. Only the first block bears on the column sums. Raises Singular where M is.
     """
+    objective, worth, solved = 0.0, np.zeros(len(masses)), []
+    for block in blocks:
+        double = DoublePrecision(block.rows)
+        rough = block.single or double
+        M = (double if exact else rough).moments(weights / masses, check)
+        factor, failed = lapack.dpotrf(M, lower=1)
+        if failed:
+            raise Singular("the rows cannot tell all types apart, so L is infinite: add independent rows.")
+        check()
+        part, _ = lapack.dpotrs(factor, block.root.T, lower=1)
+        objective += float(np.einsum("ij,ji->", part, block.root))
+        worth += rough.lengths(part, check)
+        solved.append(part)
     first = blocks[0]
-    solved = [block.solved(block.factor(weights / masses, exact, check)) for block in blocks]
-    objective = sum(block.objective(part) for block, part in zip(blocks, solved, strict=True))
-    worth = sum(block.lengths(part, check) for block, part in zip(blocks, solved, strict=True)) / masses
     if multipliers is None:
         multipliers = np.full(first.rows.shape[1], objective / first.rows.shape[1])
-    scaled = (np.maximum(weights, floor) * worth**power)[fixed:]
+    scaled = (np.maximum(weights, floor) * (worth / masses) ** power)[fixed:]
     total = 1 - float(weights[:fixed] @ first.rows[:fixed, 0])
-    balance = Balance(first.rows[fixed:], first.single and first.single.after(fixed), exact, check, total)
+    rows, single = DoublePrecision(first.rows[fixed:]), first.single and first.single.after(fixed)
+    balance = Balance(rows, single or rows, exact, check, total)
     free, multipliers, hessian = balance.restored(scaled, multipliers, objective, power, hessian)
     return Update(objective, np.concatenate([weights[:fixed], free]), multipliers, solved, hessian)
 
 
-def second_moments(rows: np.ndarray, weights: np.ndarray, check: Check, scale: float = 1.0) -> np.ndarray:
-    """(n, n) ``scale sum_k weights_k v_k v_k'``, the lower triangle."""
-    n = rows.shape[1]
-    total, roots = np.zeros((n, n), order="F"), np.sqrt(weights)[:, None]
-    for part in blocks(*rows.shape):
-        check()
-        total = blas.dsyrk(scale, (rows[part] * roots[part]).T, beta=1.0, c=total, lower=1, overwrite_c=1)
-    return total
-
-
-def squared_lengths(rows: np.ndarray, solved: np.ndarray, check: Check) -> np.ndarray:
-    """v'Xv for every row, X = solved solved'."""
-    lengths = np.empty(len(rows))
-    for part in blocks(*rows.shape):
-        check()
-        product = blas.dgemm(1.0, solved, rows[part].T, trans_a=1)
-        lengths[part] = np.einsum("ij,ij->j", product, product)
-    return lengths
-
-
 @dataclass(frozen=True)
 class Balance:
-    """Restores column sums of ``total`` for ``rows`` (k, n), the same in ``single`` precision, and whether
-    ``exact``."""
+    """Restores column sums of ``total`` for ``rows`` (k, n), by products of the same rows in single
+    precision where they are ``rough``; unless ``exact``, column sums are as well."""
 
-    rows: np.ndarray
-    single: SinglePrecision | None
+    rows: DoublePrecision
+    rough: DoublePrecision | SinglePrecision
     exact: bool
     check: Check
     total: float = 1.0
@@ -178,11 +143,11 @@ class Balance:
         ``factor`` is the one of the update before.
         """
         mu, slopes = self._inside(mu, objective)
-        previous, carried, precise = np.inf, factor is not None, self.single is None
+        previous, carried, precise = np.inf, factor is not None, self.rough is self.rows
         for step in range(60):
             self.check()
             balanced = scaled / slopes**power
-            short = self.total - self._sums(balanced, precise)
+            short = self.total - (self.rows if precise else self.rough).sums(balanced)
             error = np.abs(short).max()
             if not np.isfinite(error):
                 raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
@@ -194,12 +159,12 @@ class Balance:
                 continue
             # A step that shrinks the error no more than to 0.6 means that the factored Hessian is out of date.
             if factor is None or (step == 1 and not carried) or error > 0.6 * previous:
-                factor, failed = lapack.dpotrf(self._hessian(balanced / slopes, power), lower=1)
+                factor, failed = lapack.dpotrf(self.rough.moments(power * (balanced / slopes), self.check), lower=1)
                 if failed:
                     raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
             previous = error
             move, _ = lapack.dpotrs(factor, -short, lower=1)
-            turn = self._images(move)
+            turn = self.rough.images(move)
             length = _length(scaled, power, slopes, turn, self.total * move.sum(), -short @ move, error)
             mu = mu + length * move
             slopes = slopes + length * turn
@@ -209,26 +174,15 @@ class Balance:
 
     def _inside(self, mu: np.ndarray, objective: float) -> tuple[np.ndarray, np.ndarray]:
         """``mu`` and mu'v for all rows: new ones can lie outside the cone where that is positive; the even mu is well inside."""
-        slopes = self._images(mu)
+        slopes = self.rough.images(mu)
         if slopes.min() > 0:
             return mu, slopes
         even = np.full_like(mu, objective / len(mu))
-        middle = self._images(even)
+        middle = self.rough.images(even)
         # From the border of the cone Newton steps would be short.
         room = float((slopes / middle).min())
         part = (1 - 0.05) / (1 - room)
         return even + part * (mu - even), middle + part * (slopes - middle)
-
-    def _images(self, vector: np.ndarray) -> np.ndarray:
-        return _images(self.rows, vector) if self.single is None else self.single.images(vector)
-
-    def _sums(self, weights: np.ndarray, precise: bool) -> np.ndarray:
-        return blas.dgemv(1.0, self.rows.T, weights) if precise or self.single is None else self.single.sums(weights)
-
-    def _hessian(self, weights: np.ndarray, power: float) -> np.ndarray:
-        if self.single is None:
-            return second_moments(self.rows, weights, self.check, power)
-        return self.single.moments(power * weights, self.check)
 
 
 def _length(
@@ -253,11 +207,6 @@ def _length(
     return length
 
 
-def _images(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Rows times a vector, by the BLAS that everything else here uses (NumPy's has threads of its own)."""
-    return blas.dgemv(1.0, rows.T, vector, trans=1)
-
-
 def fitted_shares(shares: np.ndarray, fourier_weights: np.ndarray, worth: np.ndarray, rounds: int) -> np.ndarray:
     """Shares (k,) that make ``sum_j worth_j / m_j`` small, ``m = shares @ Fourier weights`` (k, c): the updates above where M is
     diagonal and all columns alike, so that only the sum of the shares needs restoring. Row 0 is randomized response."""
@@ -269,8 +218,42 @@ def fitted_shares(shares: np.ndarray, fourier_weights: np.ndarray, worth: np.nda
     return shares / shares.sum()
 
 
+@dataclass(frozen=True)
+class DoublePrecision:
+    """``rows`` (k, n) and their products, by the BLAS that everything else here uses: NumPy's has
+    threads of its own."""
+
+    rows: np.ndarray
+
+    def moments(self, weights: np.ndarray, check: Check) -> np.ndarray:
+        """(n, n) ``sum_k weights_k v_k v_k'``, the lower triangle."""
+        n = self.rows.shape[1]
+        total, roots = np.zeros((n, n), order="F"), np.sqrt(weights)[:, None]
+        for part in blocks(*self.rows.shape):
+            check()
+            total = blas.dsyrk(1.0, (self.rows[part] * roots[part]).T, beta=1.0, c=total, lower=1, overwrite_c=1)
+        return total
+
+    def lengths(self, solved: np.ndarray, check: Check) -> np.ndarray:
+        """v'Xv (k,) for X = solved solved'."""
+        lengths = np.empty(len(self.rows))
+        for part in blocks(*self.rows.shape):
+            check()
+            product = blas.dgemm(1.0, solved, self.rows[part].T, trans_a=1)
+            lengths[part] = np.einsum("ij,ij->j", product, product)
+        return lengths
+
+    def images(self, vector: np.ndarray) -> np.ndarray:
+        """v'vector (k,)."""
+        return blas.dgemv(1.0, self.rows.T, vector, trans=1)
+
+    def sums(self, weights: np.ndarray) -> np.ndarray:
+        """``sum_k weights_k v_k`` (n,)."""
+        return blas.dgemv(1.0, self.rows.T, weights)
+
+
 class SinglePrecision:
-    """Rows ``v = base + D t`` by few-valued t such as 0 and 1, D = ``ratio`` - 1: products are taken of t, whose entries are exact, and
+    """As `DoublePrecision`, for rows ``v = base + D t`` by few-valued t such as 0 and 1, D = ``ratio`` - 1: products are taken of t, whose entries are exact, and
     the part along the ones is added in double precision, so that D need not be large beside the ``base``, which is 1 or 0."""
 
     def __init__(self, high: np.ndarray, ratio: float, base: float = 1.0):
@@ -288,7 +271,6 @@ class SinglePrecision:
         return rest
 
     def moments(self, weights: np.ndarray, check: Check) -> np.ndarray:
-        """(n, n) ``sum_k weights_k v_k v_k'``, the lower triangle."""
         n, D, largest = self._bits.shape[1], self._spread, weights.max()
         total, roots = np.zeros((n, n), order="F"), np.sqrt(weights / largest).astype(np.float32)[:, None]
         for part in blocks(*self._bits.shape):
@@ -302,7 +284,7 @@ class SinglePrecision:
         return total
 
     def lengths(self, solved: np.ndarray, check: Check) -> np.ndarray:
-        """v'Xv (k,) for X = solved solved'; where that has full rank by a triangular root of it, which takes half the time."""
+        """Where X has full rank by a triangular root of it, which takes half the time."""
         lengths, D, triangular = np.empty(len(self._bits)), self._spread, solved.shape[1] >= len(solved)
         if triangular:
             solved = linalg.qr(solved.T, mode="r", check_finite=False)[0][: len(solved)].T
@@ -317,11 +299,9 @@ class SinglePrecision:
         return np.maximum(lengths, 0.0)  # rounding can leave less than nothing of a small one
 
     def images(self, vector: np.ndarray) -> np.ndarray:
-        """v'vector (k,)."""
         return self._spread * self._bits_times(vector) + self._base * vector.sum()
 
     def sums(self, weights: np.ndarray) -> np.ndarray:
-        """``sum_k weights_k v_k`` (n,)."""
         return self._spread * self._summed(weights) + self._base * weights.sum()
 
     def _bits_times(self, vector: np.ndarray) -> np.ndarray:
