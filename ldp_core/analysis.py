@@ -258,7 +258,8 @@ def question_lines(
     singly = (
         [alone(asked, line, mechanism.epsilon, people, case) for line in asked.lines] if len(asked.lines) > 1 else None
     )
-    return lines_of(asked, found, users_of(people), singly, [known] * len(asked.lines))
+    needed = [needed_by(mechanism, line, people, case) for line in asked.lines]
+    return lines_of(asked, found, needed, users_of(people), singly, [known] * len(asked.lines))
 
 
 def alone(
@@ -306,11 +307,12 @@ def _least_error(line: Line, epsilon: float, counts: Counts, case: Case | None) 
 def lines_of(
     asked: Answers,
     told: pd.DataFrame,
+    needed: Sequence[float],
     users: float,
     singly: Sequence[tuple[float, bool]] | None = None,
     known: Sequence[bool] | None = None,
 ) -> pd.DataFrame:
-    """The rows of `question_lines` from those of `answers` for so many ``users``, what each question would be ``singly`` (see `alone`), and whether
+    """The rows of `question_lines` from those of `answers`, what each question needs (see `needed_by`) of so many ``users``, what each would be ``singly`` (see `alone`), and whether
     its value is ``known``."""
     rows = []
     for k, line in enumerate(asked.lines):
@@ -331,19 +333,15 @@ def lines_of(
                 "judged": int((own["verdict"] != "").sum()),
                 "verdict": own["verdict"].iloc[0] if one_answer else "",
                 "target": own["target"].iloc[0],
-                "met": _met(line, own),
+                "met": bool(
+                    needed[k] <= users * (1 + 1e-9) and own["bins"].max() <= own["target"].iloc[0] * (1 + 1e-9)
+                ),
                 "alone": error,
                 "at_best": at_best,
             }
         )
         rows[-1]["in_words"] = line_in_words(rows[-1])
     return pd.DataFrame(rows)
-
-
-def _met(line: Line, own: pd.DataFrame) -> bool:
-    """Whether a question meets its target, as `people_needed` has it."""
-    off = own["finds"].max() if isinstance(line.target, Detect) else math.sqrt((own["standard_error"] ** 2).mean())
-    return bool(max(off, own["bins"].max()) <= own["target"].iloc[0] * (1 + 1e-9))
 
 
 def people_needed(

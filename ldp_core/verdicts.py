@@ -204,7 +204,7 @@ def headline(
     lines : of `ldp_core.analysis.question_lines`, and the ``tally`` of their answers; without them it is the people needed that are told.
     coarse : the questions whose bins alone are beyond the target (`Answers.coarse`), which no number of people mends.
     """
-    first = f"With {wording.plural(round(users), 'person', 'people')} at epsilon {epsilon}"
+    first = f"With {wording.plural(round(users), 'person', 'people')} at epsilon {epsilon},"
     takes = f"it takes {wording.needed(needed)} people until every question meets its target."
     if coarse:
         bins = f"bins alone may move {wording.listed(coarse, 3)} by more than the target, whatever the number of people: use finer bins."
@@ -215,7 +215,7 @@ def headline(
     if len(lines) > 1:
         met = int(lines["met"].sum())
         which = "all" if met == len(lines) else f"{met or 'none'} of {len(lines):,}"
-        said = f"{first}, {which} questions meet their targets. {tally.in_words()}"
+        said = f"{first} {which} questions meet their targets. {tally.in_words()}"
         return said if enough else f"{said} {wording.capital(takes)}"
     told = lines[lines["standard_error"].notna()]
     off = errors_in_words(told.groupby("unit", sort=False)["standard_error"].max())

@@ -58,7 +58,7 @@ def verdict() -> str:
     if best is None:
         return f"At epsilon {c.epsilon} the lower bounds say nothing."
     if mechanism is not None and own is not None:
-        strongest = charts.title(frames.strongest(design.bounds(design.case)))
+        strongest = frames.BOUND_TITLES[frames.strongest(design.bounds(design.case))]
         return (
             f"{title} needs at most {wording.gap(design.gap(mechanism))} what the {strongest} allows{design.mean_of}."
         )

@@ -122,7 +122,7 @@ def about_the_bound(table: pd.DataFrame) -> str:
         )
         sentence = (
             f"No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(bound)}, "
-            f"{case_meaning(case)} ({charts.title(frames.strongest(limits))}). {reach}."
+            f"{case_meaning(case)} ({frames.BOUND_TITLES[frames.strongest(limits)]}). {reach}."
         )
     return sentence
 

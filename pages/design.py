@@ -55,13 +55,6 @@ def optimise_button() -> None:
     )
 
 
-def progress() -> None:
-    """How the search went, and a button to go on with it."""
-    if fit.running is None:
-        optimise_button()
-    details.search_history(state, case)
-
-
 def more_options() -> None:
     """Settings that are rarely needed."""
     with layout.more("More options"):
@@ -79,6 +72,7 @@ with layout.controls("page"):
     settings.mechanism_control(state)
     settings.file_control(state)
     target_control(state)
+    solve_for.draw(state)
     more_options()
     if state.setting.from_file(name):
         st.caption("This strategy was loaded from a file, not computed here. Its epsilon and errors were recomputed.")
@@ -116,13 +110,9 @@ with st.container(key="results"):
         later.show(running, partial(details.optimising, state, case))
     tabs: dict[str, Callable[[], None]] = {"Trade-off": partial(trade_off.draw, state, mechanism)}
     if mechanism is not None:
-        details.metrics(state, mechanism, case)
-        tabs["Answers"] = partial(details.answers, state, mechanism)
+        details.needed(state, mechanism, case)
+        tabs["Questions"] = partial(details.questions, state, mechanism)
         tabs["Difference to detect"] = partial(detect.draw, state, mechanism)
-        tabs["Patterns"] = partial(details.patterns_of, state, mechanism)
-        if spec.fitted:
-            tabs["Progress"] = progress
-        tabs["Proof"] = partial(details.proof, state, mechanism, case)
+        tabs["Patterns and proof"] = partial(details.patterns_and_proof, state, mechanism, case, optimise_button)
     tabs["What a report tells"] = partial(privacy_accuracy.show, state, mechanism)
-    tabs["Solve for"] = partial(solve_for.draw, state, case)
     layout.panes(state, "design-tabs", list(tabs), list(tabs.values()))

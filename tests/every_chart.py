@@ -11,7 +11,7 @@ from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.deploy import collector
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
-from ldp_core.studies import asking, curves, outcomes, planning, sweep, theorems
+from ldp_core.studies import asking, curves, outcomes, sweep, theorems
 from ldp_core.workloads import (
     DifferencePart,
     HistogramPart,
@@ -137,8 +137,6 @@ def _costs():
     own = pd.DataFrame({"name": "subset_selection", "epsilon": at, "users_needed": 9e4 / at**2})
     reach = pd.concat([own, own.assign(name="centred_svd", users_needed=own["users_needed"] / 3)])
     asked = _asked()
-    plan = planning.plan(workload, ["haar", "hierarchical(branching=8)"], epsilon=1.0, users=48_842)
-    over_users = curves.errors_over_users(plan, [1e4, 1e5, 1e6])
     return {
         "users needed": lambda look: charts.users_needed(needed, limits, 8200, look),
         "users needed, on the lines": lambda look: charts.users_needed(needed[4:], {"svd": 9300.0}, 9450, look),
@@ -147,14 +145,13 @@ def _costs():
         "over epsilon, few": lambda look: charts.users_over_epsilon(few, 1.0, None, set(few["name"]), look=look),
         "over size": lambda look: charts.users_over_size(sizes, 24, look),
         "over size, few": lambda look: charts.users_over_size(sizes[sizes["name"].isin(["haar", "svd"])], 24, look),
-        "error over users": lambda look: charts.error_over_users(over_users, 0.01, look),
         "side by side": lambda look: charts.side_by_side(beside, look),
         "query errors": lambda look: charts.query_errors(errors, look),
         "beliefs": lambda look: charts.beliefs(allowed(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),
         "beliefs, small epsilon": lambda look: charts.beliefs(allowed(0.2), 0.2, 0.5, ages.name, 0.52, 0.09, look),
         "users over epsilon": lambda look: charts.users_over_epsilon(reach, 1.0, 48_842, look=look),
         "users over epsilon, marks": lambda look: charts.users_over_epsilon(
-            reach, float(at[3]), 48_842, ["subset_selection"], 3.1e4, look
+            reach, float(at[3]), 48_842, ["subset_selection"], look
         ),
         "asked": lambda look: charts.asked(asked, look),
     }
@@ -223,7 +220,7 @@ def _results():
     people = np.random.default_rng(3).multinomial(20_000, np.full(domain.size, 1 / domain.size))
     workload = over_attributes(parts, domain, counts=people)
     mechanism = mechanisms.create("hadamard", workload=workload, epsilon=2.0)
-    lines = analysis.lines_of(workload.asked, analysis.answers(mechanism, workload, people), 20_000)
+    lines = analysis.question_lines(mechanism, workload, people)
     haar, ranges = mechanisms.create("haar", n=N, epsilon=1.0), workloads.all_range(N)
     wordy = CategoricalAttribute(name=WORDY[1], values=WORDY)
     few, several = (

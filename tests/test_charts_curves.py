@@ -2,19 +2,15 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
-from ldp_core import charts, workloads
-from ldp_core.charts.theme import BOUND_LINES, title
-from ldp_core.studies import curves, planning, sweep
+from ldp_core import charts
+from ldp_core.charts.theme import LIMITS, title
 
 AT = np.array([0.25, 0.5, 1.0, 2.0])
 LINES = pd.concat(
     pd.DataFrame({"name": name, "epsilon": AT, "users_needed": users / AT**2})
     for name, users in (("centred_svd", 900.0), ("subset_selection", 3000.0), ("optimized", 1000.0))
 )
-NAMES = ["haar", "subset_selection", "hadamard"]
-WORKLOAD = workloads.prefix(8)
 
 
 def words(fig):
@@ -25,34 +21,31 @@ def drawn(fig):
     return {trace.name: trace for trace in fig.data}
 
 
+def shade(fig):
+    (region,) = [trace for trace in fig.data if trace.fill]
+    return region
+
+
 def test_bounds_shade_mechanisms_are_lines_and_fits_are_marks():
-    fig = charts.users_over_epsilon(LINES, 1.0, 2000, ["optimized"], 950.0)
+    fig = charts.users_over_epsilon(LINES, 1.0, 2000, ["optimized"])
     lines = drawn(fig)
-    assert [name for name, trace in lines.items() if trace.fill] == [title("centred_svd")]
+    assert list(shade(fig).y) == list(lines[LIMITS["centred_svd"]].y) == list(900.0 / AT**2)
     assert lines[title("subset_selection")].mode == "lines"
     assert lines[title("optimized")].mode == "lines+markers"
     assert list(lines[title("optimized")].y) == list(1000.0 / AT**2)
-    assert list(lines["proved minimum"].y) == [950.0]
     assert {"your 2,000 people", "your epsilon", "impossible", title("optimized")} <= set(words(fig))
 
 
-def test_no_bound_claims_more_than_is_proved_at_the_next_larger_epsilon():
-    swept = sweep.epsilons([], WORKLOAD, [0.5, 1.0, 3.0]).points
-    fig = charts.users_over_epsilon(swept, 1.0, points=set(swept["name"]))
-    for line in (drawn(fig)[title(name)] for name in BOUND_LINES if title(name) in drawn(fig)):
-        assert line.line.shape == "vh"
-        for x in np.linspace(line.x[0], line.x[-1], 37):
-            proved = [y for at, y in zip(line.x, line.y, strict=True) if at >= x]
-            assert np.array(line.y)[np.searchsorted(line.x, x)] <= max(proved)
-    assert sum(trace.fill == "tozeroy" for trace in fig.data) == 1
-
-
-def test_errors_over_users_are_in_percentage_points():
-    plan = planning.plan(WORKLOAD, NAMES, epsilon=1.0, users=1000)
-    fig = charts.error_over_users(curves.errors_over_users(plan, [100, 1000, 10_000]), 0.03)
-    haar = drawn(fig)[title("haar")]
-    assert haar.y[1] == pytest.approx(100 * plan["standard_error"].iloc[0])
-    assert haar.y[0] / haar.y[2] == pytest.approx(10)
-    assert fig.layout.shapes[0].y0 == pytest.approx(3)
-    assert "pp" in fig.layout.yaxis.title.text
-    assert sum(trace.fill == "tozeroy" for trace in fig.data) == 1
+def test_the_edge_is_drawn_where_it_is_proved_dotted_between_without_a_step_or_a_sag():
+    """From the first proof to the last the closed form, which sags between them, is not drawn; beyond them it goes on."""
+    proved = pd.DataFrame({"name": "certificate", "epsilon": [0.5, 2.0], "users_needed": [950 / 0.25, 950 / 4]})
+    fig = charts.users_over_epsilon(pd.concat([LINES, proved]), 1.0, 2000, ["optimized"])
+    line, region = drawn(fig)[LIMITS["certificate"]], shade(fig)
+    assert (list(line.x), list(line.y), line.line.dash) == ([0.5, 2.0], [3800.0, 237.5], "dot")
+    assert line.mode == "lines+markers"
+    assert (list(region.x), list(region.y)) == ([0.25, 0.5, 2.0], [14400.0, 3800.0, 237.5])
+    closed = drawn(fig)[LIMITS["centred_svd"]]
+    assert [x for x, y in zip(closed.x, closed.y, strict=True) if y == y] == [0.25]
+    one = charts.users_over_epsilon(pd.concat([LINES, proved[:1]]), 1.0, 2000, ["optimized"])
+    assert list(shade(one).x) == list(AT)  # a single proof is a mark
+    assert list(drawn(one)[LIMITS["certificate"]].x) == [0.5]

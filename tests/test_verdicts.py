@@ -60,8 +60,8 @@ def test_a_tally_counts_every_answer_once(errors, target):
 def test_the_headline_tells_how_many_questions_meet_their_targets_and_what_a_single_one_comes_to():
     plain = lambda words: words.replace("\N{NO-BREAK SPACE}", " ")  # noqa: E731
     short = plain(verdicts.headline(1, "0.5", 1.5))
-    assert short == "With 1 person at epsilon 0.5 it takes 2 people until every question meets its target."
-    assert "epsilon 12 every question meets its target." in verdicts.headline(200, "12", 0.0002)
+    assert short == "With 1 person at epsilon 0.5, it takes 2 people until every question meets its target."
+    assert "epsilon 12, every question meets its target." in verdicts.headline(200, "12", 0.0002)
     workload = over_attributes(
         [
             HistogramPart(attribute="happy"),
@@ -72,12 +72,12 @@ def test_the_headline_tells_how_many_questions_meet_their_targets_and_what_a_sin
     )
     mechanism = mechanisms.create("optimized", workload=workload, epsilon=1.0, max_rounds=2, time_limit=None)
     told = analysis.answers(mechanism, workload, np.full(workload.n, 200.0))
-    lines, tally = analysis.lines_of(workload.asked, told, 4000), verdicts.tally(told["verdict"])
+    needed = [analysis.needed_by(mechanism, line, np.full(workload.n, 200.0), None) for line in workload.asked.lines]
+    lines, tally = analysis.lines_of(workload.asked, told, needed, 200 * workload.n), verdicts.tally(told["verdict"])
     assert plain(verdicts.headline(4000, "1", 9e5, lines, tally)) == (
         f"With 4,000 people at epsilon 1, {lines['met'].sum() or 'none'} of 3 questions meet their targets. {tally.in_words()} It takes 900,000 people until "
         "every question meets its target."
     )
-    needed = [analysis.needed_by(mechanism, line, np.full(workload.n, 200.0), None) for line in workload.asked.lines]
     assert lines["met"].tolist() == [people <= 200 * workload.n for people in needed]
     assert "epsilon 1, all questions meet their targets." in verdicts.headline(
         4000, "1", 9.0, lines.assign(met=True), tally

@@ -5,7 +5,6 @@ from ldp_core.charts.collected import asked as asked
 from ldp_core.charts.compare import query_errors as query_errors
 from ldp_core.charts.compare import side_by_side as side_by_side
 from ldp_core.charts.compare import users_needed as users_needed
-from ldp_core.charts.curves import error_over_users as error_over_users
 from ldp_core.charts.curves import users_over_epsilon as users_over_epsilon
 from ldp_core.charts.curves import users_over_size as users_over_size
 from ldp_core.charts.design import closing_gap as closing_gap

@@ -1,4 +1,4 @@
-"""Curves over epsilon, people and the number of types: a colour per mechanism, what no mechanism can reach shaded, names in the
+"""Curves over epsilon and the number of types: a colour per mechanism, what no mechanism can reach shaded, names in the
 corner that the curves leave empty."""
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import wording
 from ldp_core.charts import theme
 from ldp_core.charts.theme import LIGHT, Theme
 from ldp_core.frames import BOUND_TITLES
@@ -29,27 +28,22 @@ def users_over_epsilon(
     epsilon: float,
     users: float | None = None,
     points: Collection[str] = (),
-    proved: float | None = None,
     look: Theme = LIGHT,
     theorems: pd.DataFrame | None = None,
 ) -> go.Figure:
-    """Users needed over epsilon, on log axes; ``theorems`` (title, epsilon, users_needed) are broken lines.
+    """People needed over epsilon, on log axes; ``theorems`` (title, epsilon, users_needed) are broken lines.
 
-    ``frame``: name, epsilon, users_needed. The strongest bound is the edge of the shaded region; what is named in ``points`` was
-    computed at its epsilons only: mechanisms are marks joined by a thin line, and bounds go down in steps, because what holds at an
-    epsilon holds at every smaller one and says nothing of larger ones. ``epsilon`` and ``users`` are those of the design, and
-    ``proved`` the users that its certificate shows to be needed, where there is one. Without ``users`` the axis ends where the curves do.
+    ``frame``: name, epsilon, users_needed. Below bounds the region is shaded: those in closed form hold all along their curve, certificates at their
+    marks, with a dotted line between. Mechanisms named in ``points`` were computed at their epsilons only, and are marks joined by a thin line.
+    ``epsilon`` and ``users`` are those of the design. Without ``users`` the axis ends where the curves do.
     """
-    fig = theme.figure(look, "epsilon (← more private)", "users needed (log scale)", 300 if users else 420)
-    shown = frame[frame["users_needed"] > 0].assign(users_needed=lambda part: theme.whole_people(part["users_needed"]))
-    levels = [*shown["users_needed"], *(max(level, 1.0) for level in (users, proved) if level)]
-    if proved:
-        fig.add_scatter(
-            x=[epsilon], y=[max(proved, 1.0)], mode="markers", name="proved minimum",
-            marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": look.text}},
-            hovertemplate="proved: no unbiased mechanism needs fewer than %{y:,.0f} users<extra></extra>",
-        )  # fmt: skip
-    _draw(fig, shown, "epsilon", "users_needed", "epsilon %{x:.3g}: %{y:,.0f} users", look, points)
+    fig = theme.figure(look, "epsilon (← more private)", "people needed (log scale)", 300 if users else 420)
+    # Where the closed form says nothing, its edge goes down past the end of the axis.
+    drawn = (frame["users_needed"] > 0) | (frame["name"] == "centred_svd")
+    shown = frame[drawn].assign(users_needed=lambda part: theme.whole_people(part["users_needed"]))
+    reached = shown["users_needed"][(shown["name"] != "centred_svd") | (shown["users_needed"] > 1)]
+    levels = [*reached, *([max(users, 1.0)] if users else [])]
+    _draw(fig, _shaded(fig, shown), "epsilon", "users_needed", "epsilon %{x:.3g}: %{y:,.0f} people", look, points)
     if theorems is not None and len(theorems):
         theme.theorem_lines(fig, theorems, look)
         levels += [level for level in theorems["users_needed"] if level > 0]
@@ -92,10 +86,10 @@ def _mark_design(
 
 
 def users_over_size(frame: pd.DataFrame, n: int | None, look: Theme = LIGHT) -> go.Figure:
-    """Users needed (worst case) against the number of types; ``n`` is the domain available. ``frame``: name, n, users_needed, such as
+    """People needed (worst case) against the number of types; ``n`` is the domain available. ``frame``: name, n, users_needed, such as
     the points of `ldp_core.studies.sweep.sizes`. Between two numbers of types nothing is proved, and bounds are marks."""
-    fig = theme.figure(look, "types (log scale)", "users needed, worst case (log scale)", height=500)
-    _on_log_axes(fig, frame, "n", "users_needed", "%{x:,} types: %{y:,.0f} users", look)
+    fig = theme.figure(look, "types (log scale)", "people needed, worst case (log scale)", height=500)
+    _on_log_axes(fig, frame, "n", "users_needed", "%{x:,} types: %{y:,.0f} people", look)
     if len(frame):
         sizes = sorted(frame["n"].unique())
         fig.update_xaxes(tickvals=sizes, ticktext=[f"{size:,}" for size in sizes])
@@ -104,29 +98,30 @@ def users_over_size(frame: pd.DataFrame, n: int | None, look: Theme = LIGHT) -> 
     return fig
 
 
-def error_over_users(
-    frame: pd.DataFrame, target: float | None = None, look: Theme = LIGHT, scale: wording.Scale = wording.POINTS
-) -> go.Figure:
-    """Standard error of a typical query over the number of users. ``frame``: name, users, standard_error (a share of all users), as by
-    `ldp_core.studies.curves.errors_over_users`; ``target`` is the error aimed at."""
-    fig = theme.figure(
-        look, "users (log scale)", f"standard error ({theme.literal(scale.short)}, log scale)", height=500
+def _shaded(fig: go.Figure, shown: pd.DataFrame) -> pd.DataFrame:
+    """Shade the region below the proved minima, and beyond the first and the last of them below the closed form, which is left out between."""
+    closed, proved = (shown[shown["name"] == name] for name in ("centred_svd", "certificate"))
+    joined = proved if len(proved) > 1 else proved[:0]
+    between = closed["epsilon"].between(joined["epsilon"].min(), joined["epsilon"].max())
+    edge = pd.concat([closed[~between], joined]).sort_values("epsilon")
+    fig.add_scatter(
+        x=edge["epsilon"],
+        y=edge["users_needed"],
+        mode="lines",
+        line={"width": 0},
+        hoverinfo="skip",
+        showlegend=False,
+        fill="tozeroy",
+        fillcolor="rgba(127,127,127,0.15)",
     )
-    points, hover = (
-        frame.assign(error=scale.times * frame["standard_error"]),
-        f"%{{x:,.0f}} users: ± %{{y:.3g}} {theme.literal(scale.unit)}",
-    )
-    _on_log_axes(fig, points, "users", "error", hover, look)
-    if target:
-        fig.add_hline(y=scale.times * target, line={"color": look.text, "width": 1, "dash": "dot"})
-    return fig
+    rest = closed[:0] if between.all() else closed.assign(users_needed=closed["users_needed"].mask(between))
+    return pd.concat([shown[shown["name"] != "centred_svd"], rest])
 
 
 def _draw(
     fig: go.Figure, shown: pd.DataFrame, x: str, y: str, hover: str, look: Theme, points: Collection[str] = ()
 ) -> None:
-    """A curve per name, the region below the strongest bound shaded. ``hover`` describes a point, as a Plotly template."""
-    strongest = next((name for name in reversed(theme.BOUND_LINES) if (shown["name"] == name).any()), None)
+    """A curve per name. ``hover`` describes a point, as a Plotly template."""
     for name, rows in shown.groupby("name", sort=False):
         rows, bound, few = rows.sort_values(x), name in BOUND_TITLES, name in points or x != "epsilon"
         dashes, width = theme.BOUND_LINES.get(name, (theme.dash(name), 1.5 if name in points else 2.5))
@@ -134,15 +129,13 @@ def _draw(
         fig.add_scatter(
             x=rows[x],
             y=rows[y],
-            name=theme.title(name),
-            mode="markers" if alone else "lines+markers" if few and not bound else "lines",
-            line={"color": shade, "width": width, "dash": dashes, "shape": "vh" if name in points and bound else "linear"},
-            marker={"symbol": BOUND_MARKS[name], "size": 16, "line": {"width": width, "color": shade}}
+            name=theme.LIMITS.get(name, theme.title(name)),
+            mode="markers" if alone else "lines+markers" if name == "certificate" or (few and not bound) else "lines",
+            line={"color": shade, "width": width, "dash": dashes},
+            marker={"symbol": BOUND_MARKS[name], "size": 16, "line": {"width": 2.5, "color": shade}}
             if bound
             else {"color": shade, "symbol": theme.marker(name), "size": 9},
-            fill="tozeroy" if name == strongest and x != "n" else None,
-            fillcolor="rgba(127,127,127,0.15)",
-            hovertemplate=f"{theme.title(name)}, {hover}<extra></extra>",
+            hovertemplate=f"{theme.LIMITS.get(name, theme.title(name))}, {hover}<extra></extra>",
         )  # fmt: skip
 
 
@@ -156,9 +149,8 @@ def _on_log_axes(fig: go.Figure, frame: pd.DataFrame, x: str, y: str, hover: str
     fig.update_yaxes(**theme.log_axis(shown[y].min(), shown[y].max(), 2))
     _name(fig, shown, x, y, look)
     if shown["name"].isin(BOUND_TITLES).any():
-        place = {"x": 0.99, "xanchor": "right"} if x == "n" else {"x": 0.01, "xanchor": "left"}
-        text = BELOW_MARKS if x == "n" else theme.IMPOSSIBLE
-        theme.note(fig, text, look.faint, look.paper, xref="paper", yref="paper", y=0.01, yanchor="bottom", **place)
+        place = {"x": 0.99, "xanchor": "right", "y": 0.01, "yanchor": "bottom"}
+        theme.note(fig, BELOW_MARKS, look.faint, look.paper, xref="paper", yref="paper", **place)
 
 
 def _name(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, look: Theme, legend: bool = False) -> None:
@@ -173,4 +165,4 @@ def _name(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, look: Theme, lege
     for above, name in enumerate(ends["name"]):
         shade = look.faint if name in BOUND_TITLES else theme.colour(name, look)
         place = {"xref": "paper", "yref": "paper", "y": 1, "yanchor": "top", "yshift": -LINE * above, "borderpad": 0}
-        theme.note(fig, theme.title(name), shade, look.paper, 13, **place, **side)
+        theme.note(fig, theme.LIMITS.get(name, theme.title(name)), shade, look.paper, 13, **place, **side)

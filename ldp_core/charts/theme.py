@@ -27,7 +27,9 @@ UNKNOWN_STYLE = ("#7F7F7F", "x")
 DOTLESS = ("square-cross", "circle-cross", "diamond-cross", "bowtie", "hourglass")
 """Shapes that cannot have a dot."""
 # Dash and width, weakest bound first.
-BOUND_LINES = {"svd": ("dash", 1.0), "centred_svd": ("dashdot", 1.0), "certificate": ("solid", 3.0)}
+BOUND_LINES = {"svd": ("dash", 1.0), "centred_svd": ("solid", 1.0), "certificate": ("dot", 2.0)}
+LIMITS = {"svd": "weaker limit", "centred_svd": "limit in closed form", "certificate": "proved minimum"}
+"""Names of bounds on charts, weakest first."""
 IMPOSSIBLE = "no unbiased ε-LDP<br>mechanism can be here"
 PIXELS = 512
 """Heat maps are binned to at most this many cells along each side before they reach the browser."""
@@ -170,7 +172,7 @@ def theorem_lines(fig: go.Figure, theorems: pd.DataFrame, look: Theme) -> None:
             mode="lines" if len(rows) > 1 else "markers",
             marker={"symbol": "x-thin-open", "size": 10, "color": look.text},
             line={"color": look.text, "width": 1.2, "dash": dashes},
-            hovertemplate=f"{name}, epsilon %{{x:.3g}}: %{{y:,.0f}} users<extra></extra>",
+            hovertemplate=f"{name}, epsilon %{{x:.3g}}: %{{y:,.0f}} people<extra></extra>",
         )
 
 

@@ -52,7 +52,7 @@ from ldp_core.workloads.axes import axes_of
 
 SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
 """How long to search for the best mechanism, and to prove a bound, for at most this many types."""
-TRADE_OFF = (0.25, 0.5, 1.0, 2.0, 4.0)
+TRADE_OFF = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 """The epsilons at which a design is fitted and proved for its main picture, besides its own."""
 NOBODY = Counted(np.zeros(0), (0,))
 """The people while there is no domain."""
@@ -717,6 +717,12 @@ class Setting:
         return self.results.cached(self._costs_key("needed", mechanism, case), partial(analysis.people_needed, *about))
 
     @once
+    def each_needs(self, mechanism: Mechanism) -> list[float]:
+        """How many people each question needs by itself: see `analysis.needed_by`."""
+        about = (self.counts, self.cases[self.case])
+        return [analysis.needed_by(mechanism, line, *about) for line in self.answers.lines]
+
+    @once
     def mean_needed(self, mechanism: Mechanism, case: str) -> float:
         """The same for the mean over the questions, by their weights: what the bounds speak of."""
         return self.variance(mechanism, case) / self.answers.norm
@@ -744,7 +750,7 @@ class Setting:
             judged = ~told["unit"].isin([POINTS, OF_GROUP]) | told["finds"].notna()
             told = told.assign(verdict=told["verdict"].where(judged, ""))
         singly = self.alone() if alone is None else alone
-        return analysis.lines_of(self.answers, told, self.users, singly, self.known_values)
+        return analysis.lines_of(self.answers, told, self.each_needs(mechanism), self.users, singly, self.known_values)
 
     @property
     def known_values(self) -> list[bool]:
@@ -776,7 +782,8 @@ class Setting:
         needed = self.users_needed(mechanism, self.case)
         if not singly or analysis.too_many_types(self.workload):
             return verdicts.headline(self.users, self.configuration.epsilon, needed, coarse=self.answers.coarse)
-        judged = analysis.lines_of(self.answers, self.answered(mechanism), self.users), self.tally(mechanism)
+        told = analysis.lines_of(self.answers, self.answered(mechanism), self.each_needs(mechanism), self.users)
+        judged = told, self.tally(mechanism)
         return verdicts.headline(self.users, self.configuration.epsilon, needed, *judged, self.answers.coarse)
 
     def error(self, mechanism: Mechanism, case: str | None = None) -> float:

@@ -1,4 +1,4 @@
-"""Curves: the users needed as epsilon grows, what is proved of them, and the error as people become more."""
+"""Curves: the people needed as epsilon grows, and what is proved of them."""
 
 from __future__ import annotations
 
@@ -74,26 +74,3 @@ def users_bound(workload: Workload, at: Sequence[float] | np.ndarray, case: anal
         variance = (value - told.trace) / told.n if prior is None else bounds.average_variance(value, told, prior)
         rows.append({"name": "centred_svd", "epsilon": epsilon, "users_needed": max(0.0, variance) / answers.norm})
     return pd.DataFrame(rows)
-
-
-def strengthened(bound: pd.DataFrame, certified: Mapping[float, float]) -> pd.DataFrame:
-    """What `users_bound` says with the users ``certified`` at some epsilons. These hold at every smaller
-    epsilon as well, and say nothing about larger ones: every mechanism for an epsilon is one for a larger epsilon."""
-    if not certified:
-        return bound
-    edges = [(epsilon, 0.0) for one in certified for epsilon in (one, np.nextafter(one, np.inf))]
-    rows = pd.concat([bound, pd.DataFrame(edges, columns=["epsilon", "users_needed"])]).sort_values("epsilon")
-    at, known = rows["epsilon"].to_numpy(), np.array(list(certified))
-    scale = 1 / np.sinh(np.concatenate([at, bound["epsilon"].to_numpy()]) / 2) ** 2  # on which `users_bound` is a line
-    closed = np.interp(scale[: len(at)], scale[: len(at) - 1 : -1], bound["users_needed"].to_numpy()[::-1])
-    proved = np.where(known >= at[:, None], list(certified.values()), 0.0).max(axis=1)
-    return pd.DataFrame({"name": "certificate", "epsilon": at, "users_needed": np.maximum(closed, proved)})
-
-
-def errors_over_users(plan: pd.DataFrame, users: Sequence[float]) -> pd.DataFrame:
-    """name, epsilon, users, standard_error at each number of ``users``, from a plan at one epsilon: the error falls
-    like one over the root of the number of users."""
-    rows = plan[plan["users"] * plan["standard_error"] >= 0]  # answers only: nan where there is none
-    grid = rows[["name", "epsilon"]].merge(pd.DataFrame({"users": np.asarray(users, dtype=float)}), how="cross")
-    one_user = np.repeat((rows["standard_error"] * np.sqrt(rows["users"])).to_numpy(dtype=float), len(users))
-    return grid.assign(standard_error=one_user / np.sqrt(grid["users"]))

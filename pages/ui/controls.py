@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from ldp_core import verdicts, wording
 from ldp_core.analysis import WORST_CASE
 from ldp_core.designs.configuration import DifferenceToDetect
+from ldp_core.limits import MOST_USERS
 from ldp_core.workloads import Detect
 from ldp_core.workloads.answers import default_targets
 from pages.ui.session.state import Session, session
@@ -131,6 +132,16 @@ def button(label: str, key: str, icon: str, action: Callable[..., Any], *argumen
     """A button, with an ``icon`` or "", that does ``action(*arguments)``, `guarded`; ``options`` are those of `st.button`."""
     icon, given = f":material/{icon}:" if icon else "", (session(), action, *arguments)
     st.button(label, key, icon=icon or None, on_click=guarded, args=given, **options)
+
+
+def plan_with(state: Session, needed: float, key: str, **options: Any) -> None:
+    """A button that plans with the people ``needed``; none where people are rows of a table, or would be too many."""
+    if state.setting.on_data or not needed <= MOST_USERS:
+        return
+    enough = int(wording.needed(needed).replace(",", ""))
+    planned = state.configuration.population.model_copy(update={"users": enough, "origin": "declared"})
+    label = f"Plan with {wording.plural(enough, 'person', 'people')}"
+    button(label, key, "group_add", lambda: state.change(population=planned), **options)
 
 
 def take_file(

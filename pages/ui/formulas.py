@@ -138,22 +138,6 @@ of the design's own mechanism.
 """
 )
 
-PLAN = r"""
-With $v(\varepsilon)$ the variance one user adds, summed over the $p$ queries, $N$ users give a mean squared error of shares of (McKenna
-et al. 2020, Corollary 5.4)
-
-$$
-\alpha = \frac{v(\varepsilon)}{p\,N}
-$$
-
-and ± is its root, the standard error of a typical query. Users and error follow at once; epsilon is the smallest at which the mechanism
-meets the error, found by bisection and checked there.
-
-The bound replaces $v$ by a value that no unbiased mechanism can be below (certificate or centred SVD bound, this project): at the epsilon
-of the design, the bound that all pages show. Fitted mechanisms are those fitted to this design; where epsilon is what you ask for, they
-are fitted anew at each epsilon tried, for a fixed number of rounds.
-"""
-
 SIMULATE = rf"""
 Each trial draws the tally of all reports exactly, type by type, never user by user: its distribution is the one real reports would have.
 All estimates see the same reports.

@@ -65,7 +65,6 @@ CHART_TITLES = {
     "column-sets": "Who is asked about which columns",
     "attribute-sets": "Queries by set of attributes",
     "collected": "What you got",
-    "error-over-users": "Error over the number of users",
 }
 """The titles of charts by name, for those that always show the same."""
 _CHART_OPTIONS = {

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from ldp_core import charts, designs, frames, library, wording
+from ldp_core import designs, frames, library, wording
 from ldp_core.designs import Setting
 from pages.ui import file_menu, later
 from pages.ui.controls import button
@@ -121,7 +121,7 @@ def _mechanism(design: Setting, costed: bool) -> list[Line]:
         title += ", loaded from a file and not computed here"
     mark, gap, why = UNSET, "Minimum: unknown", "At this epsilon the lower bounds say nothing"
     if not math.isinf(share):
-        strongest = charts.title(frames.strongest(design.bounds(design.case)))
+        strongest = frames.BOUND_TITLES[frames.strongest(design.bounds(design.case))]
         mark, gap = SET, f"At most {gap_in_words(share)} the minimum"
         why = f"People against what the {strongest} allows, {case}"
     costs = _line("pages/design.py", SET, title, f"{needed} needed for {design.error_in_words(1.0)}, {case}")

@@ -12,9 +12,8 @@ from ldp_core import analysis, library, verdicts, wording
 from ldp_core.designs import Setting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
-from ldp_core.privacy import MAX_EPSILON
 from pages.ui import later, listing
-from pages.ui.controls import button
+from pages.ui.controls import button, plan_with
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.words import plain
@@ -105,17 +104,14 @@ def _what_helps(state: Session, mechanism: Mechanism) -> None:
                 "lock_open",
                 lambda: state.change(epsilon=epsilon),
                 type="tertiary",
-                help="The least that reaches the target error in a typical answer, as “Solve for” finds it.",
+                help="The least with which every question meets its target, as “Solve for” finds it.",
             )
-        if not design.on_data and needed > design.users:
-            enough = int(wording.needed(needed).replace(",", ""))
-            planned = state.configuration.population.model_copy(update={"users": enough, "origin": "declared"})
-            label, act = f"Plan with {wording.count(enough)} people", lambda: state.change(population=planned)
-            button(label, "try-people", "group_add", act, type="tertiary")
+        if needed > design.users:
+            plan_with(state, needed, "try-people", type="tertiary")
         if (queries := sum(line.told.num_queries for line in design.answers.lines)) > 1:
             label = f"Fewer questions (now {queries:,})"
             st.page_link("pages/workload.py", label=label, icon=":material/quiz:")
-        if (types := design.domain.size) > 2:
+        if (types := design.fitted_types) > 2:
             label = f"Fewer types (now {wording.magnitude(types)})"
             st.page_link("pages/data.py", label=label, icon=":material/table_rows:")
 
@@ -123,16 +119,11 @@ def _what_helps(state: Session, mechanism: Mechanism) -> None:
 def _epsilon_needed(state: Session) -> str | None:
     """The epsilon that “Solve for” finds for the mechanism of the design; None while that is not known. What has to be fitted for it
     is left to “Solve for”."""
-    design, name = state.setting, state.setting.chosen
-    task = work.plan(state, None, float(design.users), design.alpha, design.case, name)
-    found = task.result
-    if found is None and not library.spec(name).fitted:
+    task = work.least_epsilon(state, None)
+    if task.result is None and not library.spec(state.setting.chosen).fitted:
         with suppress(ValueError):
-            found = task.get()
-    row = None if found is None else found[found["name"] == name]
-    if row is None or row.empty or not row["epsilon"].iloc[0] <= MAX_EPSILON:
-        return None
-    return wording.rounded_up(float(row["epsilon"].iloc[0]), 3)
+            return task.get()
+    return task.result
 
 
 def explain(state: Session) -> None:

@@ -128,8 +128,8 @@ class App:
         return self.check()
 
     def solve_for(self, solved):
-        """What two of epsilon, users and error come to, on the Design page."""
-        self.go("design").open("design-tabs", "Solve for")
+        """What two of people, epsilon and the target come to, on the Design page."""
+        self.go("design").unfold("solve-for")
         return self.enter("segmented_control", "solved", solved).finish()
 
     def to_ask(self):

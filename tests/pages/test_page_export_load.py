@@ -127,7 +127,7 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
     assert "loaded from a file and not computed here" in again.words
     assert NOT_OURS in again.go("export").words
     assert "loaded from a file" in json.loads(member(exported(again), "outcome.json"))["mechanism"]["origin"]
-    again.go("design").open("design-tabs", "Progress").press("optimise").finish()
+    again.go("design").open("design-tabs", "Patterns and proof").press("optimise").finish()
     assert NOT_OURS not in again.go("design").words
     assert figures(again) == figures(fitted)
 

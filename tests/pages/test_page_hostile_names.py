@@ -26,7 +26,6 @@ EXPECTED = {
         "over-epsilon",
         "comparison",
         "mechanisms",
-        "error-over-users",
     ),
     *("trade-off", "simulated-errors", "simulated-release", "answers", "promised"),
     *("simulated-intervals", "simulated-distribution", "simulated-quantiles"),
@@ -71,14 +70,14 @@ def visited(app, seen, monkeypatch):
     app.enter("selectbox", "adding", "marginals").press("add").finish().open("workload-tabs", "Singular values")
     app.session.change(optimizer=Optimizer(max_rounds=20))
     app.go("design").press("optimise").finish()
-    for tab in ("Answers", "Progress", "Proof", "Patterns"):
+    for tab in ("Questions", "Patterns and proof"):
         app.open("design-tabs", tab)
     app.unfold("groups").go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
     for tab in ("Error of each query", "Over epsilon"):
         app.open("compare-tabs", tab).finish()
     app.press("sweep-epsilon").finish()
     app.unfold("every-mechanism")
-    app.solve_for("users")
+    app.solve_for("people")
     app.go("simulate").enter("multiselect", "simulated", ["subset_selection", "optimized"])
     app.enter("number_input", "trials", 20).press("run").finish()
     for tab in [tab.label for tab in app.at.tabs]:

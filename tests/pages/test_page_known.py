@@ -132,7 +132,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     arms.go("workload").add("difference")
     assert arms.parts[1].summary == "Running totals along score, arm b minus a, shares"
     assert KINDS["difference"].title in arms.at.selectbox(key="group-1-questions").options
-    arms.go("design").press("optimise").finish().open("design-tabs", "Patterns")
+    arms.go("design").press("optimise").finish().open("design-tabs", "Patterns and proof")
     assert "The collector knows which of 2 groups each person is in" in arms.words
     setting = arms.session.setting
     made = arms.session.setting.mechanism("optimized")
@@ -174,7 +174,7 @@ def test_pairs_of_four_columns_in_known_regions_go_from_data_to_answers(app, ano
     setting = app.session.setting
     assert [few.n for few in setting.workload.strata.designs] == [6 * 9 * 7 * 9]
     assert {*setting.cases} == {"worst_case", "people"}
-    app.go("design").finish().open("design-tabs", "Patterns")
+    app.go("design").finish().open("design-tabs", "Patterns and proof")
     assert "The collector knows which of 4 groups each person is in" in app.words
     made = app.session.setting.chosen_mechanism
     assert app.session.setting.gap(made) < 0.02

@@ -1,5 +1,7 @@
 """The average of a number column from page to page: asked on Workload, and told in the unit of the column everywhere else."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ def salaries(app, kind="mean"):
 def designed(app):
     """Its answers on the Design page."""
     app.go("design").enter("selectbox", "mechanism", "subset_selection")
-    return app.open("design-tabs", "Answers").finish()
+    return app.open("design-tabs", "Questions").finish()
 
 
 def in_words(number):
@@ -80,12 +82,9 @@ def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     seen = [app.words, str(app.charts)]
     app.go("compare").finish().open("compare-tabs", "Error of each query").finish()
     seen += [app.words, str([table.to_dict() for table in app.dataframes])]
-    seen += [app.solve_for("users").words, app.solve_for("standard_error").words]
-    assert (
-        f"needs {wording.users(setting.users_needed(setting.chosen_mechanism, setting.case))} for an error of ± 4 in x"
-        in seen[4]
-    )
-    said = float(seen[5].split("gives an error of ± ")[1].split()[0])
+    seen += [app.solve_for("people").words, app.solve_for("target").words]
+    assert f"{wording.needed(setting.users_needed(setting.chosen_mechanism, setting.case))} people meet" in seen[4]
+    said = float(re.findall(r"± ([0-9.]+) in x is reached", seen[5])[0])
     assert np.isclose(said, 4 * setting.error(setting.chosen_mechanism), rtol=0.01)
     app.go("simulate").press("run").finish()
     seen += [app.words, app.open("outcome-tabs", "Errors").words, str(app.charts)]

@@ -76,7 +76,7 @@ def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
     assert tally(1000, 1.0).usable == 0
     fifty.go("design").finish()
     error = verdicts.in_unit(errors_with(1000).max(), "points")
-    said = f"With 1,000 people at epsilon 1 answers are off by up to ± {error}. 0 of 50 answers are usable."
+    said = f"With 1,000 people at epsilon 1, answers are off by up to ± {error}. 0 of 50 answers are usable."
     said = said.replace("\N{NO-BREAK SPACE}", " ")
     assert said in fifty.words
     fifty.go("export").finish()
@@ -84,7 +84,7 @@ def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
 
 
 def test_what_would_help_is_offered_where_nothing_is_usable(fifty):
-    """The people needed, and the epsilon that Solve for finds: each makes a typical answer reach the target."""
+    """The people needed, and the epsilon that Solve for finds: with each every question meets its target."""
     fifty.go("design").finish()
     enough = int(wording.needed(needed(fifty)).replace(",", ""))
     assert fifty.at.button(key="try-people").label == f"Plan with {enough:,} people"
@@ -101,7 +101,7 @@ def test_what_would_help_is_offered_where_nothing_is_usable(fifty):
 
 def test_what_is_not_usable_comes_first_in_the_table_on_design(fifty):
     fifty.session.change(population=FIFTY.population.model_copy(update={"users": 200_000}))
-    fifty.go("design").open("design-tabs", "Answers").finish()
+    fifty.go("design").open("design-tabs", "Questions").finish()
     (table,) = [table for table in fifty.dataframes if "Verdict" in table and "Now" not in table]
     usable = table["Verdict"].eq("✓ usable").to_numpy()
     assert usable.sum() == tally(200_000, 1.0).usable

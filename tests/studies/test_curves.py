@@ -35,16 +35,3 @@ def test_curves_leave_gaps_without_a_mechanism_and_can_be_cancelled():
     assert list(found["epsilon"]) == [0.5, 1.0]
     none = curves.users_needed("hadamard", workload, [1.0], analysis.WORST_CASE, cancel=lambda: True)
     assert len(none) == 0
-
-
-def test_certificates_strengthen_the_bound_at_their_epsilon_and_below_and_claim_nothing_above():
-    workload, at = workloads.prefix(N), curves.epsilons(1.0, 9)
-    closed = curves.users_bound(workload, at, analysis.WORST_CASE)
-    (exact,) = curves.users_bound(workload, [2.0], analysis.WORST_CASE)["users_needed"]
-    found = curves.strengthened(closed, {2.0: 1.5 * exact, 4.0: 7.0}).set_index("epsilon")["users_needed"]
-    assert found[2.0] == 1.5 * exact
-    assert found[np.nextafter(2.0, 3.0)] == pytest.approx(exact)  # between the epsilons of the curve as on them
-    assert found[4.0] == 7.0
-    assert (np.diff(found.sort_index()) <= 0).all()
-    assert (found[at] >= closed["users_needed"].to_numpy() * (1 - 1e-9)).all()
-    assert curves.strengthened(closed, {}) is closed

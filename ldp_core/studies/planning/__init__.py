@@ -13,4 +13,3 @@ from ldp_core.studies.planning.solve import COLUMNS as COLUMNS
 from ldp_core.studies.planning.solve import TIME_OVER as TIME_OVER
 from ldp_core.studies.planning.solve import default_bound as default_bound
 from ldp_core.studies.planning.solve import plan as plan
-from ldp_core.studies.planning.words import in_words as in_words

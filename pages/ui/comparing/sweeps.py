@@ -108,7 +108,7 @@ def _sentence(state: Session, frame: pd.DataFrame, over: str) -> str:
 def _chart(state: Session, frame: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:
     if over == "epsilon":
         named, theorems = frame["name"].unique(), _theorems(state, frame)
-        return charts.users_over_epsilon(frame, state.setting.epsilon, None, named, None, look, theorems)
+        return charts.users_over_epsilon(frame, state.setting.epsilon, None, named, look, theorems)
     return charts.users_over_size(frame, state.setting.domain.size, look)
 
 

@@ -4,6 +4,7 @@ proof."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
@@ -11,9 +12,10 @@ import streamlit as st
 
 from ldp_core import analysis, charts, designs, frames, library, verdicts, wording
 from ldp_core.designs.choices import GOOD_ENOUGH
-from ldp_core.designs.setting import Curve, Proof
+from ldp_core.designs.setting import Curve, Proof, Setting
 from ldp_core.limits import MOST_SHOWN_REPORTS
 from ldp_core.mechanisms import Mechanism
+from ldp_core.workloads import Detect
 from pages.ui import answer_tables, layout, listing, patterns, verdict_panel
 from pages.ui.formulas import DESIGN
 from pages.ui.later import Work
@@ -44,12 +46,10 @@ def unfitted(state: Session, case: str) -> None:
     fit, limit = work.fit(state, name), max(state.setting.bounds(case).values())
     title = library.spec(name).title
     with st.container(key="verdict"):
-        st.markdown(
-            plain(f"{title} is being optimised." if fit.running is not None else f"{title} is not optimised yet.")
-        )
+        st.markdown(plain(f"{title} is being optimised." if fit.running is not None else "No mechanism fitted yet."))
     if limit > 0 and fit.running is None:
         st.markdown(
-            f"No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(limit)} for "
+            f"Proved: nobody can do with fewer than {wording.minimum(limit)} people for "
             f"{plain(state.setting.error_in_words(1.0))}, {case_meaning(case)}."
         )
     if fit.error:
@@ -75,49 +75,48 @@ def simulated_only(state: Session, mechanism: Mechanism) -> None:
         layout.end()
 
 
-def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
-    """Users needed, the proved minimum, the gap between them, and the audited epsilon."""
-    c, audit = state.configuration, mechanism.audit()
-    spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)
-    required, bound = state.setting.users_needed(mechanism, case), max(limits.values())
-    row = layout.metrics("design")
-    row.metric(
+def needed(state: Session, mechanism: Mechanism, case: str) -> None:
+    """People needed, and in grey what is proved: the least that anybody needs, and the epsilon."""
+    c, audit, setting = state.configuration, mechanism.audit(), state.setting
+    spec, limits, gap = library.spec(c.mechanism.name), setting.bounds(case), setting.gap(mechanism)
+    required, bound = setting.users_needed(mechanism, case), max(limits.values())
+    layout.metrics("design").metric(
         "People needed",
         wording.needed(required),
-        help=f"Until every question meets its target ({plain(state.setting.error_in_words(1.0))}), {case_meaning(case)}.",
+        help=f"Until every question meets its target ({plain(setting.error_in_words(1.0))}), {case_meaning(case)}.",
     )
-    row.metric(
-        "Proved minimum",
-        wording.minimum(bound) if bound > 0 and not mechanism.delta else "unknown",
-        help=f"No unbiased mechanism {state.setting.kept} needs fewer, by the "
-        f"{charts.title(frames.strongest(limits))}, for the same targets and the same people{state.setting.mean_of}.",
+    known = bound > 0 and not mechanism.delta
+    least = (
+        f"Proved: nobody can do with fewer than {wording.minimum(bound)}{_counted(setting, mechanism, required)}"
+        if known
+        else "Nothing is proved here of the least number of people"
     )
-    row.metric(
-        "Of the minimum, at most",
-        gap_in_words(gap),
-        help="The lower bound says nothing at this epsilon."
-        if math.isinf(gap)
-        else f"How many times the proved minimum this mechanism needs{state.setting.mean_of}, {case_meaning(case)}.",
+    proof = (
+        f"No unbiased mechanism {setting.kept} needs fewer people, by the {frames.BOUND_TITLES[frames.strongest(limits)]}: unbiased means right on "
+        f"average. This one needs at most {gap_in_words(gap)} that{setting.mean_of}. "
     )
-    row.metric(
-        "Audited epsilon",
-        designs.audited_in_words(c.epsilon_value, audit),
-        help=f"Rounded up. Computed from the {'noise' if spec.continuous else 'actual probabilities'} ({audit.method}); you asked "
-        f"for {c.epsilon}. {spec.caveat}",
+    st.caption(
+        plain(f"{least}. Audited epsilon: {designs.audited_in_words(c.epsilon_value, audit)}."),
+        help=f"{plain(proof) if known else ''}The audited epsilon is computed from the {'noise' if spec.continuous else 'actual probabilities'} "
+        f"({audit.method}) and rounded up; you asked for {c.epsilon}. {spec.caveat}",
     )
-    if state.setting.mean_of and bound > 0 and not mechanism.delta:
-        mean = wording.needed(state.setting.mean_needed(mechanism, case))
-        st.caption(
-            f"The minimum is for the mean of the questions, for which this mechanism needs {mean}. People needed are those of the question that needs "
-            "the most."
-        )
-    if spared := state.setting.spared(mechanism):
-        st.caption(plain(spared))
-    if promise := designs.open_values(c, audit):
-        st.caption(plain(promise))
+    for said in (setting.spared(mechanism), designs.open_values(c, audit)):
+        if said:
+            st.caption(plain(said))
 
 
-def answers(state: Session, mechanism: Mechanism) -> None:
+def _counted(setting: Setting, mechanism: Mechanism, required: float) -> str:
+    """What the proved minimum is for where that is not what the people needed are for, and what the mechanism needs of that kind."""
+    mean = wording.needed(setting.mean_needed(mechanism, setting.case))
+    detect = any(isinstance(line.target, Detect) for line in setting.answers.lines)
+    how = " for the privacy noise alone" * detect + " on average over the questions" * bool(setting.mean_of)
+    rest = ["the chance of who takes part"] * detect + ["the question that needs the most"] * bool(setting.mean_of)
+    if mean == wording.needed(required) or not rest:
+        return ""
+    return f"{how} (this mechanism: {mean}); {' and '.join(rest)} add{'s' * (len(rest) == 1)} the rest"
+
+
+def questions(state: Session, mechanism: Mechanism) -> None:
     """How wide the intervals of the answers will be, and each answer with its error and verdict, what is not usable first."""
     found = verdict_panel.judged(state, mechanism)
     if found is not None:
@@ -176,7 +175,7 @@ def optimising(state: Session, case: str, progress: work.FitProgress, running: W
         )
 
 
-def search_history(state: Session, case: str) -> None:
+def _search_history(state: Session, case: str) -> None:
     """How the search went."""
     name = state.configuration.mechanism.name
     fit = state.setting.fitted(name)
@@ -196,10 +195,24 @@ def search_history(state: Session, case: str) -> None:
     )
 
 
-# --- the patterns -----------------------------------------------------------------------------------------------
+# --- the patterns and the proof ---------------------------------------------------------------------------------
 
 
-def patterns_of(state: Session, mechanism: Mechanism) -> None:
+def patterns_and_proof(state: Session, mechanism: Mechanism, case: str, go_on: Callable[[], None]) -> None:
+    """Who shares which report, what proves that hardly anything is better, and how the search went, with the button to ``go_on`` with it."""
+    layout.heading("Patterns")
+    _patterns(state, mechanism)
+    layout.heading("Proof")
+    _proof(state, mechanism, case)
+    if library.spec(state.configuration.mechanism.name).fitted:
+        layout.heading("Search")
+        if work.fit(state, state.configuration.mechanism.name).running is None:
+            go_on()
+        _search_history(state, case)
+    layout.how_computed(DESIGN)
+
+
+def _patterns(state: Session, mechanism: Mechanism) -> None:
     """The strategy as a picture, and who shares which report."""
     setting, audit = state.setting, mechanism.audit()
     bits = wording.count(math.ceil(mechanism.bits_per_report))
@@ -255,10 +268,7 @@ def _reports(state: Session, mechanism: Mechanism, m: int) -> None:
         layout.download_table(table, "reports")
 
 
-# --- the proof --------------------------------------------------------------------------------------------------
-
-
-def proof(state: Session, mechanism: Mechanism, case: str) -> None:
+def _proof(state: Session, mechanism: Mechanism, case: str) -> None:
     """How close to the best, in every case, with what proves it; and the guarantee."""
     c = state.configuration
     spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)
@@ -277,7 +287,6 @@ def proof(state: Session, mechanism: Mechanism, case: str) -> None:
         st.caption(weighting(c))
     if spec.fitted and len(state.setting.cases) > 1:
         st.caption(_in_other_cases(state, mechanism, case))
-    layout.how_computed(DESIGN)
 
 
 def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
@@ -323,7 +332,7 @@ def _check(state: Session, proof_given: Proof, case: str) -> None:
         words = "The minimum is a certificate: an independently checkable proof."
         if strongest != "certificate":
             words = (
-                f"The minimum is the {charts.title(strongest)}. An independently checkable certificate shows "
+                f"The minimum is the {frames.BOUND_TITLES[strongest]}. An independently checkable certificate shows "
                 f"{wording.at_least(limits['certificate'])}."
             )
         right.caption(words, help=f"Numbers that prove it by {proof_given.certificate.proves_by}, rounding included.")

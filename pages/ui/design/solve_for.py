@@ -1,96 +1,92 @@
-"""Two of epsilon, the number of users and the error fix the third, for the mechanism of the design."""
+"""Two of people, epsilon and the target fix the third, for one question or for all, with a button that takes it into the design."""
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
+from typing import Any
+
 import streamlit as st
 
-from ldp_core import analysis, charts, library, wording
-from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
-from ldp_core.studies import curves, planning
-from pages.ui import later, layout
-from pages.ui.controls import button, control, view_switch, whole_number
-from pages.ui.formulas import PLAN
+from ldp_core import library, verdicts, wording
+from ldp_core.designs import solving
+from ldp_core.mechanisms import Mechanism
+from ldp_core.workloads import Detect
+from pages.ui import layout
+from pages.ui.controls import button, plan_with, view_switch
+from pages.ui.design import trade_off
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import case_title, plain
+from pages.ui.words import plain
 
-SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
-LIMIT = (
-    f"The fits share {MOST_PLAN_SECONDS / 60:g} minutes. What is not known then is said, and you can go on from there."
-)
+SOLVED = {"people": "People", "target": "Target", "epsilon": "Epsilon"}
+EVERY = "Every question"
 
 
-def draw(state: Session, case: str) -> None:
-    """The controls, and below them what this mechanism comes to, and what none can beat."""
-    solved, users = _controls(state)
-    if case not in analysis.CASES:
-        case = state.setting.even_case
-        st.caption(f"Solved for another case than the design's: {case_title(case)}.")
-    # Only epsilon takes fits of its own; otherwise that of the design is used, as on every page.
-    if solved == "epsilon":
-        waits = library.spec(state.setting.chosen).fitted and not state.view.get("plan_fits", False)
-    else:
-        waits = bool(state.setting.unfitted([state.setting.chosen]))
-    if waits:
-        when = "at several epsilons" if solved == "epsilon" else "first"
-        st.markdown(f"**{plain(library.spec(state.setting.chosen).title)} has to be fitted {when}.**")
-    if waits and solved == "epsilon":
-        button("Fit and solve", "plan-fits", "play_arrow", lambda: state.view.update(plan_fits=True), help=LIMIT)
-    work.prove_unasked(state, [case])
-    task = work.plan(
-        state,
-        epsilon=None if solved == "epsilon" else state.setting.epsilon,
-        users=None if solved == "users" else float(users),
-        alpha=None if solved == "standard_error" else state.setting.alpha,
-        case=case,
-        name=None if waits else state.setting.chosen,
-    )
-    if task.result is None and task.latest is None:
-        task.start()
-    if (running := task.running) is not None:
-        button("Cancel and keep these answers", "cancel-plan", "stop_circle", running.cancel)
-        later.show(running, later.counted)
-    elif task.error:
-        st.error(plain(task.error))
-    elif (found := task.result) is not None and len(found):
-        found = found.assign(standard_error=found["standard_error"].map(state.setting.in_targets))
-        for row in found.to_dict("records"):
-            said = plain(wording.capital(planning.in_words(row, state.setting.error_in_words)))
-            st.markdown(f"**{said}**" if row["name"] == state.setting.chosen else said)
-        if found["reason"].str.startswith(planning.TIME_OVER).any():
-            button("Go on", "go-on", "play_arrow", task.start, help=LIMIT)
-        if solved != "epsilon":
-            _over_users(state, solved, users, found)
-    layout.how_computed(PLAN)
-
-
-def _controls(state: Session) -> tuple[str, float]:
-    """The quantity to solve for, and the number of users."""
-    users = state.view.get("plan_users") or state.setting.users
-    with layout.controls("plan"):
-        solved = view_switch("solved", SOLVED, "Solve for", "epsilon")
-        if solved != "users":
-            control(
-                st.text_input,
-                "Number of users",
-                "plan-users",
-                f"{users:,}",
-                lambda text: state.view.update(plan_users=whole_number(text, "the number of users", 1, MOST_USERS)),
-                help=f"How many people you expect to report; {state.setting.users:,} in this design.",
+def draw(state: Session) -> None:
+    """A button beside the target, and behind it what is solved for."""
+    popover = st.popover("Solve for", icon=":material/calculate:", key="solve-for", on_change="rerun")
+    if not popover.open:
+        return
+    with popover, layout.controls("solve-for"):
+        try:
+            mechanism = trade_off.known(state, state.setting.chosen)
+            if mechanism is None:
+                st.info("A mechanism has to be fitted first.")
+                return
+            solved, titles = view_switch("solved", SOLVED), [line.title for line in state.setting.answers.lines]
+            several = [None] * (len(titles) > 1 and solved != "target")
+            k = st.selectbox(
+                "For",
+                [*several, *range(len(titles))],
+                format_func=lambda k: EVERY if k is None else titles[k],
+                key=f"solved-{solved}",
+                persist_state="session",
             )
-    return solved, users
+            {"people": _people, "target": _target, "epsilon": _epsilon}[solved](state, mechanism, k)
+        except ValueError as error:
+            st.info(plain(str(error)))
 
 
-def _over_users(state: Session, solved: str, users: float, found: pd.DataFrame) -> None:
-    """The error over the number of users at this epsilon: straight lines on log axes."""
-    centre = users if solved == "standard_error" else max(found["users"].min(), 1.0)
-    points = curves.errors_over_users(found, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
-    layout.chart(
-        lambda look: charts.error_over_users(points, 1.0 if solved == "users" else None, look, state.setting.scale),
-        f"At epsilon {state.configuration.epsilon} half the error takes four times the users. No unbiased mechanism reaches the "
-        "shaded region.",
-        "error-over-users",
-        points,
+def _people(state: Session, mechanism: Mechanism, k: int | None) -> None:
+    """How many people it takes at the epsilon of the design."""
+    needed = solving.people(state.setting, mechanism, k)
+    st.markdown(plain(f"At epsilon {state.configuration.epsilon}, {wording.needed(needed)} people meet the target."))
+    plan_with(state, needed, "plan-people")
+
+
+def _target(state: Session, mechanism: Mechanism, k: int | None) -> None:
+    """The target that the people of the design reach."""
+    assert k is not None
+    setting, targets = state.setting, state.setting.settled.targets or {}
+    line = setting.answers.lines[k]
+    reached = float(wording.rounded_up(solving.target(setting, mechanism, k), 3))
+    now: Any = targets[line.key]
+    detect = isinstance(line.target, Detect)
+    said = (
+        f"{'a difference of ' if detect else '± '}{verdicts.in_unit(reached, line.key)}{' a person' * line.unit.total}"
     )
+    people = wording.plural(setting.users, "person", "people")
+    st.markdown(plain(f"With {people} at epsilon {state.configuration.epsilon}, {said} is reached."))
+    changed = {**targets, line.key: now.model_copy(update={"difference": reached}) if detect else reached}
+    button("Take it as the target", "plan-target", "my_location", lambda: state.change(targets=changed))
+
+
+def _epsilon(state: Session, mechanism: Mechanism, k: int | None) -> None:
+    """The least epsilon with which the people of the design meet the target; searched for on a press."""
+    task = work.least_epsilon(state, k)
+    people = wording.plural(state.setting.users, "person", "people")
+    if task.running is not None:
+        st.caption("Epsilon is being searched for.")
+        button("Cancel", "cancel-plan", "stop_circle", task.running.cancel)
+    elif (found := task.result) is None:
+        if task.error:
+            st.info(plain(task.error))
+        fitted = (
+            f" {library.spec(mechanism.name).title} is fitted at each epsilon tried."
+            * library.spec(mechanism.name).fitted
+        )
+        button(
+            "Find the least epsilon", "plan-epsilon", "play_arrow", task.start, help=f"Tries several epsilons.{fitted}"
+        )
+    else:
+        st.markdown(plain(f"With {people}, epsilon {found} and more meet the target."))
+        button(f"Take epsilon {found}", "take-epsilon", "lock_open", lambda: state.change(epsilon=found))

@@ -76,10 +76,9 @@ def _bound(state: Session, case: str) -> pd.DataFrame | None:
     setting = state.setting
     workload, chosen, norm = setting.workload, setting.cases[case], setting.answers.norm
     people = None if chosen.prior is None else chosen.prior.tobytes()
-    certified = work.certified_over_epsilon(state, case)
     at = curves.epsilons(setting.epsilon)
     try:
-        closed = later.ask(
+        return later.ask(
             state,
             ("users bound", workload.digest, norm, people, at.tobytes()),
             "computing the bound over epsilon",
@@ -88,10 +87,9 @@ def _bound(state: Session, case: str) -> pd.DataFrame | None:
         )
     except ValueError:  # too many types: the picture does without
         return None
-    return None if closed is None else curves.strengthened(closed, certified)
 
 
-def _known(state: Session, name: str) -> Mechanism | None:
+def known(state: Session, name: str) -> Mechanism | None:
     """The mechanism once its costs are known; those that take long are computed in the background."""
     try:
         mechanism = state.setting.priced(name)
@@ -106,7 +104,7 @@ def _best_classical(state: Session, case: str) -> str | None:
     """The compared mechanism without a fit that needs the fewest users."""
     needed = {}
     for name in state.setting.side_by_side:
-        mechanism = None if library.spec(name).fitted else _known(state, name)
+        mechanism = None if library.spec(name).fitted else known(state, name)
         if mechanism is not None and mechanism.delta == 0:
             needed[name] = state.setting.users_needed(mechanism, case)
     return min(needed, key=lambda name: needed[name]) if needed else None
@@ -114,7 +112,7 @@ def _best_classical(state: Session, case: str) -> str | None:
 
 def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
     """Users that a mechanism without a fit needs over epsilon; a single point while that is computed, or takes long."""
-    setting, mechanism = state.setting, _known(state, name)
+    setting, mechanism = state.setting, known(state, name)
     if mechanism is None:
         return None
     point = _point(setting, name, mechanism, case)
@@ -163,10 +161,8 @@ def _picture(
     setting = state.setting
     fitted = [name for name in names if library.spec(name).fitted]
     points = [part for name in fitted for part in work.known_over_epsilon(state, name, case)]
-    frame = pd.concat([*lines, *points], ignore_index=True)
-    proof, own = setting.proof(case), setting.costed(state.setting.chosen)
-    proved = max(setting.bounds(case).values()) if proof is not None and not (own and own.delta) else None
-    about = (setting.epsilon, setting.users, fitted, proved)
+    frame = pd.concat([*lines, *points, work.certified_over_epsilon(state, case)], ignore_index=True)
+    about = (setting.epsilon, setting.users, fitted)
     key = ("trade-off", *about, frame.to_json(), "" if broken is None else broken.to_json())
 
     def draw(look: charts.Theme) -> go.Figure:
@@ -179,7 +175,7 @@ def _picture(
         sentence,
         "trade-off",
         frame if broken is None else pd.concat([frame, broken.rename(columns={"title": "name"})], ignore_index=True),
-        title=f"Users needed over epsilon, {case_title(case)}",
+        title=f"People needed over epsilon, {case_title(case)}",
     )
 
 
@@ -203,9 +199,4 @@ def _sentence(state: Session, case: str, mechanism: Mechanism | None, classical:
     limit = max(setting.bounds(case).values())
     if limit > 0 and (mechanism is None or not mechanism.delta):
         words.append(f"no unbiased mechanism can need fewer than {wording.at_least(limit)}")
-    return plain_joined(words)
-
-
-def plain_joined(words: list[str]) -> str:
-    """Clauses as one sentence."""
     return f"{wording.capital('; '.join(words))}." if words else ""

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ldp_core import bounds, library, mechanisms, studies, wording, workloads
 from ldp_core.deploy.kit import package
-from ldp_core.designs import choices
+from ldp_core.designs import choices, solving
 from ldp_core.designs.results import digest
 from ldp_core.designs.setting import Curve, Fit, Proof, Setting
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
@@ -118,10 +118,12 @@ def known_over_epsilon(state: Session, name: str, case: str) -> list[pd.DataFram
     return [pd.DataFrame(points)] if points else []
 
 
-def certified_over_epsilon(state: Session, case: str) -> dict[float, float]:
-    """The users that certificates show to be needed, by the epsilons of the trade-off at which there is one."""
+def certified_over_epsilon(state: Session, case: str) -> pd.DataFrame:
+    """name, epsilon, users_needed of the certificates at the epsilons of the trade-off at which there is one."""
     proved = [other for other in (state.setting, *state.setting.at_other_epsilons) if other.proof(case) is not None]
-    return {other.epsilon: other.bounds(case)["certificate"] for other in proved}
+    rows = [("certificate", other.epsilon, other.bounds(case)["certificate"]) for other in proved]
+    found = pd.DataFrame(rows, columns=["name", "epsilon", "users_needed"]).sort_values("epsilon")
+    return found.astype({"epsilon": float, "users_needed": float})
 
 
 def points_over_epsilon(state: Session, name: str) -> list[Work]:
@@ -272,27 +274,35 @@ def left_out_of_sizes(state: Session) -> pd.DataFrame:
     return state.results.cached(key, lambda: studies.sweep.without_figures(*about, parameters=parameters))
 
 
-def plan(
-    state: Session, epsilon: float | None, users: float | None, alpha: float | None, case: str, name: str | None
-) -> Task[pd.DataFrame]:
-    """Two of epsilon, users and alpha are given: the third for the mechanism ``name`` in this case, where there is one, and what no
-    mechanism can go below."""
-    setting, names = state.setting, [] if name is None else [name]
-    asked: dict[str, Any] = {"epsilon": epsilon, "users": users, "alpha": alpha, "case": case, "names": names}
-    fit = None if name is None or not library.spec(name).fitted else setting.fitted(name)
-    fitted = {} if name is None or fit is None else {name: fit.mechanism}
-    parameters = {name: sweep_options(state, name) for name in names}
-    # At the epsilon of the design the bound is the one that every page shows.
-    bound, floor = (epsilon and setting.floor(case)) or (None, None)
-    inputs = [asked, setting.workload.digest, parameters, [one.digest for one in fitted.values()], bound, floor]
-    how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
-    how |= {"bound": bound, "floor": floor, "time_limit": MOST_PLAN_SECONDS}
+def least_epsilon(state: Session, k: int | None) -> Task[str]:
+    """The least epsilon with which the people of the design are enough for question ``k``, or for all: see `designs.solving.epsilon`."""
+    setting = state.setting
 
-    def run(work: Work) -> pd.DataFrame:
-        return studies.planning.plan(setting.workload, **asked, **how, **work.followed)
+    def run(work: Work) -> str | None:
+        over = lambda: work.cancelled() or work.seconds > MOST_PLAN_SECONDS  # noqa: E731
+        try:
+            return solving.epsilon(setting, setting.chosen, k, over)
+        except Interrupted:
+            if work.cancelled():
+                return None
+            raise ValueError(
+                f"No epsilon was found in {wording.duration(MOST_PLAN_SECONDS)}. Take it on from there, or type one."
+            ) from None
 
-    key = "plan:" + digest((json.dumps(inputs, default=str),))
-    return Task(state, key, "working out the plan", run, of=DESIGN[1:], limit=MOST_PLAN_SECONDS)
+    about = (
+        setting.fitted_key(setting.chosen),
+        setting.parameters_for(setting.chosen),
+        setting.answers.norm,
+        setting.people.digest,
+    )
+    return Task(
+        state,
+        f"least epsilon:{digest((str(about), str(k)))}",
+        "searching for the least epsilon",
+        run,
+        of=DESIGN,
+        limit=MOST_PLAN_SECONDS,
+    )
 
 
 @dataclass(frozen=True)
