@@ -18,7 +18,7 @@ CLOSE = 0.004
 """How closely epsilon is searched for, as a share of it."""
 STEP = 0.7
 """How far the logarithm of epsilon moves while no epsilon is known to do, or every one does."""
-MOST_STEPS = 40
+_STEPS = 40
 
 
 def people(setting: Setting, mechanism: Mechanism, k: int | None = None) -> float:
@@ -58,7 +58,7 @@ def epsilon(setting: Setting, name: str, k: int | None = None, cancel: Cancel | 
     while (at(x) > 0) == upwards and x != end:
         before, x = x, min(x + STEP, end) if upwards else max(x - STEP, end)
     if (at(x) > 0) != upwards:
-        root = brentq(at, min(before, x), max(before, x), xtol=CLOSE, maxiter=MOST_STEPS, disp=False)
+        root = brentq(at, min(before, x), max(before, x), xtol=CLOSE, maxiter=_STEPS, disp=False)
         at(root + CLOSE)
     enough = [float(written) for written, more in excess.items() if more <= 0]
     if not enough:
