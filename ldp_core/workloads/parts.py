@@ -417,10 +417,6 @@ class SlopePart(Part):
             raise ValueError(
                 f"The collector does not know {shortened(secret[0])}; a slope is on columns that it knows."
             )
-        if special := [axes[i].name for i in within.groups if len(axes[i].edges) and not averageable(axes[i])]:
-            raise ValueError(
-                f"{shortened(special[0])} has people without a number; leave them out on the Data page, or make it categories."
-            )
         return Regression(**vars(within))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:

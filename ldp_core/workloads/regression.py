@@ -22,9 +22,10 @@ from ldp_core.people import Counts
 from ldp_core.workloads.answers import OF_GROUP, Asked, Line, Rates, Ratios, Within
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
+from ldp_core.workloads.comparisons import shortened
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.grouped import placed
-from ldp_core.workloads.means import middles
+from ldp_core.workloads.means import averageable, middles
 from ldp_core.workloads.surveys import Group
 
 RANK = 1e-9
@@ -50,6 +51,10 @@ def model(axes: Sequence[Axis]) -> tuple[np.ndarray, list[str]]:
     values = np.indices([axis.size for axis in axes]).reshape(len(axes), -1)
     columns, names = [np.ones(values.shape[1])], list[str]()
     for axis, own in zip(axes, values, strict=True):
+        if len(axis.edges) and not averageable(axis):
+            raise ValueError(
+                f"{shortened(axis.name)} has people without a number; leave them out on the Data page, or make it categories."
+            )
         if len(axis.edges):
             at, low, high, _ = middles(axis)
             step = round_step((high - low) / 2)

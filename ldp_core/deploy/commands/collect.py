@@ -41,6 +41,10 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     answers = collector.answers(
         collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
     )
+    fitted = None
+    if given.regress:
+        columns = collector.regressing.formula(given.regress)
+        fitted = collector.regressing.regression(collection, kit.mechanism, kit.domain, *columns, given.level)
     lines = kit.lines()
     if lines is not None:
         answers = answers.assign(promise=answers["line"].map(lines["in_words"]))
@@ -58,12 +62,17 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         "questions": lines,
         "answers": answers,
         "unlike": unlike,
+        "regression": fitted,
     }
     whose = collector.whose(reported, given.drawn, sizes)
     result |= {"intervals": whose, "file": given.output}
 
     def text() -> Iterator[str]:
         yield from map(_said, collection.read)
+        if fitted is not None:
+            written = collector.regressing.table(fitted)
+            yield from ("", *terminal.table(written, {name: (name, str) for name in written}))
+            yield from (collector.regressing.in_words(fitted), "")
         if given.output:
             yield f"Answers written to {given.output}."
             return

@@ -25,6 +25,7 @@ from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads import JointHistogramPart, over_attributes
 from ldp_core.workloads.answers import POINTS
 from pages.ui import answer_tables, later, layout, listing, verdict_panel
+from pages.ui.collect import regressing
 from pages.ui.controls import control
 from pages.ui.priors import in_words, prior_control
 from pages.ui.session.state import Session
@@ -243,6 +244,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         st.caption(f"{len(shown):,} of {every:,} answers are shown; the download has {len(table):,}.")
     with st.expander("The answers as a table"):
         _table(shown, "The answers shown, their intervals, and their standard errors at the answers found.", kind)
+    regressing.fold(state, subject, collection)
     if subject.domain.size <= MOST_SHOWN_QUERIES and any(line.key != POINTS for line in asked_of(workload).lines):
         _behind(state, subject, compute, key, quick)
 

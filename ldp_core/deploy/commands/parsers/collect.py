@@ -59,6 +59,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="how answers are made of reports: unbiased, wnnls, wnnls_total, norm_sub, polytope, mle, ems, posterior, posterior_distribution, consistency",
     )
     parser.add_argument(
+        "--regress",
+        metavar="FORMULA",
+        help="a logistic regression of a secret yes or no on columns that the collector knows, such as 'satisfied ~ age, arm'",
+    )
+    parser.add_argument(
         "--occasions",
         type=int,
         metavar="N",

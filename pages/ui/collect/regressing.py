@@ -1,0 +1,31 @@
+"""The fold of the Collect page with a logistic regression of a secret yes or no on known columns."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ldp_core.deploy.collector import Collection, regressing
+from ldp_core.deploy.kit.opening import Kit
+from ldp_core.workloads.axes import axes_of
+from pages.ui import later, listing
+from pages.ui.session.state import Session
+from pages.ui.words import plain
+
+
+def fold(state: Session, subject: Kit, collection: Collection) -> None:
+    """Which columns, and the coefficients; nothing where no design like this has any."""
+    axes = axes_of(subject.domain)
+    yes_or_no = [axis.name for axis in axes if axis.size == 2 and not axis.known]
+    known = [axis.name for axis in axes if axis.size > 1 and axis.known]
+    if not yes_or_no or not known:
+        return
+    with st.expander("Logistic regression"):
+        of = st.selectbox("Yes or no", yes_or_no, key="regress-of", persist_state="session")
+        on = st.multiselect("On", known, known, key="regress-on", persist_state="session")
+        if not on:
+            return
+        about = (collection, subject.mechanism, subject.domain, of, on)
+        key = ("regress", collection.digest, subject.design, of, *on)
+        found = later.value(state, key, "fitting", lambda cancel: regressing.regression(*about), small=True)
+        if found is not None:
+            listing.show_table(regressing.table(found), plain(regressing.in_words(found)))
