@@ -24,18 +24,17 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.general.certificate import OPTIMAL, SHARES, nothing, written
-from ldp_core.bounds.general.dual import Dual, Point, fewer_rows
+from ldp_core.bounds.general.certificate import nothing, of_numbers
+from ldp_core.bounds.general.dual import MOST_LOGARITHM, Dual, Point, fewer_rows
 from ldp_core.bounds.general.few_types import Cuts
-from ldp_core.bounds.general.multipliers import Form, Multipliers, Numbers, halfway, noise
+from ldp_core.bounds.general.multipliers import Form, Multipliers, Numbers, halfway
 from ldp_core.bounds.proof import Certificate
-from ldp_core.definite import inverse_and_logarithm
-from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.run import Budget, Check, Interrupted, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads.secret import Lumped, PartlySecret
@@ -57,13 +56,6 @@ class Found:
 
     multipliers: Multipliers
     eta: np.ndarray
-    a: float
-
-
-@dataclass(frozen=True)
-class SecretPoint(Point):
-    """A point with its best ``a``."""
-
     a: float
 
 
@@ -119,29 +111,24 @@ class SecretDual(Dual):
             low, step = float(grid[best]) - step, step / 50
         return scale * math.exp(low + step)
 
-    def at(self, x: np.ndarray, barrier: float) -> SecretPoint | None:
-        m, D, k, lumped = self.m, self.D, self.sizes, self.lumped
-        if not np.abs(x[:m]).max() < 60.0:
+    def at(self, x: np.ndarray, barrier: float) -> Point | None:
+        m, D, lumped = self.m, self.D, self.lumped
+        if not np.abs(x[:m]).max() < MOST_LOGARITHM:
             return None
         multipliers, eta = self.multipliers(x), self._eta * (INSIDE + x[m : self.free])
         form, r, rho = multipliers.form(D), lumped.masses[:-1], lumped.masses[-1]
         if not form.c > 0:
             return None
         A, line = on_secret(form, eta, lumped)
-        if (inverted := inverse_and_logarithm(A)) is None:
+        if (parts := self._decomposed(A, A)) is None:
             return None
-        inverse, logarithm = inverted
-        values, vectors = linalg.eigh(self.columns @ A @ self.columns.T, check_finite=False)
-        if not values[-1] > 0:
-            return None
-        roots, g = np.sqrt(np.maximum(values, values[-1] * noise(len(values)))), float(multipliers.q.sum())
-        a = self._best_a(float(roots.sum()), form, line)
+        inverse, logarithm, nuclear, half = parts
+        a, g = self._best_a(nuclear, form, line), float(multipliers.q.sum())
         ones = at_ones(a, form, line, lumped)
         b = form.h + ones**2
         if not (ones > 0 and b > 0):
             return None
-        nuclear = float(roots.sum()) + math.sqrt(lumped.within * a)
-        half = self.columns.T @ (vectors / np.sqrt(roots))
+        nuclear += math.sqrt(lumped.within * a)
         T = half @ half.T / nuclear + barrier * inverse
         value = 2 * np.log(nuclear) - np.log(b) + barrier * (logarithm + np.log(form.c) - (m + 1) * np.log(g))
         # Slopes by c, w and eta, and with them the moments of (1, y), as w = Q1 + g and c = 2 g'1 + 1'Q1 - h.
@@ -154,11 +141,8 @@ class SecretDual(Dual):
         first, mass = -by_w / 2 - by_c, by_c + 1 / b
         by_q = second.diagonal() - D * first - barrier * (m + 1) / g
         by_eta = self._eta * (rho * by_w - 2 * T @ r)
-        sizes = second.sum() - (2 * k + 1) * D * first.sum() + k * (k + 1) * D**2 * mass
-        cuts = self.cuts.values(second, first, mass, D)
-        others = np.concatenate([self._twice * second[self._below], sizes, cuts])
-        slopes = np.concatenate([by_q * multipliers.q, by_eta, -others * self._scales])
-        return SecretPoint(value, slopes, second, first, mass, a)
+        slopes = np.concatenate([by_q * multipliers.q, by_eta, self._by_others(second, first, mass)])
+        return Point(value, slopes, second, first, mass, a)
 
 
 def secret_certificate(workload: PartlySecret, epsilon: float, prior: np.ndarray, budget: Budget) -> Certificate:
@@ -174,7 +158,8 @@ def proved(
     with blas_threads(workload.n), suppress(Interrupted):
         for found, x in searched(workload, epsilon, prior, budget, begun):
             with suppress(linalg.LinAlgError):
-                best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
+                made = partial(numbers, found, workload, float(np.exp(epsilon)), prior, budget.check)
+                best = max(best, of_numbers(made, workload, epsilon, prior, budget.check), key=lambda c: c.value)
             begun = begun if len(found.multipliers.cut_multipliers) else x
             budget.tell(bound=best.value)
     return best, begun
@@ -235,23 +220,8 @@ def _by_barriers(
             return
 
 
-def of(
-    found: Found, workload: PartlySecret, epsilon: float, prior: np.ndarray, check: Check = unchecked
-) -> Certificate:
-    """The certificate of a point; LinAlgError where it proves nothing."""
-    proved: list[Certificate] = []
-    for share in SHARES if workload.n <= AT_ONCE_TYPES else SHARES[:1]:
-        made = numbers(found, workload, float(np.exp(epsilon)), prior, share, check)
-        certificate = written(workload, epsilon, prior, made.inverse, made.mu, made.multipliers)
-        proved.append(replace(certificate, value=certificate.claim()))
-        value, lost = proved[-1].value, made.exactly - proved[-1].value
-        if value < proved[0].value or lost <= OPTIMAL / 10 * (made.exactly - proved[0].trivial):
-            break
-    return max(proved, key=lambda c: c.value)
-
-
 def numbers(
-    found: Found, workload: PartlySecret, ratio: float, prior: np.ndarray, least: float, check: Check = unchecked
+    found: Found, workload: PartlySecret, ratio: float, prior: np.ndarray, check: Check = unchecked, least: float = 0.0
 ) -> Numbers:
     """C (n, n), mu (n,) and multipliers, on S and 0 elsewhere, on the scale of M^-1 = C."""
     lumped, n, G = workload.lumped(prior), workload.n, workload.gram_dense()

@@ -21,7 +21,7 @@ from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Progress
 from ldp_core.workloads import Workload
-from ldp_core.workloads.strata import ALIKE, Strata
+from ldp_core.workloads.strata import ALIKE, Case, Strata
 
 Prove = Callable[[Workload, np.ndarray | None, Budget, Proof | None], Proof]
 """A proof for questions and shares, in a time, begun from the numbers of another where there is one."""
@@ -30,12 +30,13 @@ Prove = Callable[[Workload, np.ndarray | None, Budget, Proof | None], Proof]
 @dataclass(frozen=True, repr=False)
 class StratifiedCertificate(Proof):
     """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for ``workload``, or on n tr(M_p^-1 G) for the ``prior`` p (n,),
-    from ``parts``, a proof for each case of its strata, None where these have no people."""
+    from ``parts``, of which stratum z has number ``which[z]``: any where it has no people."""
 
     workload: Workload
     epsilon: float
     value: float
-    parts: tuple[Proof | None, ...]
+    parts: tuple[Proof, ...]
+    which: np.ndarray
     prior: np.ndarray | None = None
 
     @property
@@ -54,11 +55,10 @@ class StratifiedCertificate(Proof):
     besides = "strata"
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
-        strata, (proofs, which) = _strata(self.workload), self._proofs
-        written = [proof.to_file(epsilon) for proof in proofs]
+        strata, written = _strata(self.workload), [proof.to_file(epsilon) for proof in self.parts]
         parts = [{**document, "arrays": place} for place, (document, _) in enumerate(written)]
         arrays = {f"{place}.{name}": array for place, (_, own) in enumerate(written) for name, array in own.items()}
-        arrays |= {"which": which.astype(float), "scales": strata.scale, "constants": strata.constant}
+        arrays |= {"which": self.which.astype(float), "scales": strata.scale, "constants": strata.constant}
         even = _even(self.prior) and all(p.get("prior", "even") == "even" and "merged" not in p for p in parts)
         if not even:  # to as many digits as come back
             arrays["shares"] = np.array([float(f"{share:.12g}") for share in strata.shares(self.prior)])
@@ -72,11 +72,14 @@ class StratifiedCertificate(Proof):
         strata, which = _strata(workload), data["which"]
         count = len(strata.which)
         shares = np.full(count, 1 / count) if document["prior"] == "even" else data["shares"]
-        if not which.shape == shares.shape == (count,):
+        if not (which.shape == shares.shape == (count,) and np.isin(which, range(len(document["parts"]))).all()):
             raise ValueError(OTHER_QUESTIONS)
         proofs = list[Proof]()
         for place, (part, own) in enumerate(verify.own_parts(document, data)):
-            few = strata.designs[strata.which[np.flatnonzero((which == place) & (shares > 0))[0]]]
+            designs = set(strata.which[(which == place) & (shares > 0)].tolist())
+            if len(designs) != 1:
+                raise ValueError(OTHER_QUESTIONS)
+            few = strata.designs[designs.pop()]
             proofs.append(from_file(dict(part), own, few, epsilon, 0.0))  # what a part claims bears on nothing
         prior = shares
         if workload.survey is None:
@@ -84,48 +87,30 @@ class StratifiedCertificate(Proof):
             for types, share, k in zip(strata.types, shares, which, strict=True):
                 prior[types] = share * check_prior(getattr(proofs[int(k)], "prior", None), strata.size)
         about = None if _even(prior) else prior
-        index, parts = strata.cases(about)[1], list[Proof | None]()
-        for case, needed in enumerate(_needed(workload, about)):
-            parts.append(needed and proofs[int(which[np.flatnonzero((index == case) & (shares > 0))[0]])])
-        made = cls(workload, epsilon, 0.0, tuple(parts), about)
+        made = cls(workload, epsilon, 0.0, tuple(proofs), which.astype(int), about)
         return replace(made, value=max(value, made.trivial))
 
-    @property
-    def _proofs(self) -> tuple[list[Proof], np.ndarray]:
-        """The proofs, each once, and (K,) which of them is for each stratum: the first for those without people."""
-        proofs = {id(part): part for part in self.parts if part is not None}
-        places = {key: place for place, key in enumerate(proofs)}
-        index = _strata(self.workload).cases(self.prior)[1]
-        return [*proofs.values()], np.array([places.get(id(self.parts[i]), 0) for i in index])
-
     def too_large_for_file(self) -> str | None:
-        proofs = self._proofs[0]
-        types = [proof.workload.n for proof in proofs if vars(proof).get("kind") in verify.BY_TYPES]
+        types = [proof.workload.n for proof in self.parts if vars(proof).get("kind") in verify.BY_TYPES]
         if math.hypot(*types) > MOST_MATRIX_TYPES:
             return f"The proofs of {len(types):,} different designs of groups are too large to be written together."
-        return next((reason for proof in proofs if (reason := proof.too_large_for_file())), None)
+        return next((reason for proof in self.parts if (reason := proof.too_large_for_file())), None)
 
     def proven(self) -> float:
         """The sum that the proofs of the strata come to, rounded down; -inf if one is none, or about other questions or people."""
-        cases, known = _needed(self.workload, self.prior), dict[int, float]()
-        if len(self.parts) != len(cases):
+        cases, index, peopled = _cases(self.workload, self.prior)
+        pairs = set(zip(index[peopled].tolist(), self.which[peopled].tolist(), strict=True))
+        if {k for _, k in pairs} != set(range(len(self.parts))):
             return -math.inf
-        for case, part in zip(cases, self.parts, strict=True):
-            if case is None or part is None:
-                if case is not None:
-                    return -math.inf
-                continue
-            few, shares = case
+        for case, k in pairs:
+            (few, shares), part = cases[case], self.parts[k]
             about, same = getattr(part, "prior", None), True
             if shares is not None or about is not None:
                 same = np.allclose(check_prior(about, few.n), check_prior(shares, few.n), rtol=ALIKE, atol=0)
             if not getattr(part, "even", True) or part.workload != few or not same or part.epsilon < self.epsilon:
                 return -math.inf
-            if id(part) not in known:
-                known[id(part)] = part.proven()
-        if not all(proven > -math.inf for proven in known.values()):
-            return -math.inf
-        return summed(self.workload, [known.get(id(part), 0.0) for part in self.parts], self.prior)
+        values = [part.proven() for part in self.parts]
+        return summed(self.workload, values, self.prior, self.which) if min(values) > -math.inf else -math.inf
 
 
 def _strata(workload: Workload) -> Strata:
@@ -138,18 +123,15 @@ def _even(prior: np.ndarray | None) -> bool:
     return prior is None or bool(np.ptp(prior) <= ALIKE * prior.max())
 
 
-def _needed(workload: Workload, prior: np.ndarray | None) -> list[tuple[Workload, np.ndarray | None] | None]:
-    """The cases of the strata, None for those of strata without people."""
+def _cases(workload: Workload, prior: np.ndarray | None) -> tuple[list[Case], np.ndarray, np.ndarray]:
+    """The cases of the strata, which of them is for each stratum (K,), and which strata have people (K,)."""
     strata = _strata(workload)
-    cases, index = strata.cases(prior)
-    used = set(index[strata.shares(prior) > 0].tolist())
-    return [case if i in used else None for i, case in enumerate(cases)]
+    return *strata.cases(prior), strata.shares(prior) > 0
 
 
-def summed(workload: Workload, values: list[float], prior: np.ndarray | None) -> float:
-    """The sum over the strata of what their parts say, less what its rounding may be."""
-    strata = _strata(workload)
-    whole = strata.objective(values, prior, strata.cases(prior)[1])
+def summed(workload: Workload, values: list[float], prior: np.ndarray | None, which: np.ndarray) -> float:
+    """The sum over the strata, of which z has the proof ``which[z]``, of what their proofs say, less what its rounding may be."""
+    whole = _strata(workload).objective(values, prior, which)
     return whole * (1 - 8 * ALIKE - 64 * workload.spread_over * U)
 
 
@@ -165,22 +147,25 @@ def stratified_certificate(
 ) -> StratifiedCertificate:
     """The certificate of ``workload``, by ``prove`` for each case of its strata in an equal part of the time. Where people of one design are spread
     differently from stratum to stratum, the proofs for it are begun from that for all of them together."""
-    strata, parts = _strata(workload), list[Proof | None]()
-    cases, pooled = _needed(workload, prior), dict[Workload, Proof]()
-    several = [case for case in strata.pooled(prior) if sum(one is not None and one[0] == case[0] for one in cases) > 1]
+    strata, pooled, proofs = _strata(workload), dict[Workload, Proof](), list[Proof]()
+    cases, index, peopled = _cases(workload, prior)
+    needed = sorted(set(index[peopled].tolist()))
+    several = [case for case in strata.pooled(prior) if sum(cases[i][0] == case[0] for i in needed) > 1]
 
     def tell(progress: Progress) -> None:
         if len(cases) == 1 and progress.bound is not None:
             budget.tell(bound=strata.objective([progress.bound], prior))
 
-    turns = _in_turn(budget, len(several) + len(cases), tell)
+    turns = _in_turn(budget, len(several) + len(needed), tell)
     for few, shares in several:
         pooled[few] = prove(few, shares, next(turns), None)
-    for case, own in zip(cases, turns, strict=True):
-        parts.append(None if case is None else prove(*case, own, pooled.get(case[0])))
-    made = StratifiedCertificate(workload, epsilon, 0.0, tuple(parts), prior)
-    values = [0.0 if part is None else part.value for part in parts]
-    return replace(made, value=made.claimable(summed(workload, values, prior)))
+    for i, own in zip(needed, turns, strict=True):
+        few, shares = cases[i]
+        proofs.append(prove(few, shares, own, pooled.get(few)))
+    which = np.array([needed.index(i) if i in needed else 0 for i in index])
+    made = StratifiedCertificate(workload, epsilon, 0.0, tuple(proofs), which, prior)
+    values = [part.value for part in made.parts]
+    return replace(made, value=made.claimable(summed(workload, values, prior, which)))
 
 
 def stratified_worst_case(workload: Workload, epsilon: float, budget: Budget, prove: Prove) -> StratifiedCertificate:

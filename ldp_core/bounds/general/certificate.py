@@ -7,8 +7,10 @@ The proof, with its rounding, stands in `ldp_core.bounds.verify`; where C, mu, G
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy import linalg
@@ -53,7 +55,8 @@ def general_certificate(
             best = closed_form(workload, epsilon, prior)
         if few_high(workload.n, np.exp(epsilon)) and not stop():
             made = of_single_entries(workload.gram_dense(), np.exp(epsilon), prior, budget.check)
-            best = max(best, _written(made, workload, epsilon, prior, budget.check), key=lambda c: c.value)
+            single = written(made, workload, epsilon, prior)
+            best = max(best, replace(single, value=single.claim()), key=lambda c: c.value)
             budget.tell(bound=best.value)
             if made.exactly - best.trivial <= (1 + OPTIMAL) * (best.value - best.trivial):
                 return best
@@ -62,7 +65,14 @@ def general_certificate(
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
                     best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
                 budget.tell(bound=best.value)
-    return best if given_up(workload, budget) else _at_least_closed_form(best)
+    if given_up(workload, budget) or workload.n <= AT_ONCE_TYPES:  # else the closed form was the first
+        return best
+    # A search that is stopped early may say less than the closed form, and so may one over blocks, whose
+    # estimate leaves out what is between types. Certificates of it lose so much to rounding at most, of 4,096 types.
+    with blas_threads(workload.n):
+        if best.value >= centred_svd(workload, epsilon, prior) * (1 - 3e-4):
+            return best
+        return max(best, closed_form(workload, epsilon, prior), key=lambda c: c.value)
 
 
 def given_up(workload: Workload, budget: Budget) -> bool:
@@ -70,26 +80,13 @@ def given_up(workload: Workload, budget: Budget) -> bool:
     return budget.cancelled() and workload.n > UNASKED_TYPES
 
 
-def _at_least_closed_form(best: Certificate) -> Certificate:
-    """``best``, or the closed form where that says more: of a search stopped early, or one over blocks, whose estimate leaves
-    out what is between types."""
-    workload, epsilon, prior = best.workload, best.epsilon, best.prior
-    if workload.n <= AT_ONCE_TYPES or prior is None:  # it was the first
-        return best
-    with blas_threads(workload.n):
-        # Certificates of the closed form lose so much to rounding at most, of 4,096 types.
-        if best.value >= centred_svd(workload, epsilon, prior) * (1 - 3e-4):
-            return best
-        return max(best, closed_form(workload, epsilon, prior), key=lambda c: c.value)
-
-
 def nothing(workload: Workload, epsilon: float, prior: np.ndarray) -> Certificate:
     """The certificate of the trivial bound. If C = p p' and mu = (p'Gp / n) p, both sides of
     the condition are (p'Gp) (p'v)^2."""
     n = workload.n
-    C, mu, none = np.outer(prior, prior), float(workload.quadratic(prior)) / n * prior, np.zeros(0)
-    m = Multipliers(np.zeros(n), np.zeros((n, n)), none, none, Cuts.none(n), none)
-    made = written(workload, epsilon, prior, C, mu, m)
+    mu = float(workload.quadratic(prior)) / n * prior
+    none = multipliers.plain(np.zeros(n), np.zeros((n, n)))
+    made = written(Numbers(np.outer(prior, prior), mu, none, 0.0), workload, epsilon, prior)
     return replace(made, value=made.trivial)
 
 
@@ -102,12 +99,23 @@ def of(
     found: Multipliers, workload: Workload, epsilon: float, prior: np.ndarray, check: Check = unchecked
 ) -> Certificate:
     """The certificate that multipliers prove; LinAlgError where they prove none."""
+    numbers = partial(multipliers.numbers, workload.gram_dense(), np.exp(epsilon), prior, found, check)
+    return of_numbers(numbers, workload, epsilon, prior, check)
+
+
+def of_numbers(
+    numbers: Callable[[float], Numbers], workload: Workload, epsilon: float, prior: np.ndarray, check: Check
+) -> Certificate:
+    """The best certificate from the ``numbers`` that one share in `SHARES` or another makes; LinAlgError where one proves nothing."""
     proved: list[Certificate] = []
     for share in SHARES if workload.n <= AT_ONCE_TYPES else SHARES[:1]:
-        made = multipliers.numbers(workload.gram_dense(), np.exp(epsilon), prior, found, check, share)
-        proved.append(_written(made, workload, epsilon, prior, check))
-        value, lost = proved[-1].value, made.exactly - proved[-1].value
-        if value < proved[0].value or lost <= OPTIMAL / 10 * (made.exactly - proved[0].trivial):
+        made = numbers(share)
+        certificate = written(made, workload, epsilon, prior)
+        check()
+        value = certificate.claim()
+        proved.append(replace(certificate, value=value))
+        lost = made.exactly - value
+        if value < proved[0].value or lost <= OPTIMAL / 10 * (made.exactly - certificate.trivial):
             break
     return max(proved, key=lambda c: c.value)
 
@@ -120,19 +128,12 @@ def of_dual(certificate: Certificate) -> Multipliers:
     return Multipliers(held["diagonal"], pairs, held["sizes"], held["size_multipliers"], cuts, nu)
 
 
-def _written(made: Numbers, workload: Workload, epsilon: float, prior: np.ndarray, check: Check) -> Certificate:
-    certificate = written(workload, epsilon, prior, made.inverse, made.mu, made.multipliers)
-    check()
-    return replace(certificate, value=certificate.claim())
-
-
-def written(
-    workload: Workload, epsilon: float, prior: np.ndarray, inverse: np.ndarray, mu: np.ndarray, m: Multipliers
-) -> Certificate:
-    """The numbers C (n, n), mu (n,), and multipliers as a certificate that claims nothing yet."""
+def written(made: Numbers, workload: Workload, epsilon: float, prior: np.ndarray) -> Certificate:
+    """The numbers as a certificate that claims nothing yet."""
+    m = made.multipliers
     numbers = {
-        "inverse": below(inverse),
-        "multipliers": mu,
+        "inverse": below(made.inverse),
+        "multipliers": made.mu,
         "diagonal": m.q,
         "pairs": below(m.pairs),
         "sizes": m.sizes,

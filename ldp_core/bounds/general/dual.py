@@ -43,6 +43,8 @@ BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
 _MOST_EVALUATIONS = 200
 """For each barrier."""
+MOST_LOGARITHM = 60.0
+"""q is at most e to this power times what it is in the closed form."""
 _TURN_BACK = 0.1
 """How much worse than its start a search is told that a point is which proves nothing: a line search cannot take infinity, nor very much."""
 # Workload -> digest of the prior -> True if blocks suffice.
@@ -181,6 +183,8 @@ class Point:
     second: np.ndarray
     first: np.ndarray
     mass: float
+    a: float = 0.0
+    """The best a there, where only some types are secret (`ldp_core.bounds.secret`)."""
 
 
 class Dual:
@@ -284,44 +288,49 @@ class Dual:
 
     def at(self, x: np.ndarray, barrier: float) -> Point | None:
         """The value, slopes and moments at a point; None where its multipliers prove nothing."""
-        m, p, D, k = self.m, self.shares, self.D, self.sizes
-        if not np.abs(x[:m]).max() < 60.0:  # q is at most e^60 times what it is in the closed form
+        m, p, D = self.m, self.shares, self.D
+        if not np.abs(x[:m]).max() < MOST_LOGARITHM:
             return None
         found = self.multipliers(x)
         form = found.form(D)
         if not form.proves:
             return None
         A, g, w, c, top = form.A, float(found.q.sum()), form.w, form.c, form.top
-        inverted = inverse_and_logarithm(definite(A, p, g))
-        if inverted is None:
+        if (parts := self._decomposed(A, definite(A, p, g))) is None:
             return None
-        inverse, logarithm = inverted
-        values, vectors = linalg.eigh(self.columns @ A @ self.columns.T, check_finite=False)
-        if not values[-1] > 0:
-            return None
-        roots = np.sqrt(np.maximum(values, values[-1] * noise(len(values))))
-        nuclear = float(roots.sum())
+        inverse, logarithm, nuclear, half = parts
         if self.within is not None:
             inner = self.within * np.sqrt(found.q / p)
             nuclear += float(inner.sum())
-        half = self.columns.T @ (vectors / np.sqrt(roots))
-        T = half @ half.T / nuclear
-        value = 2 * np.log(nuclear) - np.log(top / c)
-        T += barrier * (inverse - 1 / g)
-        value += barrier * (logarithm + np.log(c) - (m + 1) * np.log(g))
+        T = half @ half.T / nuclear + barrier * (inverse - 1 / g)
+        value = 2 * np.log(nuclear) - np.log(top / c) + barrier * (logarithm + np.log(c) - (m + 1) * np.log(g))
         u = T @ w
         along, less = float(w @ u) / c**2 + (1 + barrier) / c, 1 / top
         second = T - np.add.outer(u, u) / c + (along - less * form.h)
         first = u / c + (form.t * less - along)
         mass = along + less * form.total
-        by_q = second.diagonal() - D * first - barrier * m / g
-        slope = by_q * found.q
+        slope = (second.diagonal() - D * first - barrier * m / g) * found.q
         if self.within is not None:
             slope += inner / nuclear
+        return Point(value, np.append(slope, self._by_others(second, first, mass)), second, first, mass)
+
+    def _decomposed(self, A: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, float, float, np.ndarray] | None:
+        """The inverse and log det of a ``positive`` matrix, ``tr (W A W')^(1/2)``, and H (m, r) such that
+        H H' is its slope by A; None where one of the matrices is not positive."""
+        if (inverted := inverse_and_logarithm(positive)) is None:
+            return None
+        values, vectors = linalg.eigh(self.columns @ A @ self.columns.T, check_finite=False)
+        if not values[-1] > 0:
+            return None
+        roots = np.sqrt(np.maximum(values, values[-1] * noise(len(values))))
+        return *inverted, float(roots.sum()), self.columns.T @ (vectors / np.sqrt(roots))
+
+    def _by_others(self, second: np.ndarray, first: np.ndarray, mass: float) -> np.ndarray:
+        """The slopes by all multipliers but q, at moments."""
+        D, k = self.D, self.sizes
         sizes = second.sum() - (2 * k + 1) * D * first.sum() + k * (k + 1) * D**2 * mass
         cuts = self.cuts.values(second, first, mass, D)
-        others = np.concatenate([self._twice * second[self._below], sizes, cuts])
-        return Point(value, np.concatenate([slope, -others * self._scales]), second, first, mass)
+        return -np.concatenate([self._twice * second[self._below], sizes, cuts]) * self._scales
 
     def improved(
         self,
