@@ -11,7 +11,7 @@ from ldp_core import library, wording
 from pages.ui import later, layout, privacy_accuracy, verdict_panel
 from pages.ui.controls import button, other_targets, target_control
 from pages.ui.data import actions as data_actions
-from pages.ui.design import details, detect, settings, solve_for, trade_off
+from pages.ui.design import details, detect, direct, settings, solve_for, trade_off
 from pages.ui.tasks import work
 from pages.ui.words import plain
 
@@ -116,3 +116,4 @@ with st.container(key="results"):
         tabs["Patterns and proof"] = partial(details.patterns_and_proof, state, mechanism, case, optimise_button)
     tabs["What a report tells"] = partial(privacy_accuracy.show, state, mechanism)
     layout.panes(state, "design-tabs", list(tabs), list(tabs.values()))
+    direct.fold(state)

@@ -265,3 +265,16 @@ def test_the_test_has_the_size_and_the_power_that_it_says(name):
 
     assert found(second, second) == pytest.approx(0.05, abs=0.007)
     assert found(first, second) == pytest.approx(0.8, abs=0.015)
+
+
+@pytest.mark.parametrize(("share", "silent", "epsilon"), [(0.1, 0.5, 1.0), (0.3, 0.2, 2.0)])
+def test_private_answers_are_better_than_open_ones_from_the_people_told_on(share, silent, epsilon):
+    """By the mean squared errors of two simulated surveys of so many people."""
+    users, rng, trials = round(detection.break_even(share, silent, epsilon)), np.random.default_rng(0), 200_000
+    concerned = rng.binomial(users, share, trials)
+    openly = rng.binomial(concerned, 1 - silent) / users
+    truth = 1 / (1 + np.exp(-epsilon))
+    yes = rng.binomial(concerned, truth) + rng.binomial(users - concerned, 1 - truth)
+    private = (yes / users - (1 - truth)) / (2 * truth - 1)
+    errors = [np.mean((found - share) ** 2) for found in (openly, private)]
+    assert errors[0] == pytest.approx(errors[1], rel=0.02)  # four standard errors are 1.3 %

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ldp_core import wording
+from ldp_core import detection, wording
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.deploy.collector import regressing
 from ldp_core.designs import WorkloadRecipe
@@ -54,3 +54,11 @@ def test_a_logistic_regression_stands_on_collect_where_reports_tell_of_a_yes_or_
     found = regressing.regression(held, mechanism, state.setting.domain, "happy", ["new"])
     assert table["Coefficient"].tolist() == [wording.significant(x, 4) for x in found["answer"]]
     assert "profile-likelihood intervals" in app.words
+
+
+def test_design_says_from_how_many_people_on_private_answers_beat_open_ones(ages):
+    ages.go("design")
+    for silent in (0.5, 1.0):
+        ages.enter("slider", "direct-silent", round(100 * silent))
+        people = detection.break_even(0.1, silent, ages.session.setting.epsilon)
+        assert f"from **{wording.users(people)}** on" in ages.words
