@@ -31,7 +31,7 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core.bounds.general.certificate import nothing, of_numbers
-from ldp_core.bounds.general.dual import MOST_LOGARITHM, Dual, Point, fewer_rows
+from ldp_core.bounds.general.dual import FARTHEST, Dual, Point, fewer_rows
 from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Form, Multipliers, Numbers, halfway
 from ldp_core.bounds.proof import Certificate
@@ -113,7 +113,7 @@ class SecretDual(Dual):
 
     def at(self, x: np.ndarray, barrier: float) -> Point | None:
         m, D, lumped = self.m, self.D, self.lumped
-        if not np.abs(x[:m]).max() < MOST_LOGARITHM:
+        if not np.abs(x[:m]).max() < FARTHEST:
             return None
         multipliers, eta = self.multipliers(x), self._eta * (INSIDE + x[m : self.free])
         form, r, rho = multipliers.form(D), lumped.masses[:-1], lumped.masses[-1]

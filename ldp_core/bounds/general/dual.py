@@ -43,7 +43,7 @@ BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
 _MOST_EVALUATIONS = 200
 """For each barrier."""
-MOST_LOGARITHM = 60.0
+FARTHEST = 60.0
 """q is at most e to this power times what it is in the closed form."""
 _TURN_BACK = 0.1
 """How much worse than its start a search is told that a point is which proves nothing: a line search cannot take infinity, nor very much."""
@@ -289,7 +289,7 @@ class Dual:
     def at(self, x: np.ndarray, barrier: float) -> Point | None:
         """The value, slopes and moments at a point; None where its multipliers prove nothing."""
         m, p, D = self.m, self.shares, self.D
-        if not np.abs(x[:m]).max() < MOST_LOGARITHM:
+        if not np.abs(x[:m]).max() < FARTHEST:
             return None
         found = self.multipliers(x)
         form = found.form(D)
