@@ -13,7 +13,7 @@ from ldp_core.limits import MOST_NAMED_VALUES
 from pages.ui import layout
 from pages.ui.controls import button, control, number, pick, typed, whole_number
 from pages.ui.data import actions as data_actions
-from pages.ui.data import attribute_controls, background_read, results, source_controls
+from pages.ui.data import attribute_controls, background_read, column_table, results, source_controls
 from pages.ui.formulas import DATA
 from pages.ui.sources import Source
 from pages.ui.words import plain
@@ -48,18 +48,9 @@ def where_from() -> str:
 
 def table_controls(choice: DataChoice, source: Source) -> None:
     """The columns that are attributes, the meaning of a row, and the treatment of one attribute."""
-    columns, table = [recipe.column for recipe in choice.recipes], source.id
-    lacking = [name for name in columns if name not in source.columns]
-    control(
-        st.multiselect,
-        "Attributes (columns of the table)",
-        "data-columns",
-        columns,
-        lambda names: data_actions.choose_columns(state, table, names),
-        options=[*source.columns, *lacking],
-        help="What each person reports about themselves. Several attributes are asked together: a type is a combination of "
-        "their values.",
-    )
+    table = source.id
+    results.sizes(state)
+    column_table.of_file(state, choice, source)
     button(
         "All columns",
         "data-all",
@@ -83,10 +74,8 @@ def table_controls(choice: DataChoice, source: Source) -> None:
             {None: "one person", **many},
             help="A table of counts has a column that says how many people each row stands for.",
         )
-    position = which(columns)
     commit = lambda recipe: data_actions.set_recipe(state, table, recipe)  # noqa: E731
-    attribute_controls.of_column(choice.recipes[position], commit, types_of(position))
-    secret_values(choice.recipes, position, commit)
+    more_about(choice.recipes, commit)
 
 
 def secret_values(recipes: Sequence[AttributeRecipe], position: int, commit: attribute_controls.Commit) -> None:
@@ -116,53 +105,57 @@ def types_of(position: int) -> int:
 
 
 def declared_controls() -> None:
+    """The columns in words, one of them in detail, and the people that are expected."""
+    results.sizes(state)
+    column_table.of_declaration(state)
     recipes = data_actions.declared(state)
-    position = which([recipe.column for recipe in recipes])
+    with layout.actions("declared"):
+        st.button(
+            "Add another",
+            key="declare-add",
+            icon=":material/add:",
+            on_click=data_actions.declare_another,
+            args=(state,),
+            help="Another value that each person has. It starts as a yes-or-no question.",
+        )
+    position = chosen(recipes)
     commit = lambda recipe: data_actions.declare(  # noqa: E731
         state, tuple(recipe if recipe.column == one.column else one for one in recipes), position
     )
-    attribute_controls.declared(
-        recipes[position],
-        lambda recipe: data_actions.declare(state, (*recipes[:position], recipe, *recipes[position + 1 :]), position),
-        types_of(position),
-    )
-    secret_values(recipes, position, commit)
-    st.button(
-        "Add another",
-        key="declare-add",
-        icon=":material/add:",
-        on_click=data_actions.declare_another,
-        args=(state,),
-        width="stretch",
-        help="Another value that each person has. It starts as a yes-or-no question.",
-    )
+    more_about(recipes, commit)
+    others = (*recipes[:position], *recipes[position + 1 :])
     st.button(
         "Remove",
         key="declare-remove",
         icon=":material/remove:",
         on_click=data_actions.declare,
-        args=(state, (*recipes[:position], *recipes[position + 1 :]), 0),
+        args=(state, others, 0),
         width="stretch",
-        disabled=len(recipes) == 1,
+        disabled=not others,
     )
     population_controls()
 
 
-def which(names: list[str]) -> int:
-    """The attribute that is being set up."""
-    if len(names) == 1:
-        return 0
-    chosen = state.view.get("attribute")
-    shown = names.index(chosen) if chosen in names else 0
-    pick(
-        "Set up",
-        "data-attribute",
-        shown,
-        lambda i: state.view.update(attribute=names[i]),
-        dict(enumerate(names)),
-        help="Each attribute has its own categories, bins or dates.",
-    )
-    return shown
+def chosen(recipes: Sequence[AttributeRecipe]) -> int:
+    """The place of the column that somebody chose, or edited last."""
+    names = [recipe.column for recipe in recipes]
+    return names.index(state.view["attribute"]) if state.view.get("attribute") in names else 0
+
+
+def more_about(recipes: Sequence[AttributeRecipe], commit: attribute_controls.Commit) -> None:
+    """What only columns of one kind have, for one of them."""
+    names, shown = [recipe.column for recipe in recipes], chosen(recipes)
+    with layout.controls("column", border=True):
+        pick(
+            "More about",
+            "data-attribute",
+            shown,
+            lambda i: state.view.update(attribute=names[i]),
+            dict(enumerate(names)),
+            help="What only columns of its kind have.",
+        )
+        attribute_controls.of_column(recipes[shown], commit, types_of(shown))
+        secret_values(recipes, shown, commit)
 
 
 def population_controls() -> None:
@@ -275,7 +268,7 @@ def people(source: str) -> None:
     design = state.setting
     if not design.has_domain:
         way = (
-            "List the categories above, or the ends of a range; add attributes as you need them."
+            "Give the column its categories above, or make it numbers with bins such as 18 to 90 in 8."
             if source == "declared"
             else "Pick a sample above to see everything work, or bring your own table."
         )

@@ -35,7 +35,7 @@ def marginal(attribute: Attribute, counts: np.ndarray, look: Theme = LIGHT) -> g
     ]
     places, ticks = theme.apart(bins.labels, attribute.special)
     ordinary = len(people) - attribute.special
-    fig = theme.figure(look, _axis_title(attribute.name, bins, "bar"), "users", height=340)
+    fig = theme.figure(look, _axis_title(attribute.name, bins, "bar"), "people", height=340)
     fig.add_bar(
         x=places,
         y=people,

@@ -78,7 +78,7 @@ def sample(visitor):
 
 
 def three_columns(visitor, columns=("Region", "Smoking")):
-    visitor.upload(people(), visitor.page.locator(".st-key-data-columns"))
+    visitor.upload(people(), visitor.page.locator(".st-key-data-all"))
     for name in columns:
         visitor.choose_column(name)
     visitor.go("Design")
@@ -106,7 +106,7 @@ def test_what_stands_on_each_page(visit, begin, capsys):  # noqa: F811
         quiet(visitor)
         rows.append((title, visitor.page.evaluate(WORDS), drawn, time.perf_counter() - began))
     visitor.go("Data")
-    types = visitor.metric("Types (n)").inner_text()
+    types = visitor.metric("Types so far").inner_text()
     with capsys.disabled():
         print(
             f"\n{begin.__name__}, {types} types. Verdict and picture: pixels down to their ends, of {SIZE['height']}."

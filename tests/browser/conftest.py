@@ -284,18 +284,20 @@ class Visitor:
         hand(self.page, self.main.locator("input[type=file]"), file, arrived)
         self.drawn()
 
-    def choose_column(self, name):
-        """Add a column on Data, by keyboard; a page that is drawn anew meanwhile closes the list."""
-        columns = self.page.locator(".st-key-data-columns")
-        while not columns.locator(f'[aria-label="Remove {name}"]').count():  # hidden from roles while the list is open
+    def choose_column(self, name, asked="true"):
+        """Tick a column on Data, or take its tick away with "false"; again where the page was drawn anew meanwhile."""
+        grid = self.page.locator(".st-key-columns").get_by_test_id("stDataFrame")
+        cells = grid.locator("[data-testid^=glide-cell-1-]")  # what a screen reader finds of the canvas
+        expect(cells.filter(has_text=name)).to_have_count(1)
+        row = cells.all_text_contents().index(name)
+        tick = grid.get_by_test_id(f"glide-cell-0-{row}")
+        while tick.text_content() != asked:
             self.drawn()
-            columns.get_by_role("combobox").fill(name)
-            self.page.wait_for_timeout(200)
-            if self.page.get_by_role("option", name=name, exact=True).count():
-                self.page.keyboard.press("Enter")
-                self.page.wait_for_timeout(300)
+            grid.scroll_into_view_if_needed()
+            box = grid.bounding_box()
+            self.page.mouse.click(box["x"] + 60, box["y"] + 35 * (row + 1.5))
+            self.page.wait_for_timeout(500)
         self.drawn()
-        self.page.keyboard.press("Escape")
 
     def start_anew(self):
         """Forget what a test before has begun."""

@@ -1,9 +1,7 @@
 """Attributes as tables to edit: an unedited table gives the same attribute, an edited table means
 what it says."""
 
-import itertools
 import json
-import math
 from collections import Counter
 
 import numpy as np
@@ -273,57 +271,6 @@ def binned(draw):
         return NumericAttribute(name="x", edges=[start + shift for start in starts], integer=True)
     low, high = starts[0], starts[-1]
     return build_attribute(NumericRecipe(column="x", method="range", low=low, high=high, bins=draw(st.integers(2, 50))))
-
-
-@given(binned(), st.sampled_from([None, True, False]), st.randoms(use_true_random=False))
-def test_edges_that_nobody_edited_are_the_same_bins(attribute, integer, random):
-    assume(attribute.size >= 2)
-    integer = attribute.integer if integer is not None else None
-    frame = tables.edge_table(attribute)
-    rows = [*frame.to_dict("records"), {"edge": None}, {"edge": math.nan}, {"edge": " "}]
-    random.shuffle(rows)
-    mixed = tables.apply_edits(frame, {"deleted_rows": list(range(len(frame))), "added_rows": rows})
-    recipe = NumericRecipe(column="x", integer=integer, missing="category", outside="clamp")
-    found = tables.recipe_of_edges(recipe, mixed)
-    again = build_attribute(found)
-    assert (found.method, found.missing, found.outside) == ("own_edges", "category", "clamp")
-    assert again.integer == attribute.integer
-    assert again.labels[:-1] == attribute.labels
-    assert len(frame) == len(attribute.edges)
-    if not attribute.integer:
-        assert again.edges == tuple(attribute.edges)
-        return
-    whole = pd.Series([number + step for number in frame["edge"].astype(int) for step in (-1, 0, 1)])
-    clamped = attribute.model_copy(update={"outside": "clamp"})
-    assert again.encode(whole).codes.tolist() == clamped.encode(whole).codes.tolist()
-
-
-@given(st.lists(st.one_of(st.integers(-50, 50), st.none()), min_size=1, max_size=60), binned())
-def test_people_of_bins_are_those_between_two_edges(numbers, attribute):
-    frame = tables.edge_table(attribute, parse(pd.Series([*numbers, "?", "forty"], dtype=object)))
-    edges = frame["edge"].tolist()
-    kept = [number for number in numbers if number is not None]
-    inner = [sum(low <= x < high for x in kept) for low, high in itertools.pairwise(edges)]
-    inner[-1] += kept.count(edges[-1])
-    assert frame["people"].tolist() == [*inner, pd.NA]
-
-
-@pytest.mark.parametrize(
-    ("edges", "sentence"),
-    [
-        ([18, 40, 40.0], "the edge 40 appears more than once"),
-        ([18, "forty"], '"forty" is not one'),
-        ([0, 1e301], r'numbers of 1e\+300 at most, and "1e\+301" is not one'),
-        (list(range(3000)), "at most 2,048"),
-    ],
-)
-def test_edges_that_make_no_sense_are_refused_in_a_sentence(edges, sentence):
-    refused(
-        sentence,
-        lambda: tables.recipe_of_edges(
-            NumericRecipe(column="x"), pd.DataFrame({"edge": pd.Series(edges, dtype=object)})
-        ),
-    )
 
 
 @given(columns_and_recipes())

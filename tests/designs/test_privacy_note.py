@@ -166,9 +166,9 @@ def edited_categories(changes: dict, **settings):
 
 def edited_edges(method: str):
     (attribute,) = build_domain(NumericRecipe(column="age", method=method, bins=3), TABLE).attributes
-    frame = tables.edge_table(attribute)
-    frame.loc[0, "edge"] -= 1
-    return tables.recipe_of_edges(NumericRecipe(column="age", method="own_edges"), frame)
+    read = NumericRecipe(column="age", method="own_edges", edges=attribute.edges, origin="data")
+    first, *others = tables.bins_as_text(read).split(", ")
+    return tables.with_bins(read, ", ".join([str(float(first) - 1), *others]))
 
 
 SEEN = {

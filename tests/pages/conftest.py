@@ -152,6 +152,36 @@ class App:
         box.set_value((name, content, "application/octet-stream")).run()
         return self.check()
 
+    def cells(self, rows):
+        """Type into the table of columns: {column: {cell: value}}."""
+        editor = next(one for one in self.at.get("data_editor") if "bins" in one.value)
+        names = editor.value["column"].tolist()
+        edited = {names.index(name): cells for name, cells in rows.items()}
+        states = self.at._tree.get_widget_states()
+        states.widgets.add(id=editor.proto.id, string_value=json.dumps({"edited_rows": edited}))
+        self.at._run(states)
+        return self.check()
+
+    def cell(self, column, name):
+        """What stands in a cell of the table of columns."""
+        rows = next(one.value for one in self.at.get("data_editor") if "bins" in one.value)
+        return rows.set_index("column").loc[column, name]
+
+    def bins(self, column, text):
+        """The bins, dates or categories of a column."""
+        return self.cells({column: {"bins": text}})
+
+    def kind(self, column, title):
+        """Read a column as "categories", "numbers" or "dates"."""
+        return self.cells({column: {"kind": title}})
+
+    def columns(self, *names):
+        """Ask about these columns of the table alone."""
+        rows = next(one.value for one in self.at.get("data_editor") if "bins" in one.value)
+        asked = dict(zip(rows["column"], rows["asked"], strict=True))
+        added = {name: {"asked": True} for name in names if not asked[name]}
+        return self.cells(added | {name: {"asked": False} for name, now in asked.items() if now and name not in names})
+
     def ask(self, family, **parameters):
         """Ask one of the papers' workloads on the list of types, or the only attribute."""
         part = TypesPart(family=family, parameters=parameters)
@@ -196,11 +226,8 @@ class App:
             return self
         self.go("data")
         self.enter("segmented_control", "data-source", "declared")
-        self.enter("segmented_control", "declare-kind", "numeric")
-        self.enter("text_input", "declare-name", "x")
-        self.enter("text_input", "declare-low", low)
-        self.enter("text_input", "declare-high", high)
-        self.enter("number_input", "declare-bins", bins)
+        (name,) = [recipe.column for recipe in actions.declared(self.session)]
+        self.kind(name, "numbers").cells({name: {"column": "x", "bins": f"{low} to {high} in {bins}"}})
         return self.enter("text_input", "declare-users", str(users)) if users else self
 
     def declare_table(self, *bins):

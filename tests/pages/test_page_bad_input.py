@@ -83,7 +83,7 @@ def test_columns_that_make_no_types(ages, content, said):
 
 def test_mixed_types_as_numbers_can_be_mended(ages):
     ages.upload("mixed.csv", b"age\n20\nover 90\n35\n41\n20\n")
-    ages.enter("segmented_control", "data-kind", "numeric")
+    ages.kind("age", "numbers")
     assert "1 of 5 values of age is not a number" in ages.errors[0]
     assert "over 90" in ages.errors[0]
     ages.enter("checkbox", "data-texts", True)
@@ -93,9 +93,7 @@ def test_mixed_types_as_numbers_can_be_mended(ages):
 
 def test_markup_is_shown_literally(app):
     app.go("data").enter("segmented_control", "data-source", "declared")
-    app.enter("text_input", "declare-name", "<i>it</i> :smile: $y$").enter(
-        "text_area", "declare-categories", "\n".join(MARKUP)
-    )
+    app.cells({"value": {"column": "<i>it</i> :smile: $y$", "bins": "; ".join(MARKUP)}})
     assert app.session.setting.labels == tuple(MARKUP)
     app.go("design").enter("selectbox", "mechanism", "randomized_response")
     app.go("simulate").press("run").finish()

@@ -2,12 +2,14 @@
 
 import pytest
 
+from ldp_core.data.tables import KINDS
+
 CELLS = ["Bus, Car", "Walk", "", "Car, Bus", "Bike", "Bus, Walk", "Car, Bike"] * 20
 
 
 def uploaded(app):
     text = "way,sex\n" + "".join(f'"{cell}",{"f" if i % 3 else "m"}\n' for i, cell in enumerate(CELLS))
-    return app.upload("ways.csv", text.encode()).enter("multiselect", "data-columns", ["way"])
+    return app.upload("ways.csv", text.encode()).columns("way")
 
 
 @pytest.mark.promise
@@ -33,10 +35,9 @@ def test_answers_in_a_cell_are_split_where_the_doubt_says_so(app):
     [("choice", "items", "number_of_items"), ("ranking", "mean_rank", "before"), ("course", "days", "histogram")],
 )
 def test_each_kind_is_declared_without_data(app, kind, first, offered):
-    app.declare().go("data").enter("segmented_control", "declare-kind", kind)
-    app.enter("text_area", "declare-items", "no\nyes\nmaybe")
+    app.declare().go("data").kind("x", KINDS[kind]).bins("x", "no, yes, maybe")
     if kind == "choice":
-        app.enter("number_input", "declare-most", 2)
+        app.enter("number_input", "data-most", 2)
     assert not app.errors
     assert app.session.setting.domain.size == {"choice": 7, "ranking": 6, "course": 3 + 6 * 6}[kind]
     app.go("workload")
@@ -46,9 +47,8 @@ def test_each_kind_is_declared_without_data(app, kind, first, offered):
 
 
 def test_too_many_combinations_are_refused_in_a_sentence_and_nothing_is_lost(app):
-    app.declare().go("data").enter("segmented_control", "declare-kind", "choice")
-    app.enter("text_area", "declare-items", "\n".join(f"item {i}" for i in range(30)))
-    app.enter("number_input", "declare-most", 2)
+    app.declare().go("data").kind("x", KINDS["choice"]).bins("x", ", ".join(f"item {i}" for i in range(30)))
+    app.enter("number_input", "data-most", 2)
     assert app.session.setting.domain.size == 466
-    app.enter("number_input", "declare-most", 3)
+    app.enter("number_input", "data-most", 3)
     assert "4,526 combinations are too many" in app.words

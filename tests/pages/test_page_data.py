@@ -16,7 +16,7 @@ def parquet(table):
 
 
 def numbers(app):
-    return app.upload("people.csv", CSV).enter("segmented_control", "data-kind", "numeric")
+    return app.upload("people.csv", CSV).kind("age", "numbers")
 
 
 def test_csv_upload_offers_its_first_column(app):
@@ -25,18 +25,15 @@ def test_csv_upload_offers_its_first_column(app):
     assert app.session.tally.users == 5
     assert "Left out 1" in app.words
     assert "First of 6 rows, 2 columns." in app.words
-    app.enter("multiselect", "data-columns", ["colour"])
+    app.columns("colour")
     assert app.session.setting.labels == ("blue", "green", "red")
     assert app.session.setting.counts.tolist() == [1, 1, 3]
 
 
 def test_own_edges_and_values_beyond_them(app):
-    numbers(app).enter("number_input", "data-bins", 3).enter("selectbox", "data-method", "own_edges")
-    assert not app.errors
-    assert app.session.setting.domain.size == 3  # it starts with the bins there are
-    app.enter("text_input", "data-edges", "25")
-    assert "at least two" in app.errors[0]
-    app.enter("text_input", "data-edges", "25; 45; 55")
+    numbers(app).bins("age", "3")
+    assert app.session.setting.domain.size == 3
+    app.bins("age", "25; 45; 55")
     assert "outside" in app.errors[0]
     assert app.session.setting.domain.size == 3  # the design keeps its bins while the edges do not work
     app.enter("selectbox", "data-outside", "clamp")
@@ -83,7 +80,7 @@ def test_expected_users_do_not_touch_the_data_at_hand(ages):
     before = ages.configuration
     ages.go("data").enter("segmented_control", "data-source", "declared").enter("text_input", "declare-users", "77")
     assert ages.configuration == before
-    ages.enter("text_input", "declare-name", "answer").enter("text_area", "declare-categories", "yes\nno")
+    ages.cells({"value": {"column": "answer", "bins": "yes, no"}})
     assert ages.session.setting.users == 77
 
 
@@ -138,7 +135,7 @@ def test_another_reading_is_one_button_away(app, cells, said, label, users):
 
 def test_amounts_that_are_too_many_for_categories_are_numbers_at_one_press(app):
     rows = "".join(f'{"mf"[i % 2]},"${i:,}.50"\n' for i in range(1000, 4000))
-    app.upload("people.csv", f"sex,price\n{rows}".encode()).enter("multiselect", "data-columns", ["price"])
+    app.upload("people.csv", f"sex,price\n{rows}".encode()).columns("price")
     assert "3,000 distinct values in price" in app.errors[0]
     assert '"$1,000.50" in price counts as a text; it could be the number 1000.5 with the unit $.' in app.words
     app.press("data-reading-0-0-0")

@@ -28,7 +28,7 @@ def people(app):
 
 
 def columns(app, *names):
-    return app.enter("multiselect", "data-columns", list(names))
+    return app.columns(*names)
 
 
 def test_several_columns_make_a_joint_domain(people):
@@ -47,11 +47,11 @@ def test_dates_by_month_and_week(people):
     columns(people, "joined")
     assert people.configuration.data.recipes[0].kind == "date"
     assert people.session.setting.domain.shape == (3,)
-    people.enter("selectbox", "data-unit", "week")
+    people.bins("joined", "week")
     assert people.session.setting.domain.size > 8
-    people.enter("text_input", "data-last", "2026-W30")
+    people.bins("joined", "week, 2026-W01 to 2026-W30")
     assert people.session.setting.domain.attributes[0].labels[-1] == "2026-W30"
-    people.enter("text_input", "data-last", "last year")
+    people.bins("joined", "week, 2026-W01 to last year")
     assert people.errors
     assert people.session.setting.domain.attributes[0].labels[-1] == "2026-W30"
 

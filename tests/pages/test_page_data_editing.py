@@ -23,13 +23,17 @@ class Table:
     """The table on screen, as somebody edits it who does not wait for the page's answer."""
 
     def __init__(self, app):
-        (editor,) = app.at.data_editor
+        editor = self.editor(app)
         self.app, self.rows, self.id = app, editor.value, editor.proto.id
+
+    @staticmethod
+    def editor(app):
+        return next(editor for editor in app.at.data_editor if "category" in editor.value)
 
     @property
     def stays(self):
         """Whether it is still the one on screen, which a browser would otherwise draw anew."""
-        return [editor.proto.id for editor in self.app.at.data_editor] == [self.id]
+        return self.editor(self.app).proto.id == self.id
 
     def edit(self, **edits):
         """All edits since the table came, as the browser reports them after each."""
@@ -48,18 +52,8 @@ def people(app):
 
 
 @pytest.fixture
-def ages(people):
-    """Ages from 18 to 77 in three bins of one width."""
-    return people.enter("number_input", "data-bins", 3)
-
-
-@pytest.fixture
 def countries(people):
-    return people.enter("multiselect", "data-columns", ["country"])
-
-
-def edges(app):
-    return app.configuration.data.recipes[0].edges
+    return people.columns("country")
 
 
 def test_categories_are_merged_and_renamed(countries):
@@ -70,51 +64,23 @@ def test_categories_are_merged_and_renamed(countries):
     assert table.stays
     table.edit(edited_rows={**first, table.row("Malta"): {"category": "other countries"}})
     assert set(countries.session.setting.labels) == {"other countries", "Spain"}
-    assert "edited by hand" in countries.words
     assert countries.session.setting.domain.attributes[0].origin == "data"
-    countries.press("data-reread")
+    countries.bins("country", "")
     assert set(countries.session.setting.labels) == {"France", "Malta", "Spain"}
 
 
-def test_a_table_of_edges_stays_while_it_is_edited(ages):
-    table = Table(ages)
-    assert table.rows["edge"].tolist() == [18, 38, 58, 77]
-    table.edit(edited_rows={1: {"edge": 30}})
-    assert edges(ages) == (18, 30, 58, 77)
-    assert table.stays
-    table.edit(edited_rows={1: {"edge": 30}, 2: {"edge": 60}}, added_rows=[{"edge": 21}])
-    assert edges(ages) == (18, 21, 30, 60, 77)
-    table.edit(edited_rows={2: {"edge": 60}}, added_rows=[{"edge": 21}], deleted_rows=[1])
-    assert edges(ages) == (18, 21, 60, 77)
-    assert ages.session.setting.counts.tolist() == [
-        int(PEOPLE["age"].between(low, high).sum()) for low, high in ((18, 20), (21, 59), (60, 77))
-    ]
-    assert table.stays
-
-
-def test_a_row_without_a_number_waits_and_holds_up_nothing(ages):
-    table, before = Table(ages), ages.configuration
-    table.edit(added_rows=[{}])
-    assert ages.configuration == before
-    table.edit(added_rows=[{}], edited_rows={1: {"edge": 30}})
-    assert edges(ages) == (18, 30, 58, 77)
-    table.edit(added_rows=[{}], deleted_rows=[1])
-    assert edges(ages) == (18, 58, 77)
-    assert not ages.errors
-
-
-def test_a_table_comes_anew_where_something_else_changes_the_bins(ages):
-    table = Table(ages)
-    table.edit(edited_rows={1: {"edge": 30}})
-    ages.press("undo")
+def test_a_table_comes_anew_where_something_else_changes_the_categories(countries):
+    table = Table(countries)
+    table.edit(edited_rows={table.row("France"): {"category": "islands"}})
+    countries.press("undo")
     assert not table.stays
-    assert Table(ages).rows["edge"].tolist() == [18, 38, 58, 77]
+    assert Table(countries).rows["category"].tolist() == ["France", "Malta", "Spain"]
 
 
 def test_a_table_stays_while_a_large_file_is_counted_again(app, monkeypatch, request):
     monkeypatch.setattr(sources, "QUICK_ROWS", 2)
     app.upload("people.csv", PEOPLE.to_csv(index=False).encode()).finish()
-    app.enter("multiselect", "data-columns", ["country"]).finish()
+    app.columns("country").finish()
     table, busy = Table(app), request.getfixturevalue("busy")
     monkeypatch.setattr(background_read, "WAITED", 0.0)
     first = {table.row("France"): {"category": "islands"}}

@@ -109,7 +109,7 @@ def test_a_design_without_a_name_is_not_lost_by_switching(ages):
 
 
 def test_each_design_has_its_own_table_and_what_was_worked_out(app):
-    app.upload("rows.csv", ROWS).enter("multiselect", "data-columns", ["diagnosis"])
+    app.upload("rows.csv", ROWS).columns("diagnosis")
     app.session.saved.keep("rows")
     app.session.saved.begin()
     app.sample()

@@ -163,7 +163,7 @@ def test_bare_json_offers_to_optimise_again(unmoved, another):
 
 def test_uploaded_rows_are_asked_for_and_fit_back_in(app, another):
     rows = b"first,colour\n1,red\n2,blue\n3,red\n"
-    app.upload("rows.csv", rows).enter("multiselect", "data-columns", ["colour"])
+    app.upload("rows.csv", rows).columns("colour")
     other = another().load(document(app), "configuration.json")
     assert "The data itself is not in the file" in other.words
     assert "file not loaded" in other.words

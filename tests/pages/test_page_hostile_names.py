@@ -61,7 +61,7 @@ def visited(app, seen, monkeypatch):
     monkeypatch.setattr(st, "download_button", offered)
     monkeypatch.setattr(layout, "chart", drawn)
     app.upload(hostile_table.FILE, hostile_table.rows())
-    app.enter("multiselect", "data-columns", list(hostile_table.COLUMNS[:2]))
+    app.columns(*hostile_table.COLUMNS[:2])
     app.enter("selectbox", "data-ordered", True)  # so that there are running totals
     app.go("workload")
     app.enter("selectbox", "group-0-questions", "prefix")

@@ -11,7 +11,7 @@ import pytest
 from ldp_core import designs, mechanisms, wording
 from ldp_core.bounds import verify
 from ldp_core.bounds.theorems.statements import STATEMENTS, Setting
-from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
+from ldp_core.data.tables import PRIVACY, CategoricalRecipe, NumericRecipe
 from ldp_core.deploy import collector
 from ldp_core.deploy.kit import client
 from ldp_core.designs import detecting
@@ -21,7 +21,7 @@ from pages.ui.data import actions
 from pages.ui.tasks import collecting
 from pages.ui.workload.kinds import KINDS
 
-SWITCH = "data-known"
+KNOWN = {"privacy": PRIVACY[True]}
 OF_ARMS = "difference of points of the group"
 TAKEN = "the file holds each share or average in the data and the size of each group, two digits of each"
 CLEAR = "Sent in the clear beside each report"
@@ -97,7 +97,7 @@ def asked(app):
 def test_a_switch_on_data_makes_a_column_known_and_undo_takes_it_back(arms):
     before = asked(arms).workload
     assert before.strata is None
-    arms.go("data").enter("toggle", SWITCH, True)
+    arms.go("data").cells({"arm": KNOWN})
     assert arms.workload.strata is not None
     assert np.array_equal(arms.workload.gram_dense(), before.gram_dense())
     assert "Only the other columns are protected" in arms.words
@@ -109,26 +109,26 @@ def test_a_switch_on_data_makes_a_column_known_and_undo_takes_it_back(arms):
 
 
 def test_another_histogram_is_about_a_secret_column(arms):
-    arms.go("data").enter("toggle", SWITCH, True)
+    arms.go("data").cells({"arm": KNOWN})
     arms.go("workload").enter("selectbox", "adding", "histogram")
     arms.press("add").press("add")
     assert [part.attribute for part in arms.parts if part.kind == "histogram"] == ["score", "score"]
 
 
 def test_personal_columns_and_a_domain_of_known_ones_are_spoken_of(arms):
-    arms.go("data").enter("text_input", "declare-name", "health status").enter("toggle", SWITCH, True)
+    arms.go("data").cells({"arm": {"column": "health status", **KNOWN}})
     assert [warning.value for warning in arms.at.warning] == [
         "This column may be personal. Leave it secret unless the collector has it of everybody already."
     ]
-    arms.enter("text_input", "declare-name", "stage")
+    arms.cells({"health status": {"column": "stage"}})
     assert not arms.at.warning
-    arms.enter("selectbox", "data-attribute", 1).enter("toggle", SWITCH, True)
+    arms.cells({"score": KNOWN})
     assert "no secret to protect" in " ".join(arms.errors)
 
 
 @pytest.mark.promise
 def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, another, offered):
-    asked(arms).go("data").enter("toggle", SWITCH, True)
+    asked(arms).go("data").cells({"arm": KNOWN})
     arms.go("workload").add("difference")
     assert arms.parts[1].summary == "Running totals along score, arm b minus a, shares"
     assert KINDS["difference"].title in arms.at.selectbox(key="group-1-questions").options
@@ -168,7 +168,7 @@ def test_pairs_of_four_columns_in_known_regions_go_from_data_to_answers(app, ano
     actions.declare(state, tuple(recipes), 0)
     state.expect(users=50_000)
     state.change(optimizer=Optimizer(max_rounds=5), simulation=Simulation(trials=2))
-    app.go("data").enter("toggle", SWITCH, True).go("workload")
+    app.go("data").cells({"region": KNOWN}).go("workload")
     app.at.button_group(key="every-tables").set_value([2]).run()
     app.check()
     setting = app.session.setting
@@ -200,7 +200,7 @@ def test_pairs_of_four_columns_in_known_regions_go_from_data_to_answers(app, ano
 
 
 def test_a_difference_to_detect_between_known_groups(arms):
-    asked(arms).go("data").enter("toggle", SWITCH, True)
+    asked(arms).go("data").cells({"arm": KNOWN})
     arms.go("workload").add("difference").go("design").enter("selectbox", "mechanism", "oue").finish()
     arms.open("design-tabs", "Difference to detect").finish()
     assert "people find a difference of 5 percentage points between the two groups compared in each of" in arms.words
@@ -233,7 +233,7 @@ def test_a_difference_to_detect_between_known_groups(arms):
 
 def test_answers_are_for_whom_one_says(arms):
     """For those who reported, for the population that they were drawn from, or weighted to one of stated sizes."""
-    asked(arms).go("data").enter("toggle", SWITCH, True)
+    asked(arms).go("data").cells({"arm": KNOWN})
     arms.go("design").enter("selectbox", "mechanism", "oue").finish()
     arms.go("collect").enter("segmented_control", "collect-from", "simulated").press("count").finish()
     assert "Intervals are for these 5,000 people." in arms.words
@@ -266,7 +266,7 @@ def test_answers_are_for_whom_one_says(arms):
 
 
 def test_theorems_about_secret_columns_say_nothing_of_known_ones(arms):
-    asked(arms).go("data").enter("toggle", SWITCH, True)
+    asked(arms).go("data").cells({"arm": KNOWN})
     for statement in STATEMENTS.values():
         reason = statement.reason(Setting(arms.workload, 1.0, 5000))
         assert ("keep every column secret" in reason) == (statement.kind != "impossible"), statement.name

@@ -10,9 +10,9 @@ from pages.ui.streamlit_fixes import run_context
 
 PEOPLE = "age,place,people\n" + "".join(f"{20 + i % 60},town {i % 4},{i % 5}\n" for i in range(600))
 CONTROLS = {
-    "attributes": ("multiselect", "data-columns", ["age", "place"]),
-    "treatment": ("segmented_control", "data-kind", "categorical"),
-    "weights": ("selectbox", "data-counts", "people"),
+    "attributes": lambda app: app.columns("age", "place"),
+    "treatment": lambda app: app.kind("age", "categories"),
+    "weights": lambda app: app.enter("selectbox", "data-counts", "people"),
 }
 
 
@@ -32,7 +32,7 @@ def replaced(app):
 @pytest.mark.parametrize("control", CONTROLS)
 def test_a_control_of_another_table_changes_nothing(uploaded, control):
     now = replaced(uploaded)
-    uploaded.enter(*CONTROLS[control])
+    CONTROLS[control](uploaded)
     assert (uploaded.configuration, uploaded.session.draft) == (now, None)
     assert not uploaded.errors
 
@@ -45,20 +45,13 @@ def test_types_of_another_table_are_not_declared(uploaded):
     assert uploaded.configuration.domain.attributes[0].origin == "declared"
 
 
-@pytest.mark.parametrize(
-    ("page", "kind", "key", "value"),
-    [
-        ("data", "multiselect", "data-columns", ["age", "income"]),
-        ("workload", "selectbox", "group-0-questions", "nothing"),
-    ],
-)
-def test_what_is_not_offered_any_more_is_not_taken(uploaded, page, kind, key, value):
+def test_what_is_not_offered_any_more_is_not_taken(uploaded):
     """Streamlit knows a control by its key alone: what was chosen from an earlier list reaches the one of today."""
-    uploaded.enter("multiselect", "data-columns", ["age", "place"]).go(page)
+    uploaded.columns("age", "place").go("workload")
     now = uploaded.configuration
-    box = getattr(uploaded.at, kind)(key=key)
-    box.options.append(value[-1] if kind == "multiselect" else value)
-    box.set_value(value).run()
+    box = uploaded.at.selectbox(key="group-0-questions")
+    box.options.append("nothing")
+    box.set_value("nothing").run()
     uploaded.check()
     assert (uploaded.configuration, uploaded.session.draft) == (now, None)
 

@@ -43,8 +43,8 @@ def test_notes_on_reading_stay_while_the_table_is_used(app):
     """No choice among the columns, no other page and no undo makes a guess certain."""
     app.upload("people.csv", b"share;city\n1,5;Rome\n2,5;Oslo\n2,5;Rome\n")
     steps = [
-        lambda: app.enter("multiselect", "data-columns", ["share", "city"]),
-        lambda: app.enter("multiselect", "data-columns", ["city"]),
+        lambda: app.columns("share", "city"),
+        lambda: app.columns("city"),
         lambda: app.go("design").go("data"),
         lambda: app.session.undo() or app.go("data"),
     ]
@@ -97,13 +97,13 @@ def test_counting_a_large_upload_can_be_cancelled_whatever_its_size(app, monkeyp
     monkeypatch.setattr(sources, "QUICK_ROWS", 2)
     monkeypatch.setattr(background_read, "WAITED", 0.0)
     before = app.configuration
-    app.enter("multiselect", "data-columns", ["age", "sex"])
+    app.columns("age", "sex")
     assert app.configuration == before
     app.press("look-cancel")
     assert app.errors == ["Reading was cancelled. What you had set up is unchanged."]
     assert app.configuration == before
     busy.set()
-    app.enter("multiselect", "data-columns", ["sex", "age"]).finish()
-    assert app.session.setting.domain.shape == (2, 3)
+    app.columns("age", "sex").finish()
+    assert app.session.setting.domain.shape == (3, 2)
     app.press("undo")
     assert app.configuration == before

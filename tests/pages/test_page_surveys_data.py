@@ -50,9 +50,9 @@ def test_the_joint_domain_is_a_fact_and_pictures_come_from_tables(lives):
     assert isinstance(lives.session.setting.people, Records)
     said = lives.words
     assert "More types than people: ask about a few columns at a time" in said
-    assert lives.metric("Types (n)") == "1.45 × 10⁹"
+    assert lives.metric("Types so far") == "1.45 × 10⁹"
     assert "10,000 users, 1.45 × 10⁹ types" in said
-    assert lives.metric("Users per cell") == "39.1"  # 10,000 people over 16 x 16 ages and schools
+    assert lives.metric("People per cell") == "39.1"  # 10,000 people over 16 x 16 ages and schools
     assert "1.45 × 10⁹ types = 16 age × 9 work" in said
     assert "Every value occurs" not in said
     assert not lives.at.warning

@@ -27,6 +27,13 @@ from ldp_core.data.reading import watched as watched
 from ldp_core.data.tables.attributes import build_attribute as build_attribute
 from ldp_core.data.tables.attributes import build_domain as build_domain
 from ldp_core.data.tables.attributes import suggest_recipe as suggest_recipe
+from ldp_core.data.tables.cells import KINDS as KINDS
+from ldp_core.data.tables.cells import MISSING as MISSING
+from ldp_core.data.tables.cells import PRIVACY as PRIVACY
+from ldp_core.data.tables.cells import bins_as_text as bins_as_text
+from ldp_core.data.tables.cells import column_table as column_table
+from ldp_core.data.tables.cells import with_bins as with_bins
+from ldp_core.data.tables.cells import with_cells as with_cells
 from ldp_core.data.tables.counting import Tally as Tally
 from ldp_core.data.tables.counting import checked_weights as checked_weights
 from ldp_core.data.tables.counting import tally as tally
@@ -36,10 +43,8 @@ from ldp_core.data.tables.doubts import doubts_of as doubts_of
 from ldp_core.data.tables.editing import apply_edits as apply_edits
 from ldp_core.data.tables.editing import category_table as category_table
 from ldp_core.data.tables.editing import declared_recipe as declared_recipe
-from ldp_core.data.tables.editing import edge_table as edge_table
 from ldp_core.data.tables.editing import merge_spellings as merge_spellings
 from ldp_core.data.tables.editing import recipe_of_categories as recipe_of_categories
-from ldp_core.data.tables.editing import recipe_of_edges as recipe_of_edges
 from ldp_core.data.tables.editing import spellings as spellings
 from ldp_core.data.tables.joint import size_warnings as size_warnings
 from ldp_core.data.tables.joint import suggestions as suggestions

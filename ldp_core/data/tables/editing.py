@@ -14,10 +14,6 @@ from ldp_core.data.domain import (
     Attribute,
     CategoricalAttribute,
     CombinedAttribute,
-    NumericAttribute,
-    RangeAttribute,
-    check_size,
-    whole_ends,
 )
 from ldp_core.data.scales import alike
 from ldp_core.data.tables.attributes import build_attribute
@@ -30,9 +26,7 @@ from ldp_core.data.tables.recipes import (
     NumericRecipe,
 )
 from ldp_core.limits import MOST_CATEGORY_NAME, MOST_CATEGORY_TEXT, MOST_EDITED_ROWS
-from ldp_core.wording import quote_examples, quoted
-
-_LARGEST_EDGE = 1e300
+from ldp_core.wording import quoted
 
 
 def category_table(attribute: CategoricalAttribute, column: columns.Column | None = None) -> pd.DataFrame:
@@ -142,70 +136,6 @@ def recipe_of_categories(
             "origin": "data" if added else attribute.origin,
         }
     )
-    build_attribute(edited)
-    return edited
-
-
-def edge_table(attribute: NumericAttribute | RangeAttribute, column: columns.Column | None = None) -> pd.DataFrame:
-    """The edges of bins as a person would type them, to be edited for `recipe_of_edges`.
-
-    Bins of whole numbers show the first number of each, and at the end the last number included, as
-    hand-typed edges do: 18, 40, 65, 120 are 18-39, 40-64 and 65-120. A last bin of one number k
-    ends at k + 0.5, since edges must differ.
-
-    Args:
-        column: people are counted where there is one.
-
-    Returns:
-        A row per edge: `edge` (float64) and `people` (Int64; absent without a column) from it to the next, NA in the
-        last row. People outside are counted only where they are moved to the ends. `attrs` says whether
-        the numbers are whole ("integer"), and where the edges came from ("origin").
-
-    Raises:
-        ValueError: more than `MOST_LISTED_TYPES` bins.
-    """
-    bins = len(attribute.edges) - 1
-    check_size(bins, "a table of edges")
-    edges = np.asarray(attribute.edges, dtype=float)
-    if attribute.integer:
-        low, high = whole_ends(edges)
-        edges = np.array([*low, high[-1] if high[-1] > low[-1] else low[-1] + 0.5], dtype=float)
-    frame = pd.DataFrame({"edge": edges})
-    if column is not None:
-        codes, weights = _lenient(attribute).encode(column).codes, column.weights
-        inside = (codes >= 0) & (codes < bins)
-        people = np.bincount(codes[inside], None if weights is None else weights[inside], minlength=bins)
-        frame["people"] = pd.array([*people.astype(np.int64).tolist(), pd.NA], dtype="Int64")
-    frame.attrs |= {"integer": attribute.integer, "origin": attribute.origin}
-    return frame
-
-
-def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe:
-    """The recipe with the edges of an edited `edge_table`: the same bins where nothing was edited.
-
-    Args:
-        frame: with a column `edge`, in any order; rows without one are skipped.
-
-    Raises:
-        ValueError: an edge that is not a finite number or occurs twice; too few or too many edges.
-    """
-    cells = frame["edge"]
-    edges = _numbers(frame, "edge")
-    usable = np.abs(edges) <= _LARGEST_EDGE
-    unread = [text for text, good in zip(_texts(cells), usable, strict=True) if text and not good]
-    if unread:
-        raise ValueError(
-            f"bin edges must be numbers of {_LARGEST_EDGE:g} at most, and {quote_examples(unread)} is not one: "
-            "fix it or leave it blank."
-        )
-    edges = np.sort(edges[usable])
-    twice = edges[1:][np.diff(edges) == 0]
-    if twice.size:
-        raise ValueError(f"the edge {twice[0]:.17g} appears more than once: keep it once.")
-    integer = frame.attrs.get("integer") if recipe.integer is None else recipe.integer
-    origin = frame.attrs.get("origin", recipe.origin)
-    changes = {"method": "own_edges", "edges": tuple(edges.tolist()), "integer": integer, "origin": origin}
-    edited = recipe.model_copy(update=changes)
     build_attribute(edited)
     return edited
 

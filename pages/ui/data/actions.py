@@ -129,18 +129,9 @@ def read_again(state: Session, table: str, **said: Any) -> None:
 
 
 @looking
-def choose_columns(state: Session, choice: DataChoice, source: Source, columns: list[str]) -> None:
-    """The columns that are attributes, in their order. A column comes back with its settings."""
-    if not columns:
-        raise ValueError("Please keep at least one column: a domain needs an attribute.")
-    remembered = remember(state, choice, source)
-    counts = counts_column(choice)
-    recipes = [remembered.get((source.id, column)) or suggested(state, source, column, counts) for column in columns]
-    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), source)
-    new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
-    if new:
-        state.view["attribute"] = new[-1]
-        state.view.setdefault("picked", set()).update((source.id, column) for column in new)
+def set_columns(state: Session, choice: DataChoice, source: Source, recipes: tuple[AttributeRecipe, ...]) -> None:
+    """These columns in this treatment are the attributes."""
+    state.set_data(choice.model_copy(update={"recipes": recipes}), source)
 
 
 def picked(state: Session, choice: DataChoice, source: Source) -> set[str]:
@@ -159,15 +150,10 @@ def remember(state: Session, choice: DataChoice, source: Source) -> dict[tuple[s
 @looking
 def set_recipe(state: Session, choice: DataChoice, source: Source, recipe: AttributeRecipe) -> None:
     """Another treatment of one attribute; of none where its column is not among them any more."""
-    now, columns = state.configuration.domain, [known.column for known in choice.recipes]
+    columns = [known.column for known in choice.recipes]
     if recipe.column not in columns:
         return
     position = columns.index(recipe.column)
-    if recipe.kind == "numeric" and recipe.method == "own_edges" and not recipe.edges and now is not None:
-        # Start from the bins on screen rather than from an empty line.
-        for attribute in now.attributes:
-            if attribute.name == recipe.column and attribute.kind in ("numeric", "range"):
-                recipe = tables.recipe_of_edges(recipe, tables.edge_table(attribute))
     recipes = (*choice.recipes[:position], recipe, *choice.recipes[position + 1 :])
     state.set_data(choice.model_copy(update={"recipes": recipes}), source)
     state.view["attribute"] = recipe.column
@@ -330,7 +316,7 @@ def _drop(state: Session, names: tuple[str, ...]) -> None:
     kept = [i for i, attribute in enumerate(domain.attributes) if attribute.name not in names]
     recipes = () if c.data is None else tuple(c.data.recipes[i] for i in kept)
     if state.source is not None:
-        choose_columns(state, state.source.id, [recipe.column for recipe in recipes])
+        set_columns(state, state.source.id, recipes)
     elif isinstance(c.data, DeclaredData):
         declare(state, recipes, 0)
     else:  # a design that was loaded without its rows

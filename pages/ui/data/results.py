@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +13,9 @@ import streamlit as st
 from ldp_core import charts, frames, library, wording
 from ldp_core.data import tables
 from ldp_core.data.domain import Attribute, CategoricalAttribute
-from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe
+from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import Setting
-from ldp_core.limits import MOST_DOWNLOADED_TYPES, MOST_LISTED_TYPES
+from ldp_core.limits import MOST_DOWNLOADED_TYPES, MOST_EXACT_TYPES, MOST_LISTED_TYPES
 from ldp_core.optimize.base import most_types
 from ldp_core.people import check_cells
 from ldp_core.workloads import tables_asked
@@ -41,30 +40,41 @@ _MOST_SPELLINGS = 4
 """Most spellings of one value that are listed."""
 
 
-def facts(state: Session, design: Setting) -> None:
-    """Users and types in numbers, and what is wrong with them."""
-    tally, domain = state.tally, design.domain
-    several = len(domain.attributes) > 1
-    row = layout.metrics("data")
-    row.metric("Users (N)", wording.count(design.users), help="People who will each send reports.")
-    kinds = "combinations of values a person can have" if several else "values a person can have, after binning"
-    row.metric("Types (n)", wording.magnitude(domain.size), help=f"Different {kinds}.")
-    _per_cell(row, design)
-    if tally is not None:
-        row.metric("Left out", f"{tally.dropped:,}", help="People left out because a value of theirs is missing.")
-    if several:
-        parts = [f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes]
+def sizes(state: Session) -> None:
+    """People and types in numbers, and the columns that make the types."""
+    design = state.setting
+    if not design.has_domain:
+        return
+    with st.container(key="sizes"):
+        tally, domain = state.tally, design.domain
+        row = layout.metrics("data")
+        row.metric("People", wording.count(design.users), help="Each will send one report.")
+        within = domain.size <= MOST_EXACT_TYPES
+        row.metric(
+            "Types so far",
+            f"{wording.magnitude(domain.size)}{f' of {MOST_EXACT_TYPES:,}' if within else ''}",
+            help="A type is a value that a person can have, after binning, or a combination of values of several columns. Up to "
+            f"{MOST_EXACT_TYPES:,} types are told apart one by one; beyond, questions have to be about a few columns at a time.",
+        )
+        _per_cell(row, design)
+        if tally is not None:
+            row.metric("Left out", f"{tally.dropped:,}", help="People left out because a value of theirs is missing.")
+        parts = [f"{one.size:,} {plain(one.name)}{' (known)' if one.known else ''}" for one in domain.attributes]
         more = f" and {len(parts) - NAMED:,} more columns" if len(parts) > NAMED else ""
         few = (
-            ""
-            if domain.size <= design.users
-            else " More types than people: ask about a few columns at a time, or choose fewer."
+            " More types than people: ask about a few columns at a time, or choose fewer."
+            if domain.size > design.users
+            else ""
         )
         st.caption(f"{wording.magnitude(domain.size)} types = {' × '.join(parts[:NAMED])}{more}.{few}")
+
+
+def facts(state: Session, design: Setting) -> None:
+    """What is wrong with the people and the types."""
     for sentence in _warnings(design):
         st.warning(plain(sentence))
-    if tally is not None and tally.notes:
-        st.caption(plain(" ".join(tally.notes)))
+    if state.tally is not None and state.tally.notes:
+        st.caption(plain(" ".join(state.tally.notes)))
 
 
 FEW = 0.001
@@ -78,11 +88,11 @@ def _per_cell(row: DeltaGenerator, design: Setting) -> None:
     if asked is None or len(asked.largest) == len(shape):
         average = design.users / design.domain.size
         shown = wording.significant(average) if average >= FEW else f"under {FEW:g}"
-        row.metric("Users per type", shown, help=f"On average. {noise.format('type')}")
+        row.metric("People per type", shown, help=f"On average. {noise.format('type')}")
         return
     names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
     row.metric(
-        "Users per cell",
+        "People per cell",
         wording.significant(design.users / asked.largest_cells),
         help=f"On average, in the largest table that the questions are about: {names}. {noise.format('cell')}",
     )
@@ -241,32 +251,24 @@ def _types(design: Setting) -> pd.DataFrame:
 
 
 def editor(state: Session, design: Setting) -> None:
-    """A table of the categories or edges of one attribute, to rename, merge, order or move."""
+    """A table of the categories of one column, to rename, merge or order, and a button that declares its types as they are."""
     choice, source = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or source is None or state.draft is not None:
         return
     attribute, _ = _shown(state, design)
     recipe = choice.recipes[design.domain.attributes.index(attribute)]
-    if attribute.kind == "date" or attribute.size > MOST_LISTED_TYPES or attribute.name != recipe.column:
+    if attribute.size > MOST_LISTED_TYPES or attribute.name != recipe.column:
         return
-    base = _base(state, source, recipe, attribute)
-    what = "categories" if attribute.kind == "categorical" else "edges of the bins"
-    wrong = any(doubt.listed for doubt in background_read.doubts(state, source, recipe))
-    with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=wrong or bool(state.view.get("editing"))):
-        if base.recipe.kind == "categorical" and base.attribute.kind == "categorical":
+    if attribute.kind == "categorical" and recipe.kind == "categorical":
+        wrong = any(doubt.listed for doubt in background_read.doubts(state, source, recipe))
+        opened = wrong or bool(state.view.get("editing"))
+        with st.expander(f"Edit the categories of {plain(attribute.name)}", expanded=opened):
             st.caption(
                 "Give several values the same category to merge them, change a category's name to rename it, or its place to move "
                 "it; a value without a category counts as (other)."
             )
-            table = background_read.edit_table(state, source, recipe.column, tables.category_table, base.attribute)
-            _table(state, base, table, partial(tables.recipe_of_categories, base.recipe, base.attribute))
-        elif base.recipe.kind == "numeric" and base.attribute.kind in ("numeric", "range"):
-            st.caption(
-                "Each row begins a bin, which ends at the next larger edge. Change, add or delete edges: select a row and press "
-                "Delete to join its bin to the one before. People are counted in the bins as they were before these edits."
-            )
-            table = background_read.edit_table(state, source, recipe.column, tables.edge_table, base.attribute)
-            _table(state, base, table, partial(tables.recipe_of_edges, base.recipe))
+            _categories(state, source, recipe, attribute)
+    if attribute.origin == "data":
         button(
             "These types are public knowledge",
             "data-declare",
@@ -275,7 +277,6 @@ def editor(state: Session, design: Setting) -> None:
             state,
             source.id,
             tables.declared_recipe(attribute),
-            disabled=attribute.origin == "declared",
             help="Keeps the types as they are now, whatever the data, and marks them as declared. That is right for the months of "
             "a year or the countries of the world, but not for a list that tells who is in the data.",
         )
@@ -290,13 +291,13 @@ class _Base:
     """
 
     source: str
-    recipe: AttributeRecipe
-    attribute: Attribute
-    reached: AttributeRecipe
+    recipe: CategoricalRecipe
+    attribute: CategoricalAttribute
+    reached: CategoricalRecipe
     key: str
 
 
-def _base(state: Session, source: Source, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
+def _base(state: Session, source: Source, recipe: CategoricalRecipe, attribute: CategoricalAttribute) -> _Base:
     """The table on screen, as long as nothing but its own edits has changed the attribute, or will once a file has been read;
     else a new one."""
     base: _Base | None = state.view.get("edit-base")
@@ -309,16 +310,20 @@ def _base(state: Session, source: Source, recipe: AttributeRecipe, attribute: At
     return base
 
 
-def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.DataFrame], AttributeRecipe]) -> None:
-    """The widget itself: ``read`` makes the recipe that its rows describe."""
+def _categories(state: Session, source: Source, recipe: CategoricalRecipe, attribute: CategoricalAttribute) -> None:
+    """The table of categories, edited in place."""
+    base = _base(state, source, recipe, attribute)
+    first, known = base.recipe, base.attribute
+    table = background_read.edit_table(state, source, recipe.column, tables.category_table, known)
 
     def changed() -> None:
         state.notices, state.view["editing"] = [], True
         try:
-            recipe = read(tables.apply_edits(table, st.session_state[base.key]))
-            if recipe != (base.reached if base.reached != base.recipe else read(table)):
-                data_actions.set_recipe(state, base.source, recipe)
-                base.reached = recipe
+            made = tables.recipe_of_categories(first, known, tables.apply_edits(table, st.session_state[base.key]))
+            unedited = tables.recipe_of_categories(first, known, table)
+            if made != (base.reached if base.reached != first else unedited):
+                data_actions.set_recipe(state, source.id, made)
+                base.reached = made
         except ValueError as error:
             state.notices = [("error", f"{error} Nothing has changed.")]
 
@@ -328,10 +333,9 @@ def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.
         table,
         key=base.key,
         on_change=changed,
-        disabled=[name for name in ("value", "people") if name in table],
-        num_rows="dynamic" if "edge" in table else "fixed",
+        disabled=["value", "people"],
         hide_index=True,
-        alt="What each value or bin counts as",
+        alt="What each value counts as",
         column_config={
             "value": st.column_config.TextColumn("Value in the data"),
             "people": st.column_config.NumberColumn("People", format="localized"),
@@ -341,7 +345,6 @@ def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.
                 min_value=0,
                 help="Rows come in this order: 1.5 is between the first and the second, 0 before all.",
             ),
-            "edge": st.column_config.NumberColumn("From"),
         },
     )
 

@@ -361,10 +361,12 @@ def _not_described(choice: DataChoice) -> str:
     if choice.source == "declared":
         for recipe in choice.recipes:
             if not recipe.declared:
-                lacks = {"categorical": "list its categories", "numeric": "give its lowest and highest value"}
-                return (
-                    f"{recipe.column} is not described yet: {lacks.get(recipe.kind, 'give its first and last date')}."
-                )
+                lacks = {
+                    "categorical": "list its categories",
+                    "numeric": "give its lowest and highest value, such as 18 to 90 in 8",
+                    "date": "give its first and last, such as month, 2026-01 to 2026-12",
+                }
+                return f"{recipe.column} is not described yet: {lacks.get(recipe.kind, 'list its items')}."
     return ""
 
 
