@@ -347,7 +347,7 @@ def promised(mechanism: Mechanism | Blanket, people: Counts | int, reports: int 
     if isinstance(mechanism, Mechanism) and isinstance(drawn := mechanism.drawn, InStrata):
         sizes = np.full(len(drawn.strata), users / len(drawn.strata))
         if not isinstance(people, int):
-            sizes = drawn.sizes_of_strata(people)
+            sizes = np.array([users_of(own) for own in drawn.people_within(people)])
         users, parts = int(min(sizes[sizes >= 1], default=1)), list(drawn.drawn_by_design)
         among = f"If the reports of each group, of at least {plural(users, 'person', 'people')}, are mixed before anyone sees them"
     blankets = [blanket_of(part, reports) for part in parts]

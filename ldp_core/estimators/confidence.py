@@ -23,10 +23,9 @@ Where the collector knows groups of people, each is on its own, and their varian
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtri
@@ -34,10 +33,10 @@ from scipy.special import ndtri
 from ldp_core.estimators import norm_sub, tails
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Estimate, Mechanism
-from ldp_core.mechanisms.moments import Contributions
+from ldp_core.mechanisms.moments import TYPES, Contributions, Rows
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.on_classes import on_classes
-from ldp_core.mechanisms.strata import OfStrata, StratifiedEstimate
+from ldp_core.mechanisms.strata import InStrata, StratifiedEstimate
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.workloads import Workload, in_chunks
@@ -52,13 +51,6 @@ METHODS = {
 INTERVAL_PART, LATTICE = 0.8, 0.1
 """The shares of an answer's standard error that one part of a report may weigh for the normal approximation, and that the step from one of two
 values to the other may weigh."""
-
-
-class _Contributing(Protocol):
-    """The methods that intervals need of a mechanism."""
-
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -147,7 +139,7 @@ def _by_table(
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
         table = estimate.on(group.attributes, mechanism.knows(group.attributes))
-        some = _of_counts(mechanism.on(group.attributes), group.base, table, local, asked)
+        some = _of_counts(mechanism, group.base, table, local, asked, group.attributes)
         intervals.methods[here] = some.methods
         for field in ("ends", "errors", "most", "uncut"):
             getattr(intervals, field)[here] = group.weight * getattr(some, field)
@@ -155,15 +147,21 @@ def _by_table(
 
 
 def _of_counts(
-    mechanism: _Contributing, workload: Workload, estimate: Estimate, queries: np.ndarray, asked: _Asked
+    mechanism: Mechanism,
+    workload: Workload,
+    estimate: Estimate,
+    queries: np.ndarray,
+    asked: _Asked,
+    columns: Sequence[int] = TYPES,
 ) -> Intervals:
+    """Of questions about the table of ``columns``, with its cells as types."""
     none = np.zeros((0, 2))
     pieces = [Intervals(none, np.zeros(0, dtype=str), np.zeros(0), np.zeros(0), none)]
     for some in in_chunks(queries, workload.n):
         if isinstance(mechanism, AdditiveMechanism):  # sums of noise whose law does not depend on the types
             pieces.append(_of_noise(mechanism, workload, estimate, some, asked))
         else:
-            parts = _parts(mechanism, workload, estimate, some, asked)
+            parts = _parts(mechanism, columns, workload, estimate, some, asked)
             apart = len(parts) > 1 and asked.drawn and asked.weights is None
             pieces.append(_of_reports(parts, asked.tail, asked.people if apart else None))
     fields = ("ends", "methods", "errors", "most", "uncut")
@@ -175,7 +173,8 @@ class _Part:
     """What the reports of some ``people``, all or those of a stratum, add to q ``answers``: of themselves, or of the population that they
     were ``drawn`` from."""
 
-    mechanism: _Contributing
+    mechanism: Mechanism
+    columns: Sequence[int]
     estimate: Estimate
     adds: Contributions
     people: float
@@ -215,8 +214,8 @@ class _Part:
         own = own - own.min(axis=1, keepdims=True)
 
         def variance(rows: np.ndarray) -> np.ndarray:
-            found = self.mechanism.linear_variances(rows, population)
-            return np.maximum(found + self.drawn * _chance(rows, population, self.people), 0.0)
+            found = self.mechanism.variances_by_type(rows, self.columns) @ population
+            return np.asarray(found + self.drawn * _chance(rows, population, self.people))
 
         both, difference, alone = variance(own + rows), variance(own - rows), variance(own)
         of_counts = np.isclose(rows @ self.estimate.estimated_counts, self.answers, atol=1e-6 * self.people)
@@ -224,20 +223,27 @@ class _Part:
 
 
 def _parts(
-    mechanism: _Contributing, workload: Workload, estimate: Estimate, some: np.ndarray, asked: _Asked
+    mechanism: Mechanism,
+    columns: Sequence[int],
+    workload: Workload,
+    estimate: Estimate,
+    some: np.ndarray,
+    asked: _Asked,
 ) -> list[_Part]:
     """The reports of all people, or of those of each stratum, each counted as often as its weight says."""
-    if not (isinstance(estimate, StratifiedEstimate) and isinstance(mechanism, OfStrata)):
-        adds = mechanism.query_contributions(workload, some)
-        return [_Part(mechanism, estimate, adds, asked.people, estimate.answers(workload, some), asked.drawn)]
+    if not (isinstance(estimate, StratifiedEstimate) and isinstance(mechanism, InStrata)):
+        adds, answers = mechanism.contributions(Rows.of(workload, some), columns), estimate.answers(workload, some)
+        return [_Part(mechanism, columns, estimate, adds, asked.people, answers, asked.drawn)]
     own, rows, parts = asked.people * estimate.people / max(1, estimate.people.sum()), workload.rows(some), []
+    each = zip(mechanism.strata, mechanism.contributions_within(rows, columns), strict=True)
     times = np.ones(len(own)) if asked.weights is None else asked.weights
-    for z, (made, adds) in enumerate(zip(mechanism.strata, mechanism.contributions_within(rows), strict=True)):
+    for z, (made, adds) in enumerate(each):
         w = float(times[z])
         scaled = {name: w * getattr(adds, name) for name in ("means", "up", "down", "low", "high")}
         adds = replace(adds, variances=w**2 * adds.variances, **scaled)
-        answers = w * (rows[:, mechanism.types[z]] @ estimate.parts[z].estimated_counts)
-        parts.append(_Part(made, estimate.parts[z], adds, float(own[z]), answers, asked.drawn))
+        answers = w * (rows[:, estimate.cells[z]] @ estimate.parts[z].estimated_counts)
+        secret = mechanism.secret_of(columns)
+        parts.append(_Part(made, secret, estimate.parts[z], adds, float(own[z]), answers, asked.drawn))
     return parts
 
 
@@ -253,7 +259,7 @@ def _of_noise(
     rows, none, people, tail = workload.rows(some), np.zeros(len(some)), asked.people, asked.tail
     variance = np.maximum(mechanism.query_variances(workload, people * np.eye(1, workload.n)[0], some), 0.0)
     adds = Contributions(rows, np.zeros_like(rows), none, none, none, none)
-    part = _Part(mechanism, estimate, adds, people, estimate.answers(workload, some), asked.drawn)
+    part = _Part(mechanism, TYPES, estimate, adds, people, estimate.answers(workload, some), asked.drawn)
     half, methods = mechanism.noise.reach(rows @ mechanism.reconstruction, people, tail), np.full(len(some), "exact")
     if asked.drawn:
         many = part.range <= INTERVAL_PART * np.sqrt(variance)
@@ -287,7 +293,7 @@ def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Inte
     told = np.array([part.most > _rounding(part) for part in parts])  # (parts, q): others are known without a report
     known = ~told.any(axis=0) & ((everyone is None) | (ranges[0] == 0))
     z, part_of_one = -ndtri(tail), np.maximum(up, down)
-    doubt, tied, own = np.sum([part.moments() for part in parts], axis=0)
+    doubt, tied, own = np.sum([some * part.moments() for some, part in zip(told, parts, strict=True)], axis=0)
     slope = np.divide(tied, own, out=0 * tied, where=own > 0)
     doubt = np.maximum(doubt - slope * tied, 0.0)  # what the answer does not tell of its variance
     error = np.sqrt(np.maximum(least, variance - z * np.sqrt(doubt)))

@@ -9,7 +9,7 @@ intervals follow.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -19,7 +19,7 @@ from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload, in_chunks
 
-Place = Hashable
+Place = tuple[int, ...]
 """Names the table whose cells a moment is by: columns of surveys, levels of trees; `TYPES`, `EVERYBODY`."""
 TYPES = (0,)
 """The table of all types: the only column of those that are a plain list."""
@@ -206,8 +206,8 @@ class Errors(ABC):
 
         Parameters
         ----------
-        questions : `Rows`, or another `QuadraticForm` over the types; of surveys (q, cells) rows.
-        columns : those that the cells of the rows are of; the types are one column but for surveys.
+        questions : `Rows` on a table, or another `QuadraticForm` over the types.
+        columns : those of the table; the types are one column but for surveys.
 
         Returns
         -------
@@ -220,7 +220,7 @@ class Errors(ABC):
         return [*self.second_moments(questions, columns), (TYPES, -squared_means(questions, self.root))]
 
     def ends(self, rows: Any, columns: Any, /) -> tuple[Any, ...]:
-        """`Ends`: (q,) the least and the most that a report adds to `Rows`, of surveys (q, cells) rows, or beyond."""
+        """`Ends`: (q,) the least and the most that a report adds to `Rows`, or beyond."""
         raise NotImplementedError
 
     def spread(self, place: Place, moments: np.ndarray) -> np.ndarray:
@@ -232,8 +232,8 @@ class Errors(ABC):
         x = np.asarray(counts, dtype=float)
         return lambda place: x if place else x.sum(keepdims=True)
 
-    def by_type(self, moments: Moments) -> np.ndarray:
-        """(..., n) what functions of the cells of tables add up to for each type."""
+    def by_type(self, moments: Moments, columns: Any = TYPES) -> np.ndarray:
+        """(..., n) what functions of the cells of tables add up to for each type, of surveys for each cell of the table of ``columns``."""
         first, *others = (self.spread(place, part) for place, part in moments)
         return np.asarray(sum(others, first))
 
@@ -271,31 +271,37 @@ class Errors(ABC):
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts`` (n,)."""
 
-    def linear_variances(self, rows: Any, counts: np.ndarray) -> np.ndarray:
+    def linear_variances(self, rows: Any, counts: Any, columns: Any = TYPES) -> np.ndarray:
         """Exact variances of linear questions.
 
         Parameters
         ----------
-        rows : (q, n) the questions.
-        counts : (n,) the users of each type.
+        rows : (q, cells) the questions, on the table of ``columns``.
+        counts : (n,) the users of each type, or people.
 
         Returns
         -------
-        (q,) the variance, in squared users, of each row times the estimated counts.
+        (q,) the variance, in squared users, of each row times the estimated table.
         """
         people = self.cells(counts)
-        first, *others = (part @ people(place) for place, part in self.central_moments(as_rows(rows), TYPES))
-        return np.asarray(sum(others, first))
+        parts = [part @ people(place) for place, part in self.central_moments(as_rows(rows), columns)]
+        return np.maximum(np.sum(parts, axis=0), 0.0)
+
+    def variances_by_type(self, rows: Any, columns: Any = TYPES) -> np.ndarray:
+        """(q, cells) the variance that a person of each cell adds to ``rows`` (q, cells) times the estimated table of ``columns``; of
+        surveys where it depends on other columns, too, the most."""
+        return np.maximum(self.by_type(self.central_moments(as_rows(rows), columns), columns), 0.0)
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """The contribution of a report to the answers of a few ``queries`` (q,): see `Contributions`."""
         return self.contributions(Rows.of(workload, queries))
 
-    def contributions(self, rows: Rows | np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the estimated counts."""
+    def contributions(self, rows: Rows | np.ndarray, columns: Any = TYPES) -> Contributions:
+        """The contribution of a report to ``rows`` (q, cells) times the estimated table of ``columns``."""
         questions = as_rows(rows)
-        variances = np.maximum(self.profile_of(questions), 0.0)
-        return Contributions.between(questions.rows, variances, *self.ends(questions, TYPES))
+        return Contributions.between(
+            questions.rows, self.variances_by_type(questions, columns), *self.ends(questions, columns)
+        )
 
     def cost_dimension(self, workload: Workload) -> int:
         """How many numbers the errors of each query go through: all types, whatever is asked."""

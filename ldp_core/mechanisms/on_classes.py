@@ -198,7 +198,7 @@ class OnClasses(Mechanism):
     def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
         return Ends(*self.drawn.ends(self._of_classes(rows), TYPES))
 
-    def contributions(self, rows: Rows | np.ndarray) -> Contributions:
+    def contributions(self, rows: Rows | np.ndarray, columns: Any = TYPES) -> Contributions:
         by_class = self.drawn.contributions(self._of_classes(as_rows(rows)))
         return replace(by_class, means=by_class.means[:, self.classes], variances=by_class.variances[:, self.classes])
 

@@ -6,8 +6,9 @@ so that variances add. The guarantee is about the secret attributes; nothing pro
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,49 +23,25 @@ from ldp_core.mechanisms.base import (
     Estimate,
     Mechanism,
     Reports,
-    check_counts,
+    check_generator,
     check_values,
 )
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import PATTERNS, STRATEGIES, MechanismFile
 from ldp_core.mechanisms.moments import TYPES, Contributions, Ends, Moments, Rows, as_rows
 from ldp_core.mechanisms.parts import InParts, Parts
-from ldp_core.people import Counts, dense
+from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.wording import magnitude
 from ldp_core.workloads import Representatives, Workload
 
 
-class OfStrata:
-    """Questions about the ``types`` (K, m) of K ``strata`` that report independently of each other."""
-
-    strata: Sequence[Any]
-    """(K,) the mechanism of each stratum."""
-    types: np.ndarray
-
-    def contributions_within(self, rows: np.ndarray) -> list[Contributions]:
-        """What a report of each stratum adds to linear questions.
-
-        Parameters
-        ----------
-        rows : (q, n) the questions about all types.
-
-        Returns
-        -------
-        (K,) the contributions to each row times the estimated counts, stratum by stratum.
-        """
-        parts = []
-        for made, types in zip(self.strata, self.types, strict=True):
-            few = rows[:, types]
-            about = np.any(few, axis=1)  # of groups most are about one
-            parts.append(made.contributions(few[about]).among(about))
-        return parts
-
-
-class InStrata(OfStrata, InParts):
+class InStrata(InParts):
     """In stratum z, the mechanism ``drawn[which[z]]`` for its secret types. A raw report is the number of the stratum and a report
     of its mechanism."""
 
+    strata: Sequence[Any]
+    """(K,) the mechanism of each stratum."""
     drawn_by_design: tuple[Mechanism, ...]
     which: np.ndarray
 
@@ -89,8 +66,29 @@ class InStrata(OfStrata, InParts):
         """The type of people in stratum z with this secret one."""
 
     @abstractmethod
-    def sizes_of_strata(self, counts: Counts) -> np.ndarray:
-        """(K,) how many of the people ``counts`` are in each stratum."""
+    def people_within(self, counts: Counts) -> Any:
+        """(K,) those of the people ``counts`` who are in each stratum."""
+
+    @abstractmethod
+    def cells_within(self, columns: Any = TYPES) -> np.ndarray:
+        """(K, m) the cells of the table of ``columns`` that people of each stratum may be in."""
+
+    def secret_of(self, columns: Any) -> Any:
+        """The columns that the strata know ``columns`` by."""
+        return columns
+
+    @abstractmethod
+    def within(self, workload: Workload) -> list[tuple[Any, Workload, float]]:
+        """For each stratum its mechanism and a workload with the errors of ``workload`` there, once multiplied by a number squared, which
+        is 0 where nothing secret is asked. ValueError where it has other types."""
+
+    @abstractmethod
+    def _numbered(self, people: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(users,) the strata of people, and what the mechanisms there take of each."""
+
+    @abstractmethod
+    def _estimated(self, parts: Sequence[Any], people: np.ndarray) -> Estimate:
+        """The estimate from those of all strata, of as many ``people`` (K,)."""
 
     def __repr__(self) -> str:
         own = [made.epsilon for made in self.strata]
@@ -166,9 +164,98 @@ class InStrata(OfStrata, InParts):
         facts = {**first.facts, "parameters": [dict(made.parameters) for made in told]}
         return replace(first, facts=facts, about=about, content=content)
 
+    # --- questions and errors -----------------------------------------------------------------------------------
+
+    def supports(self, workload: Workload) -> str | None:
+        try:
+            asked = {(id(made), few): (made, few) for made, few, scale in self.within(workload) if scale}
+        except ValueError as error:
+            return str(error)
+        return next((reason for made, few in asked.values() if (reason := made.supports(few))), None)
+
+    def _of_each(self, workload: Workload, error: Callable[[Any, Workload], Any]) -> list[Any]:
+        """(K,) an ``error`` of each stratum, worked out once for those that are alike. ValueError where the workload cannot be answered."""
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        found, each = dict[tuple[int, Workload], Any](), self.within(workload)
+        for made, few, scale in each:
+            if scale and (id(made), few) not in found:
+                found[id(made), few] = error(made, few)
+        return [scale**2 * found[id(made), few] if scale else 0.0 for made, few, scale in each]
+
+    def average_of(self, workload: Workload) -> float:
+        return float(np.mean(self._of_each(workload, lambda made, few: made.average_of(few))))
+
+    def variance_on(self, workload: Workload, counts: Counts) -> float:
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        each = zip(self.within(workload), self.people_within(counts), strict=True)
+        return math.fsum(scale**2 * made.variance_on(few, people) for (made, few, scale), people in each if scale)
+
+    def _of_rows(
+        self, rows: Rows | np.ndarray, columns: Any
+    ) -> Iterator[tuple[Any, np.ndarray, np.ndarray, np.ndarray]]:
+        """For each stratum its mechanism, its cells, which ``rows`` are about these (of groups most are about one), and the rows there."""
+        rows = as_rows(rows).rows
+        for made, cells in zip(self.strata, self.cells_within(columns), strict=True):
+            few = rows[:, cells]
+            about: np.ndarray = few.any(axis=1)
+            yield made, cells, about, few[about]
+
+    def variances_by_type(self, rows: Rows | np.ndarray, columns: Any = TYPES) -> np.ndarray:
+        """(q, cells) the most over the strata that people of a cell may be of."""
+        variances, secret = np.zeros(as_rows(rows).rows.shape), self.secret_of(columns)
+        for made, cells, about, few in self._of_rows(rows, columns):
+            here = np.ix_(about, cells)
+            variances[here] = np.maximum(variances[here], made.variances_by_type(few, secret))
+        return variances
+
+    def linear_variances(self, rows: Rows | np.ndarray, counts: Counts, columns: Any = TYPES) -> np.ndarray:
+        variances, secret = np.zeros(len(as_rows(rows).rows)), self.secret_of(columns)
+        each = zip(self._of_rows(rows, columns), self.people_within(counts), strict=True)
+        for (made, _, about, few), people in each:
+            if about.any():
+                variances[about] += made.linear_variances(few, people, secret)
+        return variances
+
+    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
+        """The farthest of all strata."""
+        ends, secret = np.zeros((len(self.strata), 2, len(rows.rows))), self.secret_of(columns)
+        for end, (made, _, about, few) in zip(ends, self._of_rows(rows, columns), strict=True):
+            end[:, about] = made.ends(Rows(few), secret)[:2]
+        return Ends(ends[:, 0].min(axis=0), ends[:, 1].max(axis=0))
+
+    def central_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
+        """By cells, as each stratum has its own root."""
+        rows = isinstance(questions, Rows)
+        return [(columns, self.variances_by_type(questions, columns) if rows else self.variance_profile(questions))]
+
+    def contributions_within(self, rows: np.ndarray, columns: Any = TYPES) -> list[Contributions]:
+        """(K,) what a report of each stratum adds to ``rows`` (q, cells) times the estimated table of ``columns``."""
+        secret = self.secret_of(columns)
+        return [made.contributions(few, secret).among(about) for made, _, about, few in self._of_rows(rows, columns)]
+
+    # --- reports ------------------------------------------------------------------------------------------------
+
+    def privatize(self, people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users, 1 + k) one report per user: the stratum in the clear, a report of its mechanism, and zeros. Simulation only."""
+        check_generator(rng)
+        numbers, secret = self._numbered(people)
+        return self.parts.privatize(numbers, lambda z, some: secret[some], rng)
+
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        """The reports of a collection, stratum by stratum. Simulation only."""
+        check_generator(rng)
+        each = zip(self.strata, self.people_within(counts), strict=True)
+        return self.parts.joined(self.digest, [made.simulate(people, rng) for made, people in each])
+
     def reports_of(self, reports: Reports) -> list[Reports]:
         """(K,) the reports of each stratum."""
         return self.parts.apart(self.digest, reports)
+
+    def estimate(self, reports: Reports) -> Any:
+        each = zip(self.strata, self.reports_of(reports), strict=True)
+        return self._estimated([made.estimate(sent) for made, sent in each], reports.arrays[0])
 
     def audit(self) -> Audit:
         """The largest of the strata: two types of one stratum, since the stratum itself is no secret."""
@@ -225,16 +312,21 @@ class StratifiedMechanism(InStrata):
     def _type(self, z: int, secret: int) -> int:
         return int(self.types[z, secret])
 
-    def sizes_of_strata(self, counts: Counts) -> np.ndarray:
-        return dense(counts)[self.types].sum(axis=1)
+    def people_within(self, counts: Counts) -> Any:
+        return np.asarray(dense(checked_counts(counts, self.n)))[self.types]
+
+    def cells_within(self, columns: Any = TYPES) -> np.ndarray:
+        return self.types
+
+    def _numbered(self, people: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values = check_values(people, self.n)
+        return self.stratum[values], self.secret[values]
+
+    def _estimated(self, parts: Sequence[Estimate], people: np.ndarray) -> Estimate:
+        return StratifiedEstimate.of(parts, self.types, people)
 
     def _content(self) -> bytes:
         return self.types.tobytes()
-
-    def _in_strata(self, x: np.ndarray) -> Iterator[tuple[Mechanism, np.ndarray, np.ndarray]]:
-        """Each stratum's mechanism and types, and what ``x`` (..., n) is for these."""
-        for made, types in zip(self.strata, self.types, strict=True):
-            yield made, types, np.asarray(x)[..., types]
 
     @property
     def bytes_held(self) -> int:
@@ -279,114 +371,67 @@ class StratifiedMechanism(InStrata):
     # --- errors -----------------------------------------------------------------------------------------
 
     def within(self, workload: Workload) -> list[tuple[Mechanism, Workload, float]]:
-        """For each stratum its mechanism and a workload with the errors of ``workload`` there, once multiplied by a number squared."""
+        if reason := Mechanism.supports(self, workload):
+            raise ValueError(reason)
         strata = workload.strata
         raw = any(
             made.consistent is not made for made in self.drawn_by_design
         )  # its answers depend on how questions are put
         if strata is not None and np.array_equal(strata.types, self.types) and not (raw or strata.constant.any()):
-            return [
-                (made, strata.designs[d], float(scale))
-                for made, d, scale in zip(self.strata, strata.which, strata.scale, strict=True)
-            ]
-        return [(made, few, 1.0) for made, few in zip(self.strata, self.queries_within(workload), strict=True)]
+            few, scales = [strata.designs[d] for d in strata.which], strata.scale.tolist()
+        else:
+            few, scales = self.queries_within(workload), [1.0] * len(self.strata)
+        scales = [scale * bool(one.gram_diag.any()) for one, scale in zip(few, scales, strict=True)]
+        return list(zip(self.strata, few, scales, strict=True))
 
     def queries_within(self, workload: Workload) -> list[Workload]:
         """All queries of ``workload`` about the types of each stratum."""
         return [Representatives(workload, types) for types in self.types]
 
-    def supports(self, workload: Workload) -> str | None:
-        if workload.n != self.n:
-            return super().supports(workload)
-        reasons = (made.supports(few) for made, few, scale in self.within(workload) if scale and few.gram_diag.any())
-        return next((reason for reason in reasons if reason), None)
-
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
-        if reason := self.supports(workload):
-            raise ValueError(reason)
-        profile, profiles = np.zeros(self.n), dict[tuple[int, Workload], np.ndarray]()
-        for (made, few, scale), types in zip(self.within(workload), self.types, strict=True):
+        def error(made: Mechanism, few: Workload) -> np.ndarray:
             check()
-            if not scale or not few.gram_diag.any():
-                continue
-            key = (id(made), few)
-            if key not in profiles:
-                profiles[key] = made.variance_profile(few, check)
-            profile[types] = scale**2 * profiles[key]
+            return made.variance_profile(few, check)
+
+        profile = np.zeros(self.n)
+        for types, part in zip(self.types, self._of_each(workload, error), strict=True):
+            profile[types] = part
         return profile
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         covariance = np.zeros((self.n, self.n))
-        for made, types, users in self._in_strata(counts):
+        for made, types, users in zip(self.strata, self.types, np.asarray(counts)[self.types], strict=True):
             covariance[np.ix_(types, types)] = made.covariance(users)
         return covariance
 
-    def central_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
-        """By the types of each stratum, as each of them has its own root."""
-        if not isinstance(questions, Rows):
-            return [(TYPES, self.variance_profile(questions))]
-        variances = np.zeros(questions.rows.shape)
-        for made, types, few in self._in_strata(questions.rows):
-            about = few.any(axis=1)  # of groups most are about one
-            variances[np.ix_(about, types)] = made.profile_of(Rows(few[about]))
-        return [(TYPES, variances)]
-
-    def contributions(self, rows: Rows | np.ndarray) -> Contributions:
-        return self._together(self.contributions_within(as_rows(rows).rows))
-
-    def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
-        ends = [Ends(*made.ends(Rows(few), TYPES)) for made, _, few in self._in_strata(rows.rows)]
-        return Ends(np.min([each.low for each in ends], axis=0), np.max([each.high for each in ends], axis=0))
-
-    def _together(self, parts: Sequence[Contributions]) -> Contributions:
+    def contributions(self, rows: Rows | np.ndarray, columns: Any = TYPES) -> Contributions:
         """What a report adds, whatever its stratum: one of two values only where that is so in all strata, with the same two."""
+        parts = self.contributions_within(as_rows(rows).rows)
 
-        def same(values: list[np.ndarray]) -> np.ndarray:
-            return np.where(np.ptp(values, axis=0) == 0, values[0], np.nan)
+        def of_all(name: str) -> list[np.ndarray]:
+            return [getattr(part, name) for part in parts]
 
-        return Contributions(
-            self._unordered(np.hstack([part.means for part in parts])),
-            self._unordered(np.hstack([part.variances for part in parts])),
-            np.max([part.up for part in parts], axis=0),
-            np.max([part.down for part in parts], axis=0),
-            same([part.low for part in parts]),
-            same([part.high for part in parts]),
-            max(part.parts for part in parts),
-        )
-
-    # --- reports ----------------------------------------------------------------------------------------
-
-    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + k) one report per user: the stratum in the clear, a report of its mechanism, and zeros. Simulation only."""
-        values = check_values(values, self.n, rng)
-        return self.parts.privatize(self.stratum[values], lambda z, people: self.secret[values[people]], rng)
-
-    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """The reports of a collection. Simulation only."""
-        whole = check_counts(counts, self.n, rng)
-        reports = [made.simulate(users, rng) for made, _, users in self._in_strata(whole)]
-        return self.parts.joined(self.digest, reports)
-
-    def estimate(self, reports: Reports) -> Estimate:
-        parts = zip(self.strata, self.reports_of(reports), strict=True)
-        return StratifiedEstimate.of([made.estimate(sent) for made, sent in parts], self, reports.arrays[0])
+        means, variances = (self._unordered(np.hstack(of_all(name))) for name in ("means", "variances"))
+        up, down = (np.max(of_all(name), axis=0) for name in ("up", "down"))
+        low, high = (np.where(np.ptp(of_all(name), axis=0) == 0, of_all(name)[0], np.nan) for name in ("low", "high"))
+        return Contributions(means, variances, up, down, low, high, max(part.parts for part in parts))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StratifiedEstimate(Estimate):
-    """The estimates ``parts`` of the strata, of as many ``people`` (K,), one beside the other."""
+    """The estimates ``parts`` of the strata, of as many ``people`` (K,), about the ``cells`` (K, m) of a table, such as that of all types."""
 
     parts: tuple[Estimate, ...]
-    mechanism: OfStrata
+    cells: np.ndarray
     people: np.ndarray
 
     @classmethod
-    def of(cls, parts: Sequence[Estimate], mechanism: OfStrata, people: np.ndarray) -> StratifiedEstimate:
-        counts = np.zeros(mechanism.types.max() + 1)
-        for part, types in zip(parts, mechanism.types, strict=True):
-            counts[types] += part.estimated_counts
+    def of(cls, parts: Sequence[Estimate], cells: np.ndarray, people: np.ndarray) -> StratifiedEstimate:
+        counts = np.zeros(cells.max() + 1)
+        for part, places in zip(parts, cells, strict=True):
+            counts[places] += part.estimated_counts
         identified = all(part.identified for part in parts)
-        return cls(counts, all(part.unbiased for part in parts), tuple(parts), mechanism, people, identified=identified)
+        return cls(counts, all(part.unbiased for part in parts), tuple(parts), cells, people, identified=identified)
 
     @property
     def adds_up(self) -> bool:  # type: ignore[override]
@@ -404,4 +449,4 @@ class StratifiedEstimate(Estimate):
         """The estimate with answers that add up within each stratum, to ``users`` of all."""
         shares = users * self.people / max(1, self.people.sum())
         parts = [part.consistent(float(own)) for part, own in zip(self.parts, shares, strict=True)]
-        return StratifiedEstimate.of(parts, self.mechanism, self.people)
+        return StratifiedEstimate.of(parts, self.cells, self.people)

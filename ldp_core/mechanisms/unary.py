@@ -163,7 +163,7 @@ class UnaryEncoding(UnaryMechanism):
     def bits_per_report(self) -> float:
         return float(self.n)
 
-    def contributions(self, rows: Rows | np.ndarray) -> Contributions:
+    def contributions(self, rows: Rows | np.ndarray, columns: Any = TYPES) -> Contributions:
         """As for the others; the n bits of a report are independent parts, each with a weight of its own."""
         contributed, weights = super().contributions(rows), self._weights_of_bits(as_rows(rows).rows)
         # A bit exceeds its mean by at most 1 - q, and falls short of it by at most p.

@@ -84,7 +84,7 @@ class Tables:
         places = self.places(attributes)
         kept = self.answerable[places] & (places >= 0)
         coordinates = anova.coordinates(rows.reshape(-1, *(self.sizes[i] for i in attributes)))
-        return places[kept], coordinates.reshape(len(rows), -1)[:, kept] / math.sqrt(len(places))
+        return places[kept], coordinates.reshape(len(rows), len(places))[:, kept] / math.sqrt(len(places))
 
     @cached_property
     def answerable(self) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,35 +14,12 @@ from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TABLE_CELLS
 from ldp_core.mechanisms.base import Mechanism, Reports
-from ldp_core.mechanisms.moments import Contributions
+from ldp_core.mechanisms.moments import TYPES, Contributions, Moments, Rows, squared_means
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import Counted, Counts, Records, Tables, people_of
 from ldp_core.wording import magnitude
 from ldp_core.workloads import Group, Histogram, Survey, Workload, in_chunks
-
-
-class TableContributions:
-    """A mechanism for surveys seen on the table of a few attributes, with its cells as types: what intervals ask for."""
-
-    def __init__(self, mechanism: SurveyMechanism, attributes: Set):
-        self.mechanism, self.attributes = mechanism, attributes
-
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """The contribution of a report to ``queries`` (q,) of a ``workload`` on the cells: see `Contributions`."""
-        return self.contributions(workload.rows(queries))
-
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, cells) times the estimated table."""
-        if not len(rows) or not self.mechanism._several(self.attributes):  # how many people there are is known
-            return Contributions.between(rows, np.zeros(rows.shape), rows.min(axis=1), rows.max(axis=1))
-        return self.mechanism.contributed(rows, self.attributes)
-
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, cells) times the estimated table when the people are ``counts`` (cells,)."""
-        if not self.mechanism._several(self.attributes):
-            return np.zeros(len(rows))
-        return self.mechanism.variances(rows, self.attributes) @ np.asarray(counts, dtype=float)
 
 
 class SurveyMechanism(Mechanism):
@@ -128,10 +105,6 @@ class SurveyMechanism(Mechanism):
     @abstractmethod
     def estimate(self, reports: Reports) -> SurveyEstimate: ...
 
-    def on(self, attributes: Sequence[int]) -> TableContributions:
-        """The mechanism as it is seen on the table of ``attributes``, in increasing order."""
-        return TableContributions(self, tuple(attributes))
-
     def knows(self, attributes: Sequence[int]) -> bool:
         """True if the reports tell all of the table of ``attributes``."""
         return all(members in self.inflation for members in anova.subsets(self._several(attributes)) if members)
@@ -177,6 +150,10 @@ class SurveyMechanism(Mechanism):
         """The surveys whose tables are estimated on their own: one, but where the collector knows groups of people."""
         return [as_survey(workload, self.sizes)]
 
+    def _shape_of(self, attributes: Iterable[int]) -> list[int]:
+        """How many values each of the attributes has."""
+        return [self.sizes[i] for i in attributes]
+
     def _several(self, attributes: Sequence[int]) -> Set:
         """Those of the attributes that have more than one value."""
         return tuple(i for i in attributes if self.sizes[i] > 1)
@@ -187,35 +164,31 @@ class SurveyMechanism(Mechanism):
 
     # --- exact variances ----------------------------------------------------------------------------------------
 
-    @abstractmethod
-    def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
-        """What a person's report adds to ``rows`` (q, cells) of the table of ``attributes``, less their means, has a mean square: the
-        sum of these functions of a few attributes each, (q, cells) on their table."""
+    def central_moments(self, questions: Rows, columns: Set) -> Moments:
+        """As `second_moments` of what reports add, each person adding the mean of a question by being counted."""
+        cells = questions.rows.shape[1]
+        known = squared_means(questions, np.full(cells, 1 / cells))
+        return [*self.second_moments(questions, columns), (columns, -known)]
 
-    @abstractmethod
-    def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) the least and the most that a report can add to ``rows`` (q, cells) of the table of ``attributes``, or bounds on them."""
+    def by_type(self, moments: Moments, columns: Any = TYPES) -> np.ndarray:
+        """For each cell of the table of ``columns``; the most over the values of others, table by table."""
+        total = np.zeros(())
+        for members, part in moments:
+            shaped = part.reshape(len(part), *self._shape_of(members))
+            outside = tuple(1 + axis for axis, i in enumerate(members) if i not in columns)
+            inside = [self.sizes[i] if i in members else 1 for i in columns]
+            total = total + shaped.max(axis=outside).reshape(len(part), *inside)
+        return total.reshape(len(total), math.prod(self._shape_of(columns)))
 
-    @abstractmethod
-    def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
-        """(cells,) exact variance of the count of each cell of the table of ``attributes``."""
+    def cells(self, counts: Counts) -> Callable[[Set], np.ndarray]:
+        return people_of(counts, self.sizes).table
 
-    def variances(self, rows: np.ndarray, attributes: Set) -> np.ndarray:
-        """(q, cells) exact variance that a person of each cell adds to ``rows`` (q, cells) of the table of ``attributes``, where it
-        depends on these only. A strategy on others, too, makes it depend on them: then it is at most this, the most over
-        their values, design by design."""
-        rows, sizes = np.asarray(rows, dtype=float), [self.sizes[i] for i in attributes]
-        variances = -((rows - rows.mean(axis=1, keepdims=True)) ** 2).reshape(-1, *sizes)
-        for members, squares in self.second_moments(rows, attributes):
-            shaped = squares.reshape(-1, *[self.sizes[i] for i in members])
-            outside = tuple(1 + axis for axis, i in enumerate(members) if i not in attributes)
-            inside = [size if i in members else 1 for i, size in zip(attributes, sizes, strict=True)]
-            variances = variances + (shaped.max(axis=outside) if outside else shaped).reshape(-1, *inside)
-        return np.maximum(variances, 0.0).reshape(rows.shape)
-
-    def contributed(self, rows: np.ndarray, attributes: Set) -> Contributions:
-        """The contribution of a report to ``rows`` (q, cells) of the table of ``attributes``."""
-        return Contributions.between(rows, self.variances(rows, attributes), *self.ends(rows, attributes))
+    def cell_variances(self, columns: Set, people: Tables) -> np.ndarray:
+        """(cells,) exact variance of the count of each cell of the table of ``columns``, by mechanisms that treat all values of a
+        column alike: what a person adds to a count depends on the columns in which they agree with the cell alone."""
+        table = people.table(columns).reshape(self._shape_of(columns))
+        first = self.variances_by_type(np.eye(1, table.size), columns).reshape(table.shape)
+        return from_agreement(first[np.ix_(*((0, min(1, size - 1)) for size in table.shape))], table)
 
     def profile_of(self, workload: Workload) -> np.ndarray:
         """(1,) for surveys that treat the values of each attribute alike: everyone then adds the
@@ -260,7 +233,7 @@ class SurveyMechanism(Mechanism):
     def _group_profile(self, group: Group, values: dict[Set, float] | None) -> np.ndarray:
         """(1,) or (cells,) total variance over the queries of a group, without its weight, that a person of each cell adds."""
         if values is None:
-            return self.variances(group.base.gram_root, group.attributes).sum(axis=0)
+            return self.variances_by_type(group.base.gram_root, group.attributes).sum(axis=0)
         inflation = self.inflation
         terms = [
             anova.dimensions(self.sizes, members) * value * (inflation[members] - 1)
@@ -291,15 +264,8 @@ class SurveyMechanism(Mechanism):
             return cells if queries is None else cells[queries]
         chosen = np.arange(group.base.num_queries) if queries is None else queries
         chunks = in_chunks(chosen, max(group.base.n, self.dimensions))
-        each = (self.row_variances(group.base.rows(some), group.attributes, people) for some in chunks)
+        each = (self.linear_variances(group.base.rows(some), people, group.attributes) for some in chunks)
         return np.concatenate([np.zeros(0), *each])
-
-    def row_variances(self, rows: np.ndarray, attributes: Set, people: Tables) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, cells) times the estimated table of ``attributes``."""
-        squares = -((rows - rows.mean(axis=1, keepdims=True)) ** 2) @ people.table(attributes).astype(float)
-        for members, part in self.second_moments(rows, attributes):
-            squares += part @ people.table(members)
-        return np.maximum(squares, 0.0)
 
     @property
     def dimensions(self) -> int:
@@ -317,7 +283,7 @@ class SurveyMechanism(Mechanism):
         parts: list[tuple[np.ndarray, Contributions]] = []
         for k, here, local in survey.located(chosen):
             group = survey.groups[k]
-            parts.append((here, self.contributed(group.weight * group.base.rows(local), group.attributes)))
+            parts.append((here, self.contributions(group.weight * group.base.rows(local), group.attributes)))
         most = max((adds.means.shape[1] for _, adds in parts), default=1)
         means, variances = np.zeros((2, len(chosen), most))
         up, down = np.zeros((2, len(chosen)))
@@ -327,10 +293,6 @@ class SurveyMechanism(Mechanism):
             up[here], down[here] = adds.up, adds.down
         nothing = np.full(len(chosen), np.nan)
         return Contributions(means, variances, up, down, nothing, nothing)
-
-    def linear_variances(self, rows: np.ndarray, counts: Counts) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the estimated counts, where the table of all attributes is small enough."""
-        return self.row_variances(rows, tuple(range(len(self.sizes))), people_of(counts, self.sizes))
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         raise ValueError("This mechanism estimates tables of a few attributes; ask for the variances of queries.")

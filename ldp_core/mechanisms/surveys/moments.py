@@ -61,7 +61,6 @@ class PatternMoments:
                 self._holding.setdefault(members, []).append(number)
         self._known: dict[Set, np.ndarray] = {}
         self._alike: dict[tuple[int, Set], np.ndarray] = {}
-        self._cells: dict[Set, np.ndarray] = {}
         self._spread: dict[Set, tuple[float, float]] = {}
 
     def pairs(self, union: Set) -> np.ndarray:
@@ -81,34 +80,6 @@ class PatternMoments:
                 pairs[roles] /= scale  # components that are not identified take no part
             self._known[union] = pairs
         return self._known[union]
-
-    def _by_agreement(self, union: Set) -> np.ndarray:
-        """(2,) * |K| second moments of the counts of a cell, times the squared number of cells, by whether a person's value agrees (0)
-        with the cell or not (1) in every attribute of K."""
-        if union not in self._cells:
-            pairs = self.pairs(union).copy()
-            for roles in np.ndindex(pairs.shape):
-                pairs[roles] *= math.prod(self.sizes[i] for side in _sides(union, roles) for i in side)
-            for i in union:
-                n = self.sizes[i]
-                own, other = 1 - 1 / n, -1 / n
-                by_role = np.array([[own, other], [own, other], [own, own], [own**2, other**2]])
-                pairs = np.tensordot(pairs, by_role, axes=(0, 0))  # the first axis goes, a new last one comes
-            self._cells[union] = pairs
-        return self._cells[union]
-
-    def cell_variances(self, attributes: Set) -> np.ndarray:
-        """(2,) * k variance that a person adds to the count of a cell of the table of the k ``attributes``, by whether their value
-        agrees with the cell's (0) or not (1)."""
-        cells = math.prod(self.sizes[i] for i in attributes)
-        variances = np.zeros((2,) * len(attributes))
-        for union in anova.subsets(i for i in attributes if self.sizes[i] > 1):
-            if union and union in self._holding:
-                variances += self._by_agreement(union).reshape([2 if i in union else 1 for i in attributes])
-        variances /= cells**2
-        truth = np.zeros(variances.shape)
-        truth.flat[0] = 1.0
-        return variances - (truth - 1 / cells) ** 2
 
     def squares(self, attributes: Set, rows: np.ndarray) -> np.ndarray:
         """(q, cells) mean square of what a person of each cell of the table of ``attributes`` adds to ``rows`` (q, cells), less their means."""
@@ -186,7 +157,7 @@ class PatternMoments:
         return adds
 
     def _bounded_ends(self, attributes: Set, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        tables = rows.reshape(-1, *[self.sizes[i] for i in attributes])
+        tables = rows.reshape(len(rows), *[self.sizes[i] for i in attributes])
         mean, parts = rows.mean(axis=1), _components(tables, attributes)
         low, high = mean.copy(), mean.copy()
         sorted_rows: dict[Set, np.ndarray] = {}

@@ -25,15 +25,15 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_counts, check_generator, check_reports
-from ldp_core.mechanisms.moments import TYPES, Rows
+from ldp_core.mechanisms.moments import TYPES, Ends, Moments, Rows
 from ldp_core.mechanisms.parts import InParts, Parts, drawn
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
-from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.sets import given_shares, maximal_sets, only_survey, shares_of_all
 from ldp_core.mechanisms.unary import UnaryEncoding
-from ldp_core.people import Counted, Counts, People, Tables, people_of, records_of
+from ldp_core.people import Counted, Counts, People, people_of, records_of
 from ldp_core.wording import meant
 from ldp_core.workloads import Survey, Workload
 
@@ -138,12 +138,12 @@ class SampledSets(InParts, SurveyMechanism):
         return total
 
     def _components(self, rows: np.ndarray, attributes: Set) -> dict[Set, np.ndarray]:
-        return anova.components(np.asarray(rows, dtype=float).reshape(-1, *[self.sizes[i] for i in attributes]))
+        return anova.components(np.asarray(rows, dtype=float).reshape(len(rows), *self._shape_of(attributes)))
 
-    def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
-        attributes = self._several(attributes)
+    def second_moments(self, questions: Rows, columns: Set) -> Moments:
+        attributes, rows = self._several(columns), questions.rows
         parts = self._components(rows, attributes)
-        moments = np.zeros((len(rows), *[self.sizes[i] for i in attributes]))
+        moments = np.zeros((len(rows), *self._shape_of(attributes)))
         for shared, sets in self.sources(attributes):
             squares, cells = self._weighed(parts, shared, attributes) ** 2, self._cells[sets]
             alpha, beta = np.array([self._moments[size] for size in cells.tolist()]).T
@@ -153,19 +153,14 @@ class SampledSets(InParts, SurveyMechanism):
             moments += (weights @ beta) * squares
         return [(attributes, moments.reshape(rows.shape))]
 
-    def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
-        attributes, table = self._several(attributes), people.table(attributes)
-        sizes = [self.sizes[i] for i in attributes]
-        variances = self.variances(np.eye(1, len(table)), attributes).reshape(sizes)
-        return from_agreement(variances[np.ix_(*[(0, 1)] * variances.ndim)], table.reshape(sizes))
-
-    def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
-        attributes = self._several(attributes)
+    def ends(self, questions: Rows, columns: Set) -> Ends:
+        attributes, rows = self._several(columns), questions.rows
         parts, sources = self._components(rows, attributes), self.sources(attributes)
         some_say_nothing = sum(len(sets) for _, sets in sources) < len(self.sets)
         low, high = (np.full(len(rows), 0.0 if some_say_nothing else end) for end in (math.inf, -math.inf))
         for shared, sets in sources:
-            weights = self._weighed(parts, shared, attributes).reshape(len(rows), -1)
+            weights = self._weighed(parts, shared, attributes)
+            weights = weights.reshape(len(rows), math.prod(weights.shape[1:]))
             factors = self.information_of_sets[sets].tolist()
             for n, factor in {(self.oracle(k).n, f) for k, f in zip(sets.tolist(), factors, strict=True)}:
                 step = max(1, 2**22 // n)  # of queries written out at once
@@ -175,7 +170,7 @@ class SampledSets(InParts, SurveyMechanism):
                     least, most, _ = self.oracles[n].ends(Rows(spread), TYPES)
                     low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)
         mean = rows.mean(axis=1)
-        return low + mean, high + mean
+        return Ends(low + mean, high + mean)
 
     # --- reports ------------------------------------------------------------------------------------------------
 

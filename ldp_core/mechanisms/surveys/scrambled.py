@@ -30,13 +30,14 @@ from ldp_core.anova import Set
 from ldp_core.limits import MOST_REPORT_NUMBERS
 from ldp_core.mechanisms.base import Audit, Reports, below, by_number, check_generator, check_reports, check_rows
 from ldp_core.mechanisms.files import PATTERNS, MechanismFile
+from ldp_core.mechanisms.moments import Ends, Moments, Rows
 from ldp_core.mechanisms.parts import drawn
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
-from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.moments import PatternMoments
 from ldp_core.mechanisms.surveys.pattern import Pattern
-from ldp_core.people import Counts, People, Tables, people_of, records_of, smallest_type
+from ldp_core.people import Counts, People, people_of, records_of, smallest_type
 from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_within
 
 
@@ -149,15 +150,11 @@ class ScrambledPatterns(SurveyMechanism):
         information = self.component_information
         return PatternMoments(self.sizes, self.epsilon, self.patterns, self.shares, self.weights, information)
 
-    def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
-        return [(attributes, self._moments.squares(attributes, rows))]
+    def second_moments(self, questions: Rows, columns: Set) -> Moments:
+        return [(columns, self._moments.squares(columns, questions.rows))]
 
-    def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
-        return self._moments.ends(attributes, rows)
-
-    def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
-        table = people.table(attributes).astype(float).reshape([self.sizes[i] for i in attributes])
-        return from_agreement(self._moments.cell_variances(attributes), table)
+    def ends(self, rows: Rows, columns: Set) -> Ends:
+        return Ends(*self._moments.ends(columns, rows.rows))
 
     # --- reports ------------------------------------------------------------------------------------------------
 

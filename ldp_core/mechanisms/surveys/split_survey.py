@@ -30,6 +30,7 @@ from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_generator
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
+from ldp_core.mechanisms.moments import Ends, Moments, Rows
 from ldp_core.mechanisms.parts import InParts, Parts, drawn
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
@@ -138,9 +139,6 @@ class SplitSurvey(InParts, SurveyMechanism):
     def _cells(self, attributes: Iterable[int]) -> int:
         return math.prod(self.sizes[i] for i in attributes)
 
-    def _axes(self, attributes: Iterable[int]) -> list[int]:
-        return [self.sizes[i] for i in attributes]
-
     def _is_own(self, members: Set) -> bool:
         """True if the component of the set ``members`` comes from strategies of their own."""
         return any(set(members) <= set(set_of_table) for set_of_table in self.sets)
@@ -170,13 +168,13 @@ class SplitSurvey(InParts, SurveyMechanism):
                     inflation[members] = value / float(self.shares[-1])
         return inflation
 
-    def second_moments(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
-        """Those of every design that says something about ``rows``, times the probability that there is a report in it."""
+    def second_moments(self, questions: Rows, columns: Set) -> Moments:
+        """Those of every design that says something about the questions, times the probability that there is a report in it."""
         moments = [
             (self.sets[k], values**2 @ self.own[k].mechanism.strategy * self.shares[k])
-            for k, values in self._added(rows, attributes)
+            for k, values in self._added(questions.rows, columns)
         ]
-        return moments + self._pattern_moments(rows, attributes)
+        return [*moments, *self._pattern_moments(questions.rows, columns)]
 
     def _added(self, rows: np.ndarray, attributes: Set) -> Iterator[tuple[int, np.ndarray]]:
         """The contributions of the reports of each relevant strategy to ``rows``: its number, and
@@ -187,26 +185,29 @@ class SplitSurvey(InParts, SurveyMechanism):
 
     def _for_patterns(self, rows: np.ndarray, attributes: Set) -> np.ndarray:
         """(q, cells) the part of ``rows`` that patterns answer: no strategy is asked it."""
-        return divided(rows.reshape(-1, *self._axes(attributes)), attributes, self.sets)[-1].reshape(rows.shape)
+        return divided(rows.reshape(len(rows), *self._shape_of(attributes)), attributes, self.sets)[-1].reshape(
+            rows.shape
+        )
 
-    def _pattern_moments(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
+    def _pattern_moments(self, rows: np.ndarray, attributes: Set) -> Moments:
         """The mean squares of what patterns add to ``rows``, as `second_moments` has them, where they say something of them."""
         remaining = self._for_patterns(rows, attributes)
         if self.rest is None or np.abs(remaining).max(initial=0.0) <= 1e-11 * np.abs(rows).max(initial=0.0):
             return []
-        moments = self.rest.second_moments(remaining, attributes)
+        moments = self.rest.second_moments(Rows(remaining), attributes)
         return [(members, squares / self.shares[-1]) for members, squares in moments]
 
-    def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
+    def ends(self, questions: Rows, columns: Set) -> Ends:
         """The least and the most over all designs."""
-        low, high = np.full((2, len(rows)), 0.0)
+        rows, attributes = questions.rows, columns
+        low, high = np.zeros((2, len(rows)))
         for _, values in self._added(rows, attributes):
             low, high = np.minimum(low, values.min(axis=1)), np.maximum(high, values.max(axis=1))
         if self.rest is not None:
-            ends = self.rest.ends(self._for_patterns(rows, attributes), attributes)
+            ends = self.rest.ends(Rows(self._for_patterns(rows, attributes)), attributes)
             low, high = np.minimum(low, ends[0] / self.shares[-1]), np.maximum(high, ends[1] / self.shares[-1])
         mean = rows.mean(axis=1)
-        return mean + low, mean + high
+        return Ends(mean + low, mean + high)
 
     # --- exact variances ----------------------------------------------------------------------------------------
 
@@ -259,7 +260,7 @@ class SplitSurvey(InParts, SurveyMechanism):
 
     def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
         """(cells,) exact variance of the count of each cell of the table of ``attributes``."""
-        sizes, table = self._axes(attributes), people.table(attributes).astype(float)
+        sizes, table = self._shape_of(attributes), people.table(attributes).astype(float)
         cells, users = len(table), float(table.sum())
         variances = -(users / cells**2 + table * (1 - 2 / cells))
         for combination in self.combined:
@@ -268,8 +269,8 @@ class SplitSurvey(InParts, SurveyMechanism):
                 squares = self._cell_squares(combination, common, people) * (self._cells(common) / cells) ** 2
                 variances += squares[cells_of(sizes, attributes, common)]
         if self.rest is not None:  # patterns treat all values alike: it depends on what a person and the cell agree in
-            remaining = divided(np.eye(1, cells).reshape(1, *sizes), attributes, self.sets)[-1].reshape(1, cells)
-            ((_, squares),) = self.rest.second_moments(remaining, attributes)
+            remaining = self._for_patterns(np.eye(1, cells), attributes)
+            ((_, squares),) = self.rest.second_moments(Rows(remaining), attributes)
             agreement = squares.reshape(sizes)[np.ix_(*[(0, min(1, size - 1)) for size in sizes])]
             variances += from_agreement(agreement / self.shares[-1], table.reshape(sizes))
         return np.maximum(variances, 0.0)
@@ -352,7 +353,7 @@ class SplitSurvey(InParts, SurveyMechanism):
 
     def _type(self, k: int, cell: int) -> int:
         """A type in a ``cell`` of the table of design ``k``."""
-        places = np.unravel_index(cell, self._axes(self.sets[k]))
+        places = np.unravel_index(cell, self._shape_of(self.sets[k]))
         return sum(int(place) * math.prod(self.sizes[i + 1 :]) for i, place in zip(self.sets[k], places, strict=True))
 
     def explain_with(self, names: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Estimate, Mechanism, Reports, check_generator
+from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.moments import Contributions
-from ldp_core.mechanisms.strata import InStrata, OfStrata, StratifiedEstimate, StratifiedMechanism
+from ldp_core.mechanisms.strata import InStrata, StratifiedEstimate, StratifiedMechanism
 from ldp_core.mechanisms.surveys.estimates import Improve, SurveyEstimate, as_survey
-from ldp_core.mechanisms.surveys.face import SurveyMechanism, TableContributions
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
-from ldp_core.people import Counts, People, Tables, people_of, records_of
+from ldp_core.people import Counts, people_of, records_of
 from ldp_core.workloads import Strata, StratifiedSurvey, Survey, Workload
 from ldp_core.workloads.strata import secret_of
 
@@ -69,67 +68,52 @@ class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
         return StratifiedSurveyMechanism(drawn, self.which, self.sizes, self.known, self.parameters)
 
     def _type(self, z: int, secret: int) -> int:
-        values = np.empty(len(self.sizes), dtype=object)
-        values[list(self.known)] = _values(z, [self.sizes[i] for i in self.known])
-        values[list(self.secret)] = _values(secret, [self.sizes[i] for i in self.secret])
-        return sum(value * math.prod(self.sizes[i + 1 :]) for i, value in enumerate(values.tolist()))
+        number, step = 0, 1
+        for i, size in reversed(list(enumerate(self.sizes))):
+            if i in self.known:
+                z, value = divmod(z, size)
+            else:
+                secret, value = divmod(secret, size)
+            number, step = number + value * step, step * size
+        return number
 
-    def sizes_of_strata(self, counts: Counts) -> np.ndarray:
-        return people_of(counts, self.sizes).table(self.known)
+    def people_within(self, counts: Counts) -> Any:
+        return people_of(counts, self.sizes).within(self.known)
+
+    def _numbered(self, people: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        records = records_of(people, self.sizes)
+        return self._cells_of(records.astype(np.int64), self.known), records[:, list(self.secret)]
+
+    def _estimated(self, parts: Sequence[SurveyEstimate], people: np.ndarray) -> StratifiedSurveyEstimate:
+        return StratifiedSurveyEstimate.of(parts, self, people)
 
     def _content(self) -> bytes:
         return repr((self.sizes, self.known)).encode()
 
-    def cells_within(self, attributes: Set) -> np.ndarray:
-        """(K, m) the cells of the table of ``attributes`` that people of each stratum may be in."""
-        sizes, known = [self.sizes[i] for i in attributes], [i for i in attributes if i in self.known]
-        places = [attributes.index(i) for i in (*known, *(i for i in attributes if i in self.secret))]
+    def cells_within(self, columns: Set) -> np.ndarray:  # type: ignore[override]
+        sizes, known = self._shape_of(columns), [i for i in columns if i in self.known]
+        places = [columns.index(i) for i in (*known, *(i for i in columns if i in self.secret))]
         cells = np.arange(math.prod(sizes)).reshape(sizes).transpose(places)
-        cells = cells.reshape(*(self.sizes[i] for i in known), -1)
-        whole = [self.sizes[i] for i in self.known]
+        cells = cells.reshape(*self._shape_of(known), -1)
+        whole = self._shape_of(self.known)
         placed = cells[tuple(slice(None) if i in known else None for i in self.known)]
         return np.broadcast_to(placed, (*whole, placed.shape[-1])).reshape(len(self.strata), -1)
 
-    def _secret(self, attributes: Set) -> Set:
-        """The places, among the secret attributes, of those of ``attributes``."""
-        return tuple(self.secret.index(i) for i in attributes if i in self.secret)
-
-    def _people(self, people: Tables) -> Sequence[Any]:
-        """(K,) the people of each stratum."""
-        assert isinstance(people, People)
-        return people.within(self.known)
+    def secret_of(self, columns: Sequence[int]) -> Set:
+        """The places, among the secret attributes, of those of ``columns``."""
+        return tuple(self.secret.index(i) for i in columns if i in self.secret)
 
     # --- questions and errors -----------------------------------------------------------------------------------
 
     def within(self, workload: Workload) -> list[tuple[SurveyMechanism, Workload, float]]:
-        """For each stratum its mechanism and a workload with the errors of ``workload`` there, once multiplied by a number squared, which
-        is 0 where nothing secret is asked."""
         strata = strata_of(workload, self.sizes, self.known)
         if strata is None:
-            return []
+            return [(made, workload, 0.0) for made in self.strata]
         each = zip(self.strata, strata.which, strata.scale.tolist(), strict=True)
         return [(made, strata.designs[d], scale) for made, d, scale in each]
 
-    def _of_each(self, workload: Workload, error: Callable[[SurveyMechanism, Workload], float]) -> np.ndarray:
-        """(K,) an ``error`` of each stratum, worked out once for those that are alike."""
-        found = dict[tuple[int, Workload], float]()
-        errors = np.zeros(len(self.strata))
-        for z, (made, few, scale) in enumerate(self.within(workload)):
-            key = id(made), few
-            if scale and key not in found:
-                found[key] = error(made, few)
-            errors[z] = scale**2 * found[key] if scale else 0.0
-        return errors
-
-    def supports(self, workload: Workload) -> str | None:
-        try:
-            asked = {(id(made), few): (made, few) for made, few, scale in self.within(workload) if scale}
-        except ValueError as error:
-            return str(error)
-        return next((reason for made, few in asked.values() if (reason := made.supports(few))), None)
-
     def knows(self, attributes: Sequence[int]) -> bool:
-        return all(made.knows(self._secret(tuple(attributes))) for made in self.strata)
+        return all(made.knows(self.secret_of(attributes)) for made in self.strata)
 
     def surveys(self, workload: Workload) -> list[Survey]:
         sizes = tuple(self.sizes[i] for i in self.secret)
@@ -138,7 +122,7 @@ class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
     def profile_of(self, workload: Workload) -> np.ndarray:
         """(K,) what people of each stratum add: all of them for surveys that treat the values of each attribute alike, else the worst
         type. (n,) for questions that are no survey."""
-        worst = self._of_each(workload, lambda made, few: float(made.profile_of(few).max()))
+        worst = np.array(self._of_each(workload, lambda made, few: float(made.profile_of(few).max())))
         if workload.survey is not None:
             return worst
         profile = np.zeros(self.n)
@@ -146,49 +130,11 @@ class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
             profile[types] = value
         return profile
 
-    def average_of(self, workload: Workload) -> float:
-        if reason := self.supports(workload):
-            raise ValueError(reason)
-        return float(self._of_each(workload, lambda made, few: made.average_of(few)).mean())
-
-    def variance_on(self, workload: Workload, counts: Counts) -> float:
-        if reason := self.supports(workload):
-            raise ValueError(reason)
-        people = self._people(people_of(counts, self.sizes))
-        each = zip(self.within(workload), people, strict=False)
-        return math.fsum(scale**2 * made.variance_on(few, own) for (made, few, scale), own in each if scale)
-
-    def row_variances(self, rows: np.ndarray, attributes: Set, people: Tables) -> np.ndarray:
-        variances, secret = np.zeros(len(rows)), self._secret(attributes)
-        if not any(self.sizes[self.secret[i]] > 1 for i in secret):
-            return variances
-        for made, cells, own in zip(self.strata, self.cells_within(attributes), self._people(people), strict=True):
-            few = rows[:, cells]
-            if (about := few.any(axis=1)).any():
-                variances[about] += made.row_variances(few[about], secret, own)
+    def cell_variances(self, columns: Set, people: Any) -> np.ndarray:
+        variances, secret = np.zeros(math.prod(self._shape_of(columns))), self.secret_of(columns)
+        for made, cells, own in zip(self.strata, self.cells_within(columns), self.people_within(people), strict=True):
+            variances[cells] += made.cell_variances(secret, own)
         return variances
-
-    def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
-        variances, secret = np.zeros(math.prod(self.sizes[i] for i in attributes)), self._secret(attributes)
-        if any(self.sizes[self.secret[i]] > 1 for i in secret):
-            for made, cells, own in zip(self.strata, self.cells_within(attributes), self._people(people), strict=True):
-                variances[cells] += made.cell_variances(secret, own)
-        return variances
-
-    def second_moments(self, rows: np.ndarray, attributes: Set) -> Sequence[tuple[Set, np.ndarray]]:
-        """For each cell, the most over the strata that people there may be of."""
-        centred = rows - rows.mean(axis=1, keepdims=True)
-        return [(attributes, centred**2 + self.contributed(rows, attributes).variances)]
-
-    def on(self, attributes: Sequence[int]) -> StratifiedTable:  # type: ignore[override]
-        return StratifiedTable(self, tuple(attributes))
-
-    def contributed(self, rows: np.ndarray, attributes: Set) -> Contributions:
-        return self.on(attributes).contributions(rows)
-
-    def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
-        adds = self.contributed(rows, attributes)
-        return adds.means.max(axis=1) - adds.down, adds.means.min(axis=1) + adds.up
 
     @property
     def dimensions(self) -> int:
@@ -196,51 +142,6 @@ class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
 
     def explain_with(self, names: Sequence[str]) -> str:
         return self._explained(self.drawn_by_design[0].explain_with([names[i] for i in self.secret]))
-
-    # --- reports ------------------------------------------------------------------------------------------------
-
-    def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + k) one report per user: the stratum in the clear, a report of its mechanism, and zeros. Simulation only."""
-        check_generator(rng)
-        records = records_of(records, self.sizes)
-        known = tuple(self.sizes[i] for i in self.known)
-        numbers = np.ravel_multi_index(tuple(records[:, i].astype(np.int64) for i in self.known), known)
-        secret = records[:, list(self.secret)]
-        return self.parts.privatize(numbers, lambda z, people: secret[people], rng)
-
-    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """The reports of a collection, each stratum's by its own survey. Simulation only."""
-        check_generator(rng)
-        people = self._people(people_of(counts, self.sizes))
-        return self.parts.joined(
-            self.digest, [made.simulate(own, rng) for made, own in zip(self.strata, people, strict=True)]
-        )
-
-    def estimate(self, reports: Reports) -> StratifiedSurveyEstimate:
-        parts = zip(self.strata, self.reports_of(reports), strict=True)
-        return StratifiedSurveyEstimate.of([made.estimate(sent) for made, sent in parts], self, reports.arrays[0])
-
-
-class StratifiedTable(OfStrata):
-    """A mechanism for surveys of strata, seen on the table of ``attributes``, with its cells as types."""
-
-    def __init__(self, mechanism: StratifiedSurveyMechanism, attributes: Set):
-        secret = mechanism._secret(attributes)
-        self.types = mechanism.cells_within(attributes)
-        known = {id(made): TableContributions(made, secret) for made in mechanism.drawn_by_design}
-        self.strata = [known[id(made)] for made in mechanism.strata]
-
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, cells) times the estimated table, whatever its stratum: at most this."""
-        variances, parts = np.zeros(rows.shape), self.contributions_within(rows)
-        for types, part in zip(self.types, parts, strict=True):
-            variances[:, types] = np.maximum(variances[:, types], part.variances)
-        low = np.min([part.means.max(axis=1) - part.down for part in parts], axis=0)
-        high = np.max([part.means.min(axis=1) + part.up for part in parts], axis=0)
-        return Contributions.between(rows, variances, low, high)
-
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        return self.contributions(workload.rows(queries))
 
 
 @dataclass(frozen=True, repr=False)
@@ -285,15 +186,14 @@ class StratifiedSurveyEstimate(SurveyEstimate):
         return self.of(parts, self.mechanism, self.people)
 
     def _table(self, members: Set) -> np.ndarray:
-        table, secret = np.zeros(math.prod(self.sizes[i] for i in members)), self.mechanism._secret(members)
+        table, secret = np.zeros(math.prod(self.sizes[i] for i in members)), self.mechanism.secret_of(members)
         for part, cells, times in zip(self.parts, self.mechanism.cells_within(members), self.times, strict=True):
             table[cells] += times * part.table(secret)
         return table
 
     def on(self, attributes: Sequence[int], identified: bool) -> Estimate:
-        members = tuple(attributes)
-        parts = [part.on(self.mechanism._secret(members), identified) for part in self.parts]
-        return StratifiedEstimate.of(parts, self.mechanism.on(members), self.people)
+        secret, cells = self.mechanism.secret_of(attributes), self.mechanism.cells_within(tuple(attributes))
+        return StratifiedEstimate.of([part.on(secret, identified) for part in self.parts], cells, self.people)
 
 
 @lru_cache(maxsize=64)
@@ -305,12 +205,3 @@ def strata_of(workload: Workload, sizes: tuple[int, ...], known: tuple[int, ...]
     survey = as_survey(workload, sizes)
     about = {i for group in survey.groups for i in group.attributes if sizes[i] > 1}
     return StratifiedSurvey(sizes, survey.groups, known, survey.axes).strata if about - set(known) else None
-
-
-def _values(number: int, sizes: Sequence[int]) -> list[int]:
-    """The values that a combination with this number has, the last one fastest."""
-    values = []
-    for size in reversed(sizes):
-        number, value = divmod(number, size)
-        values.append(value)
-    return values[::-1]
