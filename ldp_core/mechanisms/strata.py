@@ -19,17 +19,17 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import (
-    Audit,
     Estimate,
     Mechanism,
     Reports,
     check_generator,
+    check_reports,
     check_values,
 )
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import PATTERNS, STRATEGIES, MechanismFile
 from ldp_core.mechanisms.moments import TYPES, Contributions, Ends, Moments, Rows, as_rows
-from ldp_core.mechanisms.parts import InParts, Parts
+from ldp_core.mechanisms.parts import InParts
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.wording import magnitude
@@ -44,6 +44,7 @@ class InStrata(InParts):
     """(K,) the mechanism of each stratum."""
     drawn_by_design: tuple[Mechanism, ...]
     which: np.ndarray
+    part_name, filler, guarantee = "a group", 0, "{}, within each group that the collector knows"
 
     def _draw(self, drawn: Sequence[Mechanism], which: np.ndarray) -> tuple[str, float]:
         """Takes over the mechanisms; their name, and the largest epsilon of them."""
@@ -51,8 +52,7 @@ class InStrata(InParts):
         self.delta = max(made.delta for made in self.drawn_by_design)
         self.protects_all = all(made.protects_all for made in self.drawn_by_design)
         self.lost = max((made.lost for made in self.drawn_by_design if made.lost is not None), default=None)
-        self.strata = tuple(self.drawn_by_design[i] for i in self.which)
-        self.parts = Parts(self.strata, "a group", filler=0)
+        self.strata = self.parts = tuple(self.drawn_by_design[i] for i in self.which)
         tables = (made for made in self.drawn_by_design if isinstance(made.drawn, ExplicitMechanism))
         first = next(tables, self.drawn_by_design[0])  # groups of one fit may have closed forms
         return first.name, max(made.epsilon for made in self.drawn_by_design)
@@ -60,10 +60,6 @@ class InStrata(InParts):
     @abstractmethod
     def _with(self, drawn: Sequence[Mechanism]) -> InStrata:
         """The same strata with other mechanisms."""
-
-    @abstractmethod
-    def _type(self, z: int, secret: int) -> int:
-        """The type of people in stratum z with this secret one."""
 
     @abstractmethod
     def people_within(self, counts: Counts) -> Any:
@@ -81,10 +77,6 @@ class InStrata(InParts):
     def within(self, workload: Workload) -> list[tuple[Any, Workload, float]]:
         """For each stratum its mechanism and a workload with the errors of ``workload`` there, once multiplied by a number squared, which
         is 0 where nothing secret is asked. ValueError where it has other types."""
-
-    @abstractmethod
-    def _numbered(self, people: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(users,) the strata of people, and what the mechanisms there take of each."""
 
     @abstractmethod
     def _estimated(self, parts: Sequence[Any], people: np.ndarray) -> Estimate:
@@ -199,7 +191,7 @@ class InStrata(InParts):
         rows = as_rows(rows).rows
         for made, cells in zip(self.strata, self.cells_within(columns), strict=True):
             few = rows[:, cells]
-            about: np.ndarray = few.any(axis=1)
+            about = np.any(few, axis=1)
             yield made, cells, about, few[about]
 
     def variances_by_type(self, rows: Rows | np.ndarray, columns: Any = TYPES) -> np.ndarray:
@@ -237,32 +229,16 @@ class InStrata(InParts):
 
     # --- reports ------------------------------------------------------------------------------------------------
 
-    def privatize(self, people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + k) one report per user: the stratum in the clear, a report of its mechanism, and zeros. Simulation only."""
-        check_generator(rng)
-        numbers, secret = self._numbered(people)
-        return self.parts.privatize(numbers, lambda z, some: secret[some], rng)
-
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """The reports of a collection, stratum by stratum. Simulation only."""
         check_generator(rng)
         each = zip(self.strata, self.people_within(counts), strict=True)
-        return self.parts.joined(self.digest, [made.simulate(people, rng) for made, people in each])
-
-    def reports_of(self, reports: Reports) -> list[Reports]:
-        """(K,) the reports of each stratum."""
-        return self.parts.apart(self.digest, reports)
+        return self._joined([made.simulate(people, rng) for made, people in each])
 
     def estimate(self, reports: Reports) -> Any:
+        check_reports(reports, self.digest)
         each = zip(self.strata, self.reports_of(reports), strict=True)
         return self._estimated([made.estimate(sent) for made, sent in each], reports.arrays[0])
-
-    def audit(self) -> Audit:
-        """The largest of the strata: two types of one stratum, since the stratum itself is no secret."""
-        z, worst = self.parts.audit()
-        one, other = (self._type(z, k) for k in worst.worst_pair)
-        method = f"{worst.method}, within each group that the collector knows"
-        return replace(worst, method=method, worst_pair=(one, other))
 
     def explain(self) -> str:
         return self._explained(self.drawn_by_design[0].explain())
@@ -309,8 +285,8 @@ class StratifiedMechanism(InStrata):
     def _with(self, drawn: Sequence[Mechanism]) -> StratifiedMechanism:
         return StratifiedMechanism(drawn, self.which, self.types, {**self.parameters, **drawn[0].parameters})
 
-    def _type(self, z: int, secret: int) -> int:
-        return int(self.types[z, secret])
+    def _type(self, k: int, cell: int) -> int:
+        return int(self.types[k, cell])
 
     def people_within(self, counts: Counts) -> Any:
         return np.asarray(dense(checked_counts(counts, self.n)))[self.types]
@@ -318,9 +294,9 @@ class StratifiedMechanism(InStrata):
     def cells_within(self, columns: Any = TYPES) -> np.ndarray:
         return self.types
 
-    def _numbered(self, people: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _assigned(self, people: np.ndarray, rng: np.random.Generator) -> Any:
         values = check_values(people, self.n)
-        return self.stratum[values], self.secret[values]
+        return self.stratum[values], lambda z, some: self.secret[values[some]]
 
     def _estimated(self, parts: Sequence[Estimate], people: np.ndarray) -> Estimate:
         return StratifiedEstimate.of(parts, self.types, people)

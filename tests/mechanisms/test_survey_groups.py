@@ -23,7 +23,7 @@ def test_foreign_or_broken_reports_are_refused():
     mechanism = split_survey("shared")
     raw = mechanism.privatize(types_of(SIZES), np.random.default_rng(1))
     other = SplitSurvey("optimized", SIZES, EPSILON, mechanism.own, mechanism.rest, mechanism.shares[::-1] ** 2)
-    if len(other.designs) > 1:
+    if len(other.parts) > 1:
         refused("another mechanism", lambda: other.estimate(mechanism.aggregate(raw)))
     broken = raw.copy()
     broken[0, 0] = 9

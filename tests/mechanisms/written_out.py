@@ -160,7 +160,7 @@ def cells_of(sizes, attributes):
 
 @reports_of.register
 def _(mechanism: SampledSets):
-    parts = [reports_of(mechanism.oracle(k)) for k in range(len(mechanism.sets))]
+    parts = [reports_of(oracle) for oracle in mechanism.parts]
     Q = [
         share * part[:, cells_of(mechanism.sizes, members)]
         for (_, part), members, share in zip(parts, mechanism.sets, mechanism.shares, strict=True)

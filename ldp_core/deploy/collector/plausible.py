@@ -75,12 +75,8 @@ def _parts(
     sent, *arrays = reports.arrays
     shares = 1 / np.asarray(mechanism.gains) if isinstance(mechanism, HierarchicalTree) else mechanism.shares
     parts: list[tuple[Mechanism, Reports]] = []
-    if isinstance(mechanism, SampledSets):
-        each = zip(mechanism.parts.mechanisms, sent.tolist(), np.split(arrays[0], mechanism.starts[1:-1]), strict=True)
-        parts = [(oracle, Reports(oracle.digest, users, some)) for oracle, users, some in each]
-    elif isinstance(mechanism, InParts):
-        each_of = mechanism.parts.apart(reports.mechanism_digest, reports)
-        parts = list(zip(mechanism.parts.mechanisms, each_of, strict=True))
+    if isinstance(mechanism, InParts):
+        parts = list(zip(mechanism.parts, mechanism.reports_of(reports), strict=True))
     elif len(arrays[0]) <= _CELLS:
         yield from _covered(mechanism, sent, arrays[0])
     yield from _outside(sent, reports.users, shares, shares, what="one part of the questions has {} of the reports")

@@ -278,7 +278,7 @@ def _cells(grid: Grid) -> list[Terms]:
 
 @sampler.register
 def _sampled_sets(mechanism: SampledSets) -> Sampler:
-    parts = [(_table_of(mechanism, members), sampler(mechanism.oracle(k))) for k, members in enumerate(mechanism.sets)]
+    parts = [(_table_of(mechanism, members), sampler(oracle)) for members, _, oracle in mechanism.table_reports]
     return _one_of(parts, width=1 + mechanism.width, shares=mechanism.shares, fill=-1)
 
 

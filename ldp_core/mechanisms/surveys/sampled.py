@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -24,16 +23,16 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_counts, check_generator, check_reports
+from ldp_core.mechanisms.base import Reports, by_number, check_counts, check_reports
 from ldp_core.mechanisms.moments import TYPES, Ends, Moments, Rows
-from ldp_core.mechanisms.parts import InParts, Parts, drawn
+from ldp_core.mechanisms.parts import drawn
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys.drawn import DrawnSets
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
-from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.sets import given_shares, maximal_sets, only_survey, shares_of_all
 from ldp_core.mechanisms.unary import UnaryEncoding
-from ldp_core.people import Counted, Counts, People, people_of, records_of
+from ldp_core.people import Counted, Counts, People, people_of
 from ldp_core.wording import meant
 from ldp_core.workloads import Survey, Workload
 
@@ -48,10 +47,12 @@ SHARES = ("even", "fitted")
 """How often each set is asked: alike, or so that the total variance is least."""
 
 
-class SampledSets(InParts, SurveyMechanism):
+class SampledSets(DrawnSets):
     """``oracle`` reports the joint value of one of the sets asked about, drawn with probabilities ``shares``: "even", "fitted" to make the
     total variance least, or a number for each of them. Raises ValueError for anything else.
     """
+
+    part_name, guarantee = "a set", "{}; the set is drawn whatever the value"
 
     def __init__(
         self,
@@ -78,8 +79,8 @@ class SampledSets(InParts, SurveyMechanism):
             self.shares = shares_of_all(survey, self.sets, self.information_of_sets)
         else:
             self.shares = given_shares([1.0] * len(self.sets) if isinstance(stated, str) else stated, len(self.sets))
-        self.parts = Parts(tuple(map(self.oracle, range(len(self.sets)))), "a set")
-        kept = [one.n if one.channel is None else one.channel.shape[0] for one in self.parts.mechanisms]
+        self.parts = tuple(self.oracles[cells] for cells in self._cells.tolist())
+        kept = [made.n if made.channel is None else made.channel.shape[0] for made in self.parts]
         self.starts = np.concatenate([[0], np.cumsum(kept)])
 
     def _identity(self) -> dict[str, Any]:
@@ -88,17 +89,7 @@ class SampledSets(InParts, SurveyMechanism):
     def _content(self) -> bytes:
         return self.shares.tobytes()
 
-    @property
-    def table_reports(self) -> Sequence[tuple[Set, float, Mechanism]]:
-        """The oracle of each set."""
-        each = zip(self.sets, self.shares.tolist(), strict=True)
-        return [(members, share, self.oracle(k)) for k, (members, share) in enumerate(each)]
-
     # --- what reports tell --------------------------------------------------------------------------------------
-
-    def oracle(self, k: int) -> Oracle:
-        """The mechanism that reports on set ``k``."""
-        return self.oracles[int(self._cells[k])]
 
     @cached_property
     def component_information(self) -> dict[Set, float]:
@@ -162,7 +153,7 @@ class SampledSets(InParts, SurveyMechanism):
             weights = self._weighed(parts, shared, attributes)
             weights = weights.reshape(len(rows), math.prod(weights.shape[1:]))
             factors = self.information_of_sets[sets].tolist()
-            for n, factor in {(self.oracle(k).n, f) for k, f in zip(sets.tolist(), factors, strict=True)}:
+            for n, factor in {(self.parts[k].n, f) for k, f in zip(sets.tolist(), factors, strict=True)}:
                 step = max(1, 2**22 // n)  # of queries written out at once
                 for start in range(0, len(rows), step):
                     here = slice(start, start + step)
@@ -179,34 +170,26 @@ class SampledSets(InParts, SurveyMechanism):
         """Whole bits for the number of the set, and for the longest report on a set."""
         return math.ceil(math.log2(len(self.sets))) + max(oracle.bits_per_report for oracle in self.oracles.values())
 
-    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + width) for records ``values`` (users, d): the number of the set each has drawn, and the report on it, filled up
-        with -1. Simulation only: a client needs a secure random source."""
-        check_generator(rng)
-        records = records_of(values, self.sizes)
-        numbers = drawn(len(records), self.shares, rng)
-        return self.parts.privatize(numbers, lambda k, people: self._cells_of(records[people], self.sets[k]), rng)
+    def _joined(self, reports: Sequence[Reports]) -> Reports:
+        """How many reported on each set (K,), and what their reports add up to, one set after the other, in one array."""
+        users = np.array([part.users for part in reports], dtype=np.int64)
+        return Reports(self.digest, int(users.sum()), (users, np.concatenate([part.arrays[0] for part in reports])))
 
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        """How many reported on each set (K,), and what their reports add up to, one set after the other."""
-        users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self.starts[-1], dtype=np.int64)
-        for k, sent in self.parts.sorted(raw):
-            users[k] = len(sent)
-            sums[self.starts[k] : self.starts[k + 1]] = self.oracle(k).aggregate(sent).arrays[0]
-        return Reports(self.digest, len(raw), (users, sums))
+    def reports_of(self, reports: Reports) -> list[Reports]:
+        users, sums = reports.arrays
+        each = zip(self.parts, users.tolist(), np.split(sums, self.starts[1:-1]), strict=True)
+        return [Reports(oracle.digest, number, own) for oracle, number, own in each]
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Everyone draws a set; the people of one set are then simulated by their cells. Simulation only."""
-        users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self.starts[-1], dtype=np.int64)
-        for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
-            users[k] = table.sum()
-            oracle = self.oracle(k)
-            if users[k] >= 1_000:  # fewer are simulated one by one, which is then quicker
-                reports = oracle.simulate(table, rng)
-            else:
-                reports = oracle.aggregate(oracle.privatize(np.repeat(np.arange(len(table)), table), rng))
-            sums[self.starts[k] : self.starts[k + 1]] = reports.arrays[0]
-        return Reports(self.digest, int(users.sum()), (users, sums))
+
+        def sent(oracle: Oracle, table: np.ndarray) -> Reports:
+            if table.sum() >= 1_000:  # fewer are simulated one by one, which is then quicker
+                return oracle.simulate(table, rng)
+            return oracle.aggregate(oracle.privatize(np.repeat(np.arange(len(table)), table), rng))
+
+        tables = self._drawn(people_of(counts, self.sizes), rng)
+        return self._joined([sent(oracle, table) for oracle, table in zip(self.parts, tables, strict=True)])
 
     def _drawn(self, people: People, rng: np.random.Generator) -> list[np.ndarray]:
         """How many people with each combination of values of a set have drawn it, for each set. Simulation only."""
@@ -228,13 +211,11 @@ class SampledSets(InParts, SurveyMechanism):
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables with the known number of people as their total."""
         check_reports(reports, self.digest)
-        users, sums = reports.arrays
         tables = {}
-        for k, members in enumerate(self.sets):
-            oracle, cells = self.oracle(k), int(self._cells[k])
-            estimate = oracle.estimate(Reports(oracle.digest, int(users[k]), sums[self.starts[k] : self.starts[k + 1]]))
-            varying = estimate.estimated_counts - estimate.estimated_counts.mean()
-            tables[members] = reports.users / cells + varying / self.shares[k]
+        each = zip(self.sets, self.shares, self.parts, self.reports_of(reports), strict=True)
+        for members, share, oracle, sent in each:
+            counts = oracle.estimate(sent).estimated_counts
+            tables[members] = reports.users / oracle.n + (counts - counts.mean()) / share
         components = self._combined(tables)
         return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=components)
 
@@ -253,12 +234,6 @@ class SampledSets(InParts, SurveyMechanism):
         return {members: part / self.component_information[members] for members, part in sums.items()}
 
     # --- what is said of it -------------------------------------------------------------------------------------
-
-    def audit(self) -> Audit:
-        """That of the report on the set where it is largest: which set is drawn does not depend on the person's value."""
-        k, worst = self.parts.audit()
-        step = math.prod(self.sizes[self.sets[k][-1] + 1 :])  # two values of one attribute are two cells of the table
-        return replace(worst, method=f"{worst.method}; the set is drawn whatever the value", worst_pair=(0, step))
 
     def explain(self) -> str:
         often = "each as often as any other" if np.ptp(self.shares) < 1e-9 else "some more often than others"

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -27,18 +27,19 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import Audit, Mechanism, Reports, by_number, check_generator
+from ldp_core.mechanisms.base import Reports, by_number, check_reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
 from ldp_core.mechanisms.moments import Ends, Moments, Rows
-from ldp_core.mechanisms.parts import InParts, Parts, drawn
+from ldp_core.mechanisms.parts import drawn
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
+from ldp_core.mechanisms.surveys.drawn import DrawnSets
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
-from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
+from ldp_core.mechanisms.surveys.face import from_agreement
 from ldp_core.mechanisms.surveys.largest import at_most
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches, patterns_file
 from ldp_core.mechanisms.surveys.sets import given_shares
-from ldp_core.people import Counts, Tables, people_of, records_of
+from ldp_core.people import Counts, Tables, people_of
 from ldp_core.workloads import Group, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, divided
 
@@ -53,11 +54,13 @@ class GroupTable:
     mechanism: ExplicitMechanism
 
 
-class SplitSurvey(InParts, SurveyMechanism):
+class SplitSurvey(DrawnSets):
     """People take part in one of the designs ``own`` or, last, in ``rest``, with probabilities in proportion to ``shares`` (K,).
 
     ValueError for no design, one that does not fit ``sizes`` or has another epsilon, and shares that are not positive.
     """
+
+    part_name, guarantee = "a design", "{}; the design is drawn whatever the value"
 
     def __init__(
         self,
@@ -73,10 +76,7 @@ class SplitSurvey(InParts, SurveyMechanism):
         super().__init__(name, sizes, epsilon, parameters or {}, explanation)
         self.own, self.rest = tuple(own), rest
         self.sets = tuple(group.attributes for group in self.own)
-        self.designs: tuple[ExplicitMechanism | ScrambledPatterns, ...] = (
-            *(group.mechanism for group in self.own),
-            *([] if rest is None else [rest]),
-        )
+        self.parts = (*(group.mechanism for group in self.own), *([] if rest is None else [rest]))
         for group in self.own:
             if list(group.attributes) != sorted(set(group.attributes)) or group.mechanism.n != self._cells(
                 group.attributes
@@ -86,10 +86,9 @@ class SplitSurvey(InParts, SurveyMechanism):
                 )
         if rest is not None and rest.sizes != self.sizes:
             raise ValueError(f"The patterns are for attributes of sizes {list(rest.sizes)}, not {list(self.sizes)}.")
-        if not self.designs or any(design.epsilon != self.epsilon for design in self.designs):
+        if not self.parts or any(design.epsilon != self.epsilon for design in self.parts):
             raise ValueError(f"There must be a design to take part in, and all need epsilon {self.epsilon:g}.")
-        self.shares = given_shares(np.asarray(shares, dtype=float).tolist(), len(self.designs))
-        self.parts = Parts(self.designs, "a design")
+        self.shares = given_shares(np.asarray(shares, dtype=float).tolist(), len(self.parts))
 
     @property
     def split(self) -> SplitSurvey:
@@ -100,15 +99,9 @@ class SplitSurvey(InParts, SurveyMechanism):
         return self.rest
 
     @property
-    def table_reports(self) -> Sequence[tuple[Set, float, Mechanism]]:
-        """The strategies on single tables."""
-        each = zip(self.own, self.shares.tolist(), strict=False)
-        return [(group.attributes, share, group.mechanism) for group, share in each]
-
-    @property
     def bytes_held(self) -> int:
         """What its designs hold."""
-        return sum(design.bytes_held for design in self.designs)
+        return sum(design.bytes_held for design in self.parts)
 
     def files(self) -> tuple[MechanismFile, ...]:
         """The patterns with the shares of all designs, and the strategies on single tables."""
@@ -133,7 +126,7 @@ class SplitSurvey(InParts, SurveyMechanism):
         return {**sent, "own": own, "rest": None if self.rest is None else shares[-1]}
 
     def _content(self) -> bytes:
-        written = [repr(self.sets), *(design.digest for design in self.designs)]
+        written = [repr(self.sets), *(design.digest for design in self.parts)]
         return " ".join(written).encode() + self.shares.tobytes()
 
     def _cells(self, attributes: Iterable[int]) -> int:
@@ -294,22 +287,8 @@ class SplitSurvey(InParts, SurveyMechanism):
     @property
     def bits_per_report(self) -> float:
         """Whole bits for the number of the design and for the report."""
-        bits = [design.bits_per_report for design in self.designs]
+        bits = [design.bits_per_report for design in self.parts]
         return float(math.ceil(max(bits) + math.log2(math.fsum(2.0 ** (length - max(bits)) for length in bits)) - 1e-9))
-
-    def _types(self, k: int, records: np.ndarray) -> np.ndarray:
-        """The types that the people with ``records`` (users, d) report in design ``k``."""
-        if k == len(self.own):
-            return records
-        return self._cells_of(records, self.sets[k])
-
-    def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + width) the number of the design and the report in it, filled up with -1, of people with value indices ``records``
-        (users, d). Simulation only: a client needs a secure random source."""
-        check_generator(rng)
-        records = records_of(records, self.sizes)
-        numbers = drawn(len(records), self.shares, rng)
-        return self.parts.privatize(numbers, lambda k, users: self._types(k, records[users]), rng)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of people, records (users, d), or counts (n,) of all types. Simulation only."""
@@ -317,7 +296,7 @@ class SplitSurvey(InParts, SurveyMechanism):
         remaining = [] if self.rest is None else [self.rest.simulate(np.zeros((0, len(self.sizes)), dtype=int), rng)]
         for records in batches(people_of(counts, self.sizes)):
             for k, users in by_number(drawn(len(records), self.shares, rng)):
-                some = self._types(k, records[users])
+                some = self._taken(k, records[users])
                 if k < len(self.own):
                     tables[k] += np.bincount(some, minlength=len(tables[k]))
                 elif self.rest is not None:
@@ -325,11 +304,12 @@ class SplitSurvey(InParts, SurveyMechanism):
         reports_by_design = [
             group.mechanism.simulate(table, rng) for group, table in zip(self.own, tables, strict=True)
         ]
-        return self.parts.joined(self.digest, [*reports_by_design, *remaining])
+        return self._joined([*reports_by_design, *remaining])
 
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables that agree in what they share, and add up to the known number of people."""
-        reports_by_design, components = self.parts.apart(self.digest, reports), dict[Set, np.ndarray]()
+        check_reports(reports, self.digest)
+        reports_by_design, components = self.reports_of(reports), dict[Set, np.ndarray]()
         for combination in self.combined:
             components.update(
                 combination.components([reports_by_design[k].arrays[0] for k in combination.tables.numbers])
@@ -341,20 +321,6 @@ class SplitSurvey(InParts, SurveyMechanism):
         return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=components)
 
     # --- what is said of it -------------------------------------------------------------------------------------
-
-    def audit(self) -> Audit:
-        """That of the design where it is largest: which one it is does not depend on the person."""
-        k, worst = self.parts.audit()
-        first, second = worst.worst_pair
-        if k < len(self.own):
-            first, second = self._type(k, first), self._type(k, second)
-        method = f"{worst.method}; the design is drawn whatever the value"
-        return replace(worst, method=method, worst_pair=(first, second))
-
-    def _type(self, k: int, cell: int) -> int:
-        """A type in a ``cell`` of the table of design ``k``."""
-        places = np.unravel_index(cell, self._shape_of(self.sets[k]))
-        return sum(int(place) * math.prod(self.sizes[i + 1 :]) for i, place in zip(self.sets[k], places, strict=True))
 
     def explain_with(self, names: Sequence[str]) -> str:
         return self.explain(names)
@@ -368,8 +334,8 @@ class SplitSurvey(InParts, SurveyMechanism):
         named = [
             f"about {what} ({wording.share(share)})" for what, share in zip(columns, self.shares.tolist(), strict=False)
         ]
-        first = f"Each person takes part in one of {len(self.designs)} designs, drawn whatever their values are. "
-        if len(self.designs) == 1:
+        first = f"Each person takes part in one of {len(self.parts)} designs, drawn whatever their values are. "
+        if len(self.parts) == 1:
             first = ""
         if named:
             first += f"Reports {', '.join(named)} are of a strategy fitted to the questions there, which follow an order or single out values."

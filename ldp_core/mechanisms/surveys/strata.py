@@ -67,22 +67,23 @@ class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
     def _with(self, drawn: Sequence[Any]) -> StratifiedSurveyMechanism:
         return StratifiedSurveyMechanism(drawn, self.which, self.sizes, self.known, self.parameters)
 
-    def _type(self, z: int, secret: int) -> int:
+    def _type(self, k: int, cell: int) -> int:
         number, step = 0, 1
         for i, size in reversed(list(enumerate(self.sizes))):
             if i in self.known:
-                z, value = divmod(z, size)
+                k, value = divmod(k, size)
             else:
-                secret, value = divmod(secret, size)
+                cell, value = divmod(cell, size)
             number, step = number + value * step, step * size
         return number
 
     def people_within(self, counts: Counts) -> Any:
         return people_of(counts, self.sizes).within(self.known)
 
-    def _numbered(self, people: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _assigned(self, people: np.ndarray, rng: np.random.Generator) -> Any:
         records = records_of(people, self.sizes)
-        return self._cells_of(records.astype(np.int64), self.known), records[:, list(self.secret)]
+        secret = records[:, list(self.secret)]
+        return self._cells_of(records.astype(np.int64), self.known), lambda z, some: secret[some]
 
     def _estimated(self, parts: Sequence[SurveyEstimate], people: np.ndarray) -> StratifiedSurveyEstimate:
         return StratifiedSurveyEstimate.of(parts, self, people)

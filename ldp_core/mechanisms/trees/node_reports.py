@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,17 +20,17 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms import hadamard, hrr
 from ldp_core.mechanisms.base import (
-    Audit,
     Estimate,
     Reports,
     check_counts,
+    check_reports,
     check_values,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.moments import TYPES, Ends, Moments, Rows
-from ldp_core.mechanisms.parts import InParts, Parts
+from ldp_core.mechanisms.parts import InParts
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.levels import Tree
@@ -71,6 +70,7 @@ class HierarchicalTree(InParts):
     bits_mean = "There is one bit for each group of types, the smallest groups first; a report has those of one level."
     reconstruction: str
     reconstructed: str
+    part_name, filler = "a level", 0
 
     def __init__(self, tree: Nodes, epsilon: float, oracle: str, oracles: tuple[Oracle, ...] | None = None):
         parameters = {**tree.parameters, "oracle": oracle, "reconstruction": self.reconstruction}
@@ -79,7 +79,8 @@ class HierarchicalTree(InParts):
         self.levels = len(tree.sizes)
         self.gains = tree.gains.tolist()
         self.oracles = oracles or tuple(NODE_ORACLES[oracle](size, self.epsilon) for size in tree.sizes)
-        self.parts = Parts(self.oracles, "a level", filler=0)
+        self.parts = self.oracles
+        self.guarantee = f"worst of {self.levels} levels, the level being independent of the type; {{}}"
 
     @property
     def bits_per_report(self) -> float:
@@ -89,18 +90,16 @@ class HierarchicalTree(InParts):
 
     # --- reports: the users of each level, then the oracle's statistics on each level -------------------------------
 
-    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there,
-        then zeros. Simulation only: a client needs a secure random source."""
-        values = check_values(values, self.n, rng)
-        picked = self.tree.picks(values.size, rng)
-        return self.parts.privatize(picked, lambda level, own: self.tree.nodes_of(level, values[own]), rng)
+    def _assigned(self, people: np.ndarray, rng: np.random.Generator) -> Any:
+        """A random level (from 0, the leaves), and the node there."""
+        values = check_values(people, self.n)
+        return self.tree.picks(values.size, rng), lambda level, some: self.tree.nodes_of(level, values[some])
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own. Simulation only."""
         thinned = self.tree.thin(check_counts(counts, self.n, rng), rng)
         reports = [oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)]
-        return self.parts.joined(self.digest, reports)
+        return self._joined(reports)
 
     @property
     def channel(self) -> LinearOperator | None:
@@ -128,7 +127,8 @@ class HierarchicalTree(InParts):
 
     def _node_estimates(self, reports: Reports) -> list[np.ndarray]:
         """Unbiased counts of all N users at the nodes of each level."""
-        each = zip(self.oracles, self.gains, self.parts.apart(self.digest, reports), strict=True)
+        check_reports(reports, self.digest)
+        each = zip(self.oracles, self.gains, self.reports_of(reports), strict=True)
         return [gain * oracle.estimate(own).estimated_counts for oracle, gain, own in each]
 
     @abstractmethod
@@ -182,13 +182,8 @@ class HierarchicalTree(InParts):
         for oracle, gain, x in zip(self.oracles, self.gains, nodes, strict=True):
             yield gain * (oracle.covariance(x) + np.diag(x))
 
-    def audit(self) -> Audit:
-        """The level is drawn whatever the type, so the worst level's oracle decides."""
-        level, worst = self.parts.audit()
-        nodes = self.tree.nodes_of(level, np.arange(self.n))
-        one, other = (int(np.argmax(nodes == node)) for node in worst.worst_pair)
-        method = f"worst of {self.levels} levels, the level being independent of the type; {worst.method}"
-        return replace(worst, method=method, worst_pair=(one, other))
+    def _type(self, k: int, cell: int) -> int:
+        return int(np.argmax(self.tree.nodes_of(k, np.arange(self.n)) == cell))
 
 
 def channel(tree: Nodes, levels: Sequence[np.ndarray | LinearOperator]) -> LinearOperator:
