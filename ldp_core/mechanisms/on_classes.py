@@ -87,12 +87,10 @@ class OnClasses(Mechanism):
     @cached_property
     def channel(self) -> np.ndarray | LinearOperator | None:
         """(m, n) Q where reports keep how often each of m outputs was sent."""
-        Q = self.drawn.channel
-        if Q is None:
+        if (Q := self.drawn.channel) is None:
             return None
         if isinstance(Q, np.ndarray) and len(Q) * self.n <= MOST_STRATEGY_ENTRIES:
             return Q[:, self.classes]
-
         every = sparse.csr_array((np.ones(self.n), (self.classes, np.arange(self.n))))
         return aslinearoperator(Q) @ aslinearoperator(every)
 
@@ -127,49 +125,34 @@ class OnClasses(Mechanism):
         return (x / self.class_sizes)[..., self.classes]
 
     def about_classes(self, workload: Workload) -> Workload | None:
-        """``workload`` about the classes; None if it distinguishes types within one."""
-        key = workload.digest
-        if key not in self._known:
-            self._known[key] = self._about_classes(workload)
-        return self._known[key]
-
-    def _about_classes(self, workload: Workload) -> Workload | None:
+        """``workload`` about the classes; None if it has other types, or distinguishes those within one."""
         if workload.n != self.n:
             return None
-        image = workload.apply_gram(np.random.default_rng(0).random(self.n))
-        if np.abs(image - image[self.first][self.classes]).max() > 1e-9 * np.abs(image).max():
-            return None
-        return Representatives(workload, self.first)
+        if workload.digest not in self._known:
+            image = workload.apply_gram(np.random.default_rng(0).random(self.n))
+            alike = np.abs(image - image[self.first][self.classes]).max() <= 1e-9 * np.abs(image).max()
+            self._known[workload.digest] = Representatives(workload, self.first) if alike else None
+        return self._known[workload.digest]
 
     def supports(self, workload: Workload) -> str | None:
-        if workload.n != self.n:
-            return super().supports(workload)
-        few = self.about_classes(workload)
-        if few is None:
-            return (
-                "This mechanism sends the same reports for types that the workload distinguishes, so it cannot "
-                "answer it. Keep all types for questions asked later."
-            )
-        return self.drawn.supports(few)
-
-    def _supported(self, workload: Workload) -> Workload:
-        if reason := self.supports(workload):
-            raise ValueError(reason)
-        few = self.about_classes(workload)
-        assert few is not None  # what `supports` has said
-        return few
+        if (few := self.about_classes(workload)) is not None:
+            return self.drawn.supports(few)
+        return super().supports(workload) or (
+            "This mechanism sends the same reports for types that the workload distinguishes, so it cannot "
+            "answer it. Keep all types for questions asked later."
+        )
 
     # --- errors ---------------------------------------------------------------------------------
 
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
-        return self.drawn.variance_profile(self._supported(workload), check)[self.classes]
+        return self.drawn.variance_profile(self._of_classes(workload), check)[self.classes]
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        counts, few = dense(checked_counts(counts, self.n)), self.about_classes(workload)
-        if few is not None:
-            return self.drawn.query_variances(few, self._sums(counts), queries)
-        chosen = np.arange(workload.num_queries) if queries is None else queries
-        return super().query_variances(workload, counts, chosen)
+        if (few := self.about_classes(workload)) is not None:
+            return self.drawn.query_variances(few, self._sums(dense(checked_counts(counts, self.n))), queries)
+        return super().query_variances(
+            workload, counts, np.arange(workload.num_queries) if queries is None else queries
+        )
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts, spread as they are, when the users are ``counts`` (n,)."""
@@ -177,20 +160,14 @@ class OnClasses(Mechanism):
 
     def _of_classes(self, questions: Any) -> Any:
         """The same questions about classes; of those that distinguish types in one, the mean over each class, as counts are spread."""
-        if not isinstance(questions, Rows):
-            return self._supported(questions)
-        few = None if questions.asked is None else self.about_classes(questions.asked[0])
-        if few is not None and questions.asked is not None:
-            return Rows.of(few, questions.asked[1])
-        return Rows(self._sums(questions.rows) / self.class_sizes)
-
-    @property
-    def root(self) -> np.ndarray | None:
-        return None if self.drawn.root is None else self._spread(self.drawn.root)
-
-    def second_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
-        moments = self.drawn.second_moments(self._of_classes(questions), TYPES)
-        return [(TYPES, self.drawn.by_type(moments)[..., self.classes])]
+        if isinstance(questions, Rows):
+            workload, queries = questions.asked or (None, None)
+            if workload is not None and (few := self.about_classes(workload)) is not None:
+                return Rows.of(few, queries)
+            return Rows(self._sums(questions.rows) / self.class_sizes)
+        if (few := self.about_classes(questions)) is None:
+            raise ValueError(self.supports(questions))
+        return few
 
     def central_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
         return [(TYPES, self.drawn.profile_of(self._of_classes(questions))[..., self.classes])]
@@ -220,17 +197,12 @@ class OnClasses(Mechanism):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """The reports of a collection, about the classes of the users. Simulation only."""
-        whole = check_counts(counts, self.n, rng)
-        totals = np.zeros(len(self.first), dtype=np.int64)
-        np.add.at(totals, self.classes, whole)
+        totals = self._sums(check_counts(counts, self.n, rng)).astype(np.int64)
         return replace(self.drawn.simulate(totals, rng), mechanism_digest=self.digest)
 
-    def _reports(self, reports: Reports) -> Reports:
-        check_reports(reports, self.digest)
-        return replace(reports, mechanism_digest=self.drawn.digest)
-
     def estimate(self, reports: Reports) -> Estimate:
-        return ClassEstimate.of(self.drawn.estimate(self._reports(reports)), self)
+        check_reports(reports, self.digest)
+        return ClassEstimate.of(self.drawn.estimate(replace(reports, mechanism_digest=self.drawn.digest)), self)
 
     def tally(self, reports: Reports) -> np.ndarray:
         return self.drawn.tally(reports)

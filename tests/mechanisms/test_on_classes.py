@@ -13,7 +13,6 @@ from ldp_core.deploy.collector.plausible import unlike_in_words
 from ldp_core.estimators import apply, intervals
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms import ExplicitMechanism
-from ldp_core.mechanisms.moments import TYPES, Rows, squared_means
 from ldp_core.workloads import OnAttributes, distinguished
 from tests.refused import refused
 
@@ -87,13 +86,6 @@ def test_randomized_response_on_one_of_three_columns_costs_what_it_costs_on_that
     assert needed == pytest.approx(analysis.sample_complexity(built("randomized_response", alone), alone), rel=1e-12)
     assert analysis.sample_complexity(before, workload) > 100 * needed
     assert made.explain().endswith("The questions distinguish 49 of 784 types; reports are about these.")
-
-
-@pytest.mark.parametrize("name", ["oue", "haar", "hierarchical"])
-def test_mean_squares_are_variances_and_squared_means(name):
-    made, rows = built(name, AGE), Rows.of(AGE, np.arange(AGE.num_queries))
-    squares = made.by_type(made.second_moments(rows, TYPES))
-    assert squares - squared_means(rows, made.root) == pytest.approx(made.profile_of(rows), abs=1e-9 * squares.max())
 
 
 @pytest.mark.parametrize("name", ["randomized_response", "hierarchical", "gaussian", "optimized"])
