@@ -161,9 +161,8 @@ class OnClasses(Mechanism):
     def _of_classes(self, questions: Any) -> Any:
         """The same questions about classes; of those that distinguish types in one, the mean over each class, as counts are spread."""
         if isinstance(questions, Rows):
-            workload, queries = questions.asked or (None, None)
-            if workload is not None and (few := self.about_classes(workload)) is not None:
-                return Rows.of(few, queries)
+            if questions.asked is not None and (few := self.about_classes(questions.asked[0])) is not None:
+                return Rows.of(few, questions.asked[1])
             return Rows(self._sums(questions.rows) / self.class_sizes)
         if (few := self.about_classes(questions)) is None:
             raise ValueError(self.supports(questions))
