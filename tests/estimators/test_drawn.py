@@ -131,3 +131,14 @@ def test_a_question_about_one_group_has_the_interval_of_that_group_alone(name):
     places = [query for query in range(24) if KNOWN.query_name(query).endswith("arm b")]
     assert found.ends[places] == pytest.approx(few.ends)
     assert found.methods[places].tolist() == few.methods.tolist()
+
+
+def test_sizes_of_known_groups_have_intervals_that_rounding_does_not_move():
+    """Reports add nothing to them, but for rounding; who was drawn is all that is uncertain."""
+    arm, score = ARM.model_copy(update={"values": ("a", "b")}), SCORE.model_copy(update={"high": 10, "bins": 10})
+    asked = over_attributes([PrefixPart(attribute="score", by=("arm",)), HistogramPart(attribute="arm")], [arm, score])
+    made = mechanisms.create("hrr", workload=asked, epsilon=1.0)
+    people = np.random.default_rng(7).integers(0, 50, 20)
+    estimate = made.estimate(made.simulate(people, np.random.default_rng(3)))
+    found = estimators.intervals(made, asked, estimate, drawn=True)
+    assert found.ends.mean(axis=1)[18:] == pytest.approx(estimate.answers(asked)[18:], rel=1e-9)
