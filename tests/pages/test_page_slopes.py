@@ -62,3 +62,14 @@ def test_design_says_from_how_many_people_on_private_answers_beat_open_ones(ages
         ages.enter("slider", "direct-silent", round(100 * silent))
         people = detection.break_even(0.1, silent, ages.session.setting.epsilon)
         assert f"from **{wording.users(people)}** on" in ages.words
+
+
+def test_quantiles_stand_on_collect_where_running_totals_follow(ages):
+    ages.go("design").enter("selectbox", "mechanism", "subset_selection").go("collect").finish()
+    state = ages.session
+    design = collecting.own(state, state.setting.chosen_mechanism).result
+    count(ages, ("reports.csv", collecting.simulated(design, state.setting.counts, 1), "text/csv"))
+    assert not ages.errors
+    (table,) = [table for table in ages.dataframes if "Quantile of" in table]
+    assert len(table) == 5
+    assert "hold all together" in ages.words

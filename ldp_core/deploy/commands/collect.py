@@ -41,6 +41,8 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     answers = collector.answers(
         collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, sizes=sizes, **options
     )
+    about = (collection, kit.mechanism, kit.workload, kit.domain)
+    reached = collector.quantiles.quantiles(*about, given.level, kind, given.drawn)
     fitted = None
     if given.regress:
         columns = collector.regressing.formula(given.regress)
@@ -63,6 +65,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         "answers": answers,
         "unlike": unlike,
         "regression": fitted,
+        "quantiles": reached,
     }
     whose = collector.whose(reported, given.drawn, sizes)
     result |= {"intervals": whose, "file": given.output}
@@ -70,13 +73,13 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     def text() -> Iterator[str]:
         yield from map(_said, collection.read)
         if fitted is not None:
-            written = collector.regressing.table(fitted)
-            yield from ("", *terminal.table(written, {name: (name, str) for name in written}))
-            yield from (collector.regressing.in_words(fitted), "")
+            yield from ("", *terminal.words(collector.regressing.table(fitted)), collector.regressing.in_words(fitted))
         if given.output:
             yield f"Answers written to {given.output}."
             return
         yield from ("", *(() if lines is None else lines["in_words"]), "", *_table(answers), "")
+        if len(reached):
+            yield from (*terminal.words(collector.quantiles.table(reached)), collector.quantiles.MEANING, "")
         yield from filter(None, [estimators.unbounded_in_words(answers, kind)])
         yield f"{whose} {verdicts.RULE}"
         missed = estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), reported, given.estimator)

@@ -118,6 +118,11 @@ def facts(named: Mapping[str, str]) -> Iterator[str]:
     return (f"{name:<{width}}  {value}" for name, value in named.items())
 
 
+def words(shown: pd.DataFrame) -> Iterator[str]:
+    """A table whose cells are words already, under its own headings."""
+    return table(shown, {name: (name, str) for name in shown})
+
+
 def table(frame: pd.DataFrame, shown: Columns) -> Iterator[str]:
     """Lines of some columns of a frame; numbers to the right."""
     columns = []

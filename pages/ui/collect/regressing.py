@@ -1,11 +1,13 @@
-"""The fold of the Collect page with a logistic regression of a secret yes or no on known columns."""
+"""Folds of the Collect page: a logistic regression of a secret yes or no on known columns, and quantiles."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection, regressing
 from ldp_core.deploy.kit.opening import Kit
+from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads.axes import axes_of
 from pages.ui import later, listing
 from pages.ui.session.state import Session
@@ -29,3 +31,14 @@ def fold(state: Session, subject: Kit, collection: Collection) -> None:
         found = later.value(state, key, "fitting", lambda cancel: regressing.regression(*about), small=True)
         if found is not None:
             listing.show_table(regressing.table(found), plain(regressing.in_words(found)))
+
+
+def quantiles(state: Session, subject: Kit, collection: Collection, kind: str, drawn: bool) -> None:
+    """The quantiles that follow from the answers; nothing where none does."""
+    about = (collection, subject.mechanism, subject.workload, subject.domain)
+    key = ("quantiles", collection.digest, subject.design, kind, drawn)
+    compute = lambda cancel: collector.quantiles.quantiles(*about, LEVEL, kind, drawn)  # noqa: E731
+    found = later.value(state, key, "finding quantiles", compute, small=True)
+    if found is not None and len(found):
+        with st.expander("Quantiles"):
+            listing.show_table(collector.quantiles.table(found), collector.quantiles.MEANING)

@@ -244,6 +244,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         st.caption(f"{len(shown):,} of {every:,} answers are shown; the download has {len(table):,}.")
     with st.expander("The answers as a table"):
         _table(shown, "The answers shown, their intervals, and their standard errors at the answers found.", kind)
+    regressing.quantiles(state, subject, collection, kind, wider)
     regressing.fold(state, subject, collection)
     if subject.domain.size <= MOST_SHOWN_QUERIES and any(line.key != POINTS for line in asked_of(workload).lines):
         _behind(state, subject, compute, key, quick)
