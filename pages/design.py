@@ -58,6 +58,7 @@ def optimise_button() -> None:
 def more_options() -> None:
     """Settings that are rarely needed."""
     with layout.more("More options"):
+        settings.exact_epsilon(state)
         settings.reports_control(state)
         settings.mechanism_options(state)
         settings.types_control(state)
@@ -68,7 +69,7 @@ def more_options() -> None:
 
 
 with layout.controls("page"):
-    settings.epsilon_controls(state)
+    settings.epsilon_control(state)
     settings.mechanism_control(state)
     settings.file_control(state)
     target_control(state)

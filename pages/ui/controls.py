@@ -16,10 +16,16 @@ from ldp_core.limits import MOST_USERS
 from ldp_core.workloads import Detect
 from ldp_core.workloads.answers import default_targets
 from pages.ui.session.state import Session, session
-from pages.ui.streamlit_fixes import run_context
 from pages.ui.words import case_meaning, case_title, plain
 
+_ENTERED, _FOLLOWED, _RENEWED = "entered", "entry-followed", "renewed"
+"""The control that was changed last, the one whose change this run follows, and the keys of controls that have come anew."""
 UNCHANGED = " What you had set up is unchanged."
+
+
+def begin_page() -> None:
+    """A page begins to be drawn, after a change of one control, or of none."""
+    st.session_state[_FOLLOWED] = st.session_state.pop(_ENTERED, "")
 
 
 def control(
@@ -32,23 +38,22 @@ def control(
     state = session()
     invalid = state.invalid.get(key)
     # The typed state is the only truth: without a refused entry, the widget always shows it (after undo or load as well).
-    st.session_state[key] = shown = invalid[0] if invalid else value
-    run_context.note(key, shown)
+    shown = invalid[0] if invalid else value
+    name = _name(key, shown)
+    st.session_state[name] = shown
 
     def changed() -> None:
-        if key not in st.session_state:  # everything has been forgotten since it was drawn
+        if name not in st.session_state:  # everything has been forgotten since it was drawn
             return
-        entry = st.session_state[key]
+        entry = st.session_state[name]
         if (
             entry == shown
         ):  # a control that has just left the page is reported once more if somebody chooses on meanwhile
             return
-        if run_context.is_outdated(key, entry):
-            st.session_state[key] = shown
-            return
         if not options.get("accept_new_options") and not _offered(entry, options.get("options")):
             return  # chosen before the page was drawn again, with what is offered now
         state.notices = []
+        st.session_state[_ENTERED] = key
         try:
             state.invalid.pop(key, None)
             commit(entry)
@@ -57,10 +62,20 @@ def control(
 
     if (written := options.get("format_func")) is not None:  # also for what is offered no longer
         options["format_func"] = lambda one: written(one) or str(one)
-    entered = widget(label, key=key, on_change=changed, **options)
+    entered = widget(label, key=name, on_change=changed, **options)
     if invalid:
         st.error(plain(invalid[1]))
     return entered
+
+
+def _name(key: str, shown: Any) -> str:
+    """The key that Streamlit knows a control by. A value that was changed from elsewhere (by another control, undo, a file) comes in a
+    new control: what a browser still says of the old one, before the page has followed, is then not heard."""
+    renewed = st.session_state.setdefault(_RENEWED, {})
+    name = renewed.get(key, key)
+    if st.session_state.get(_FOLLOWED) != key and st.session_state.get(name, shown) != shown:
+        renewed[key] = name = f"{key}~{1 + int(name.removeprefix(key).removeprefix('~') or 0)}"
+    return name
 
 
 def _offered(entry: Any, options: Any) -> bool:

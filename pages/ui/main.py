@@ -3,7 +3,7 @@
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import later, layout, sidebar, streamlit_fixes
+from pages.ui import controls, later, layout, sidebar, streamlit_fixes
 from pages.ui.data import background_read
 from pages.ui.session import browser, cleanup
 from pages.ui.session.state import session
@@ -31,6 +31,7 @@ def draw() -> None:
     page = st.navigation(pages, position="top")
     layout.came_through_app()
     background_read.settle(session())
+    controls.begin_page()
     streamlit_fixes.begin_page(browser.remembered())
     session().results.show()
     lines = sidebar.draw_design(session())

@@ -200,8 +200,20 @@ class Visitor:
     def button(self, key):
         return self.page.locator(f".st-key-{key} button:visible").first
 
+    def control(self, key):
+        """The control with this key, also one that came anew; not what is left of the page before."""
+        return self.page.locator(f"[data-stale=false]:is(.st-key-{key}, [class*='st-key-{key}-'])")
+
     def entry(self, key):
-        return self.page.locator(f".st-key-{key} input")
+        return self.control(key).locator("input")
+
+    def more(self):
+        """Open what Design has behind More options: it closes where something beside it was pressed."""
+        self.page.keyboard.press("Escape")
+        expect(self.entry("epsilon-text")).to_have_count(0)
+        self.drawn()
+        self.main.get_by_role("button", name=words.MORE).click()
+        expect(self.entry("epsilon-text")).to_be_visible()
 
     def enter(self, key, text):
         """Type into an entry, anew where what was typed went with an entry that a page just opened has put elsewhere."""
@@ -279,7 +291,7 @@ class Visitor:
         self.go("Data")
         self.drawn()
         if not self.main.get_by_test_id("stFileUploader").count():
-            self.page.locator(".st-key-data-source").get_by_text(words.UPLOAD, exact=True).click()
+            self.control("data-source").get_by_text(words.UPLOAD, exact=True).click()
         expect(self.main.get_by_test_id("stFileUploader")).to_have_count(1)
         hand(self.page, self.main.locator("input[type=file]"), file, arrived)
         self.drawn()

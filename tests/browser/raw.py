@@ -76,7 +76,7 @@ class RawVisitor:
                 self.uploaders[found.label], self.helps[found.label] = found.id, found.help
             elif kind == "delta" and (type := told.delta.new_element.WhichOneof("type")) in ("button", "text_area"):
                 found = getattr(told.delta.new_element, type).id  # ends in its key
-                self.keyed[found.split("-", 2)[2]] = found
+                self.keyed[found.split("-", 2)[2].partition("~")[0]] = found
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "html":
                 self.scripts.append(told.delta.new_element.html.body)
                 if drawn and self.scripts[-1] == DRAWN:

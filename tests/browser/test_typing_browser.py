@@ -45,6 +45,7 @@ def test_what_is_typed_while_work_ends_stands_and_counts(guest):
     guest.go("Design")
     guest.drawn()
     guest.button("optimise").click()  # the message about the file goes; later the result comes
+    guest.more()
     entry, typed = guest.entry("epsilon-text"), "1."
     place = entry.element_handle()
     entry.click()
@@ -74,11 +75,13 @@ def test_what_is_typed_or_undone_counts_over_a_slow_connection(visit):
     visitor.drawn()
     visitor.button("optimise").click()  # there is something to follow from here on
     expect(visitor.page.locator(".st-key-jobs").get_by_text(words.FITTING).first).to_be_visible()
+    visitor.more()
     visitor.enter("epsilon-text", "2")
     stands(visitor, "2")
     visitor.button("undo").click()
     stands(visitor, "1")
     entry, target = visitor.entry("epsilon-text"), visitor.entry("target")
+    visitor.more()
     entry.fill("0.5")
     entry.press("Enter")
     visitor.page.wait_for_timeout(300)  # the page is being drawn, and the slider has not followed
@@ -94,6 +97,7 @@ def stands(visitor, value):
     """Epsilon is this, and stays it while clocks strike."""
     for _ in range(2):
         expect(epsilon(visitor, value)).to_be_visible()
+        visitor.more()
         expect(visitor.entry("epsilon-text")).to_have_value(value)
         visitor.page.wait_for_timeout(1500)
     expect(epsilon(visitor, value)).to_be_visible()
@@ -104,7 +108,7 @@ def test_a_table_is_set_up_by_keyboard_and_its_categories_are_merged_in_the_tabl
     file = {"name": "people.data", "mimeType": "text/csv", "buffer": PEOPLE.encode()}
     guest.upload(file, guest.page.get_by_text(words.READ.format("people.data")))
     guest.page.get_by_text(words.READ.format("people.data")).click()
-    names = guest.page.locator(".st-key-read-names").locator("input, textarea").first
+    names = guest.control("read-names").locator("input, textarea").first
     names.fill("age, country")
     names.press("Control+Enter" if names.evaluate("entry => entry.tagName") == "TEXTAREA" else "Enter")
     expect(data(guest, "age")).to_be_visible()

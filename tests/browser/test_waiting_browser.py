@@ -55,6 +55,7 @@ def test_what_is_pressed_is_answered_while_the_page_waits_and_work_outlives_it(b
     visitor.begin()
     proving = visitor.page.locator(".st-key-jobs").get_by_text(PROVING)
     expect(proving.first).to_be_visible()
+    visitor.more()
     visitor.enter("epsilon-text", "2")
     expect(visitor.sidebar.get_by_role("link", name="Epsilon: 2", exact=True)).to_be_visible()
     for page in ("Guide", "Data", "Export"):  # the last shows nothing of its kit without the proof

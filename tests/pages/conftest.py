@@ -85,8 +85,19 @@ class App:
 
     def enter(self, kind, key, value):
         """Set the widget ``key`` of a kind ("text_input", "selectbox", ...)."""
-        getattr(self.at, kind)(key=key).set_value(value).run()
+        self.control(kind, key).set_value(value).run()
         return self.check()
+
+    def hand(self, key, file):
+        """Give the uploader ``key`` a file, or several: (name, content, type)."""
+        (box,) = [box for box in self.at.file_uploader if box.key.startswith(f"{key}-")]
+        box.set_value(file).run()
+        return self.check()
+
+    def control(self, kind, key):
+        """The widget ``key`` of a kind, also one that came anew."""
+        (found,) = [one for one in getattr(self.at, kind) if one.key and one.key.partition("~")[0] == key]
+        return found
 
     def open(self, tabs, title):
         """Turn to a tab: only what is in the open one is drawn."""
@@ -104,7 +115,7 @@ class App:
     def widget(self, label):
         """The widget with this visible label or key, on the page before the sidebar."""
         drawn = [one for one in [*self.at.main, *self.at.sidebar] if isinstance(one, Widget)]
-        fitting = [one for one in drawn if label in (plain(one.label), one.key)]
+        fitting = [one for one in drawn if label in (plain(one.label), one.key, one.key and one.key.partition("~")[0])]
         assert fitting, f"no {label!r} among {sorted(plain(one.label) for one in drawn)}"
         return fitting[0]
 
@@ -119,7 +130,7 @@ class App:
         return self.check().finish()
 
     def has(self, kind, key):
-        return any(element.key == key for element in getattr(self.at, kind))
+        return any(element.key and element.key.partition("~")[0] == key for element in getattr(self.at, kind))
 
     def target(self, points):
         """The target of answers about everybody in percentage points, as the Workload page sets it."""
@@ -148,9 +159,7 @@ class App:
         """Upload a file of rows on the Data page."""
         self.go("data")
         self.enter("segmented_control", "data-source", "upload")
-        (box,) = [u for u in self.at.file_uploader if u.key.startswith("upload-")]
-        box.set_value((name, content, "application/octet-stream")).run()
-        return self.check()
+        return self.hand("upload", (name, content, "application/octet-stream"))
 
     def cells(self, rows):
         """Type into the table of columns: {column: {cell: value}}."""
@@ -210,9 +219,7 @@ class App:
     def load(self, content, name="design.zip"):
         """Load a design in the sidebar; ``content`` is bytes or the document of a configuration."""
         content = content if isinstance(content, bytes) else json.dumps(content).encode()
-        (box,) = [u for u in self.at.file_uploader if u.key.startswith("load-")]
-        box.set_value((name, content, "application/octet-stream")).run()
-        return self.check()
+        return self.hand("load", (name, content, "application/octet-stream"))
 
     def declare(self, low="0", high="16", bins=16, users=None):
         """Declare a range in bins on the Data page."""

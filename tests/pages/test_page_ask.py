@@ -59,7 +59,7 @@ def test_rounds_are_set_before_the_first_question_only(survey):
     survey.enter("text_input", "ask-rounds", "3")
     assert survey.at.metric[0].value == "3 of 3"
     ask(survey, "age >= 30")
-    assert survey.at.text_input(key="ask-rounds").disabled
+    assert survey.control("text_input", "ask-rounds").disabled
     for _ in range(2):
         survey.press("ask-put")
     assert survey.at.button(key="ask-put").disabled

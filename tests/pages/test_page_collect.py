@@ -44,17 +44,13 @@ def reports(app, seed=0, **columns):
 def count(app, *files):
     """Upload files of reports and count them."""
     app.enter("segmented_control", "collect-from", "upload")
-    (box,) = [u for u in app.at.file_uploader if u.key.startswith("reports-")]
-    box.set_value([(name, content, "text/csv") for name, content in files]).run()
-    return app.press("count").finish()
+    return app.hand("reports", [(name, content, "text/csv") for name, content in files]).press("count").finish()
 
 
 def add(app, content, name="collection.npz"):
     """Add an earlier collection."""
     app.enter("segmented_control", "collect-from", "earlier")
-    (box,) = [u for u in app.at.file_uploader if u.key.startswith("earlier-")]
-    box.set_value((name, content, "application/octet-stream")).run()
-    return app.press("count").finish()
+    return app.hand("earlier", (name, content, "application/octet-stream")).press("count").finish()
 
 
 def held(app):
@@ -73,8 +69,7 @@ def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(anothe
     design, session = collect.session.setting, collect.session
     content = work.kit(session, session.setting.mechanism("subset_selection")).get(True)
     app.enter("segmented_control", "collect-whose", "The design of a kit")
-    (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]
-    box.set_value(("kit.zip", content, "application/zip")).run()
+    app.hand("kit", ("kit.zip", content, "application/zip"))
     app.finish()
     assert f"The kit of design {open_kit(content).design}: Subset selection, epsilon 1." in app.words
     csv, raw = reports(collect)
@@ -85,7 +80,7 @@ def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(anothe
     assert design.users == USERS
     assert app.session.touched
     assert not app.has("button", "simulated")  # of people that are not here
-    assert "simulated" not in app.at.segmented_control(key="collect-from").options
+    assert "simulated" not in app.control("segmented_control", "collect-from").options
 
 
 @pytest.mark.promise

@@ -56,7 +56,7 @@ def test_declared_range_has_the_expected_users_and_shape(app):
 def test_declared_people_around_a_centre_and_drawn_at_random(app):
     app.go("data").declare("0", "100", 10, users="2,000")
     app.enter("selectbox", "declare-shape", "cauchy")
-    assert app.at.text_input(key="declare-centre").value == "0.4"
+    assert app.control("text_input", "declare-centre").value == "0.4"
     app.enter("text_input", "declare-centre", "0.75")
     design = app.session.setting
     assert (design.users, design.counts.argmax()) == (2000, 7)
@@ -89,7 +89,7 @@ def test_refused_numbers_of_users_keep_entry_and_design(app):
     for entry in ("", "0", "1.5", "many", "10000000001"):
         app.enter("text_input", "declare-users", entry)
         assert len(app.errors) == 1
-        assert app.at.text_input(key="declare-users").value == entry
+        assert app.control("text_input", "declare-users").value == entry
         assert app.session.setting.users == 500
 
 

@@ -62,7 +62,7 @@ def test_a_table_of_counts(app):
     design = app.session.setting
     assert dict(zip(design.labels, design.counts.tolist(), strict=True)) == {"blue": 250, "green": 0, "red": 400}
     assert app.configuration.population.users == 650
-    offered = [label for label in app.at.selectbox(key="data-counts").options if label != "one person"]
+    offered = [label for label in app.control("selectbox", "data-counts").options if label != "one person"]
     assert offered == ["as many people as people says"]  # colours count nobody
 
 
@@ -104,8 +104,8 @@ def test_an_uploaded_database_is_read_by_one_select(app, another, database):
     app.enter("text_area", "read-query", "DROP TABLE people").press("read-run").finish()
     assert "one SELECT" in app.errors[0]
     assert app.configuration == before
-    assert app.at.text_area(key="given-query").value == "DROP TABLE people"
-    assert app.at.text_area(key="read-query").value == asked
+    assert app.control("text_area", "given-query").value == "DROP TABLE people"
+    assert app.control("text_area", "read-query").value == asked
     app.press("given-forget")
     saved = app.configuration.to_json()
     other = another().load(saved, "configuration.json").upload(*database)

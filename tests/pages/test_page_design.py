@@ -50,7 +50,7 @@ def test_refused_epsilon_keeps_the_entry_and_the_design(ages):
         assert len(ages.errors) == 1, entry
         assert said in ages.errors[0]
         assert "from 0.001 to 20" in ages.errors[0]
-        assert ages.at.text_input(key="epsilon-text").value == entry
+        assert ages.control("text_input", "epsilon-text").value == entry
         assert ages.configuration == before
     ages.enter("text_input", "epsilon-text", "0.5")
     assert not ages.errors
@@ -59,11 +59,11 @@ def test_refused_epsilon_keeps_the_entry_and_the_design(ages):
 
 def test_slider_and_exact_entry_are_one_value(ages):
     ages.go("design").enter("slider", "epsilon-slider", 2.5)
-    assert ages.at.text_input(key="epsilon-text").value == "2.5"
+    assert ages.control("text_input", "epsilon-text").value == "2.5"
     ages.enter("text_input", "epsilon-text", "1e-1")
-    assert ages.at.slider(key="epsilon-slider").value == 0.1
+    assert ages.control("slider", "epsilon-slider").value == 0.1
     assert "at most a factor 1.11" in ages.words  # in the sidebar
-    assert "at most 52\\.5\N{NO-BREAK SPACE}% sure" in ages.at.slider(key="epsilon-slider").help
+    assert "at most 52\\.5\N{NO-BREAK SPACE}% sure" in ages.control("slider", "epsilon-slider").help
 
 
 @pytest.mark.promise

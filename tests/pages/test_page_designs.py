@@ -78,7 +78,7 @@ def test_a_design_is_kept_renamed_copied_changed_and_found_again(ages):
     ages.go("design").enter("text_input", "epsilon-text", "2")
     ages.press("design-show-0")
     assert (ages.session.saved.name, ages.configuration.epsilon) == ("one [link](http://x)", "1")
-    assert ages.at.text_input(key="epsilon-text").value == "1"
+    assert ages.control("text_input", "epsilon-text").value == "1"
     ages.press("design-show-1")
     assert (ages.session.saved.name, ages.configuration.epsilon) == ("two", "2")
     ages.press("undo")

@@ -95,7 +95,7 @@ def test_errors_on_the_data_are_exported_once_they_are_ticked(another, offered):
     app = counted(another, ONE).go("export").finish()
     assert "The counts are not exported: errors and users needed are those of people spread evenly." in app.words
     assert not {"value", "verdict"} & {*pd.read_csv(io.BytesIO(read(offered["answers.csv"])))}
-    app.at.checkbox(key="export-figures").check().run()
+    app.control("checkbox", "export-figures").check().run()
     app.check().finish()
     assert "may work out all counts" in app.words
     setting, mechanism = app.session.setting, app.session.setting.chosen_mechanism

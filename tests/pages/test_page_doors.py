@@ -20,9 +20,7 @@ def table():
 
 def at_door(app, door, table):
     app.go("start").press(f"door-{door}")
-    (box,) = [box for box in app.at.file_uploader if box.key.startswith("door-")]
-    box.set_value(("people.csv", table, "text/csv")).run()
-    return app.check()
+    return app.hand("door", ("people.csv", table, "text/csv"))
 
 
 def test_two_groups_are_compared_by_three_answers(app, table):

@@ -131,7 +131,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     asked(arms).go("data").cells({"arm": KNOWN})
     arms.go("workload").add("difference")
     assert arms.parts[1].summary == "Running totals along score, arm b minus a, shares"
-    assert KINDS["difference"].title in arms.at.selectbox(key="group-1-questions").options
+    assert KINDS["difference"].title in arms.control("selectbox", "group-1-questions").options
     arms.go("design").press("optimise").finish().open("design-tabs", "Patterns and proof")
     assert "The collector knows which of 2 groups each person is in" in arms.words
     setting = arms.session.setting
@@ -169,7 +169,7 @@ def test_pairs_of_four_columns_in_known_regions_go_from_data_to_answers(app, ano
     state.expect(users=50_000)
     state.change(optimizer=Optimizer(max_rounds=5), simulation=Simulation(trials=2))
     app.go("data").cells({"region": KNOWN}).go("workload")
-    app.at.button_group(key="every-tables").set_value([2]).run()
+    app.control("button_group", "every-tables").set_value([2]).run()
     app.check()
     setting = app.session.setting
     assert [few.n for few in setting.workload.strata.designs] == [6 * 9 * 7 * 9]
@@ -221,7 +221,7 @@ def test_a_difference_to_detect_between_known_groups(arms):
     for key, entry in {f"target-{OF_ARMS}": "0", "detect-power": "100", "detect-level": "none"}.items():
         arms.enter("text_input", key, entry).finish()
         assert len(arms.errors) == 1
-        assert arms.at.text_input(key=key).value == entry
+        assert arms.control("text_input", key).value == entry
         arms.enter("text_input", key, "60" if key == "detect-power" else "5").finish()
     assert not arms.errors
     arms.go("workload").press("group-1-remove").go("design").open("design-tabs", "Difference to detect").finish()

@@ -42,7 +42,7 @@ def test_a_mechanism_of_each_family_opens_on_the_design_page_with_all_its_choice
     for parameter, values in library.spec(name).choices.items():
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
-            assert app.at.selectbox(key=f"choice-{parameter}").value == value
+            assert app.control("selectbox", f"choice-{parameter}").value == value
             assert app.session.setting.parameters_for(name).get(parameter, values[0]) == value
             # What cannot be had, or must not be deployed, is said in a sentence.
             assert app.errors or "People needed" in app.words
@@ -53,7 +53,7 @@ def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app):
     app.sample("working_lives.csv", "design")
     workload, epsilon = app.workload, app.session.configuration.epsilon_value
     reasons = {name: library.spec(name).unsuitable(workload.n, epsilon, workload) for name in library.REGISTRY}
-    shown = app.at.selectbox(key="mechanism").options
+    shown = app.control("selectbox", "mechanism").options
     runs = {
         library.spec(name).full_title + ("" if name == "optimized" else f" · {settings.group(name)}")
         for name in library.REGISTRY

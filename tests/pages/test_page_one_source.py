@@ -129,7 +129,7 @@ def walk(app, found):
     assert f"nobody can do with fewer than {found.minimum}" in words(app)
     assert found.verdict in words(app)
     (line,) = found.setting.answers.lines
-    assert app.at.text_input(key=f"target-{line.key}").value == wording.significant(line.target, 6)
+    assert app.control("text_input", f"target-{line.key}").value == wording.significant(line.target, 6)
     app.go("compare").finish()
     assert f", which you chose, needs {found.needed}." in words(app) or f"people: {found.needed}." in words(app)
     assert f"fewer than {found.minimum} user" in words(app)

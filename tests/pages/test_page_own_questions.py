@@ -18,7 +18,7 @@ def test_conditions_with_and_without_names(health):
     assert [p.title for p in health.parts[0].predicates] == ["smokes = yes and not asthma = yes", "At risk", "a = b"]
     assert health.workload.num_queries == 3
     assert "At risk" in health.words
-    assert health.at.text_area(key="group-0-conditions").value == text.replace("\n\n", "\n")
+    assert health.control("text_area", "group-0-conditions").value == text.replace("\n\n", "\n")
     truth = [sum(c for c, t in counted(health) if holds(t)) for holds in (first, second, third)]
     assert health.workload.answers(health.session.setting.counts).tolist() == pytest.approx(truth)
 
@@ -52,9 +52,9 @@ def test_a_typo_in_a_condition_is_kept_with_a_sentence(health):
     assert health.configuration == before
     # Work elsewhere does not lose what was typed, even where the group moves up.
     health.enter("number_input", "group-0-k", 1)
-    assert health.at.text_area(key="group-1-conditions").value == typo
+    assert health.control("text_area", "group-1-conditions").value == typo
     health.press("group-0-remove")
-    assert health.at.text_area(key="group-0-conditions").value == typo
+    assert health.control("text_area", "group-0-conditions").value == typo
     health.enter("text_area", "group-0-conditions", typo.replace("smoks", "smokes"))
     assert not health.errors
     assert health.workload.num_queries == 2
@@ -94,9 +94,7 @@ def test_conditions_written_out_are_read_the_same(names):
 
 def upload(app, content, name="matrix.csv"):
     app.enter("selectbox", "adding", "matrix")
-    (box,) = [u for u in app.at.file_uploader if u.key.startswith("matrix-")]
-    box.set_value((name, content, "application/octet-stream")).run()
-    return app.check()
+    return app.hand("matrix", (name, content, "application/octet-stream"))
 
 
 def test_a_matrix_with_names(on_ages):

@@ -6,7 +6,6 @@ Browsers send what is pressed before the page has been drawn anew. Streamlit the
 import pytest
 
 from pages.ui.data import actions as data_actions
-from pages.ui.streamlit_fixes import run_context
 
 PEOPLE = "age,place,people\n" + "".join(f"{20 + i % 60},town {i % 4},{i % 5}\n" for i in range(600))
 CONTROLS = {
@@ -49,7 +48,7 @@ def test_what_is_not_offered_any_more_is_not_taken(uploaded):
     """Streamlit knows a control by its key alone: what was chosen from an earlier list reaches the one of today."""
     uploaded.columns("age", "place").go("workload")
     now = uploaded.configuration
-    box = uploaded.at.selectbox(key="group-0-questions")
+    box = uploaded.control("selectbox", "group-0-questions")
     box.options.append("nothing")
     box.set_value("nothing").run()
     uploaded.check()
@@ -59,15 +58,35 @@ def test_what_is_not_offered_any_more_is_not_taken(uploaded):
 def test_what_other_controls_still_show_is_no_choice(app):
     """Epsilon is typed twice, and something else is chosen on a page whose slider has not followed yet."""
     app.sample(page="design")
-    before = app.at.text_input(key=run_context.NUMBER).value
+    arrived = []
     for typed in ("2", "3"):
-        app.at.text_input(key=run_context.NUMBER).set_value(before)
+        slider = app.control("slider", "epsilon-slider")
+        slider.set_value(slider.value)  # what this page goes on saying
+        arrived.append(app.at._tree)
         app.enter("text_input", "epsilon-text", typed)
-    for shown in (1.0, 2.0):  # by the page that had arrived, and by one that was on its way
-        app.at.text_input(key=run_context.NUMBER).set_value(before)
-        app.at.slider(key="epsilon-slider").set_value(shown)
-        app.enter("number_input", "reports", int(shown) + 1)
-        assert (app.configuration.epsilon, app.configuration.reports_per_user) == ("3", int(shown) + 1)
-        assert app.at.slider(key="epsilon-slider").value == 3.0
+    for reports, page in enumerate(arrived, 2):  # the page that had arrived, and one that was on its way
+        app.at._tree = page
+        app.control("text_input", "epsilon-text").set_value("3")
+        app.enter("number_input", "reports", reports)
+        assert (app.configuration.epsilon, app.configuration.reports_per_user) == ("3", reports)
+        assert app.control("slider", "epsilon-slider").value == 3.0
     app.enter("slider", "epsilon-slider", 1.0)  # everything has arrived
     assert app.configuration.epsilon == "1"
+    assert app.control("text_input", "epsilon-text").value == "1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "entries", "found"),
+    [
+        ("text_input", "target-points", ("5.0", "5.05"), {"targets": {"points": 5.05}}),
+        ("number_input", "reports", (2, 1), {"reports_per_user": 1}),
+    ],
+    ids=["typed on", "chosen back"],
+)
+def test_what_is_entered_before_the_page_has_followed_counts(app, kind, key, entries, found):
+    app.sample(page="design")
+    arrived = app.at._tree
+    for entry in entries:
+        app.at._tree = arrived
+        app.enter(kind, key, entry)
+    assert app.configuration == app.configuration.with_(**found)

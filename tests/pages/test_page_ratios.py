@@ -37,7 +37,7 @@ def test_shares_averages_and_their_differences_are_chosen(app):
     app.enter("selectbox", "group-0-of", "histogram")
     assert (app.parts[0].of.kind, app.parts[0].within) == ("histogram", ("arm",))
     assert "**share score 1 in arm a**" in app.words
-    app.at.multiselect(key="group-0-within").set_value([]).run()
+    app.control("multiselect", "group-0-within").set_value([]).run()
     assert "choose at least one attribute whose groups" in app.errors[0]
     app.change_kind("mean").enter("multiselect", "group-0-by", ["arm"])
     assert app.parts[0].by == ("arm",)

@@ -33,7 +33,7 @@ def test_what_was_said_stays_until_it_is_enough(app):
     assert "not UTF-8 text" in app.errors[0]
     app.enter("selectbox", "given-header", False).finish()
     assert "not UTF-8 text" in app.errors[0]
-    assert app.at.selectbox(key="given-encoding").value == "utf-8"
+    assert app.control("selectbox", "given-encoding").value == "utf-8"
     app.enter("selectbox", "given-encoding", "latin-1").finish()
     assert not app.errors
     assert app.session.setting.labels == ("München", "x")
@@ -82,8 +82,7 @@ def test_a_large_upload_is_read_in_the_background_and_can_be_cancelled(app, monk
     monkeypatch.setattr(background_read, "WAITED", 0.0)
     before = app.sample().configuration
     app.go("data").enter("segmented_control", "data-source", "upload")
-    (box,) = [u for u in app.at.file_uploader if u.key.startswith("upload-")]
-    box.set_value(("people.csv", b"age\n1\n2\n", "text/csv")).run()
+    app.hand("upload", ("people.csv", b"age\n1\n2\n", "text/csv"))
     assert app.configuration == before
     assert not app.has("button", "given-again")
     app.press("look-cancel")

@@ -110,7 +110,7 @@ def test_several_mechanisms_and_the_choice_between_them(ready):
     ready.enter("selectbox", "simulated-pair", ("randomized_response", "norm_sub"))
     assert published(ready) != before
     ready.open("outcome-tabs", "Distribution")
-    assert ready.at.selectbox(key="simulated-pair").value == ("randomized_response", "norm_sub")
+    assert ready.control("selectbox", "simulated-pair").value == ("randomized_response", "norm_sub")
 
 
 def test_an_unfitted_mechanism_can_be_fitted_where_it_is_missed(ages):

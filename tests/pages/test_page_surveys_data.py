@@ -97,12 +97,12 @@ def test_questions_are_told_in_numbers_and_by_sets_of_columns(lives):
     assert (
         "Questions may read up to 25,000 tables, of at most 1,048,576 cells each and 33,554,432 in all" in lives.words
     )
-    offered = lives.at.selectbox(key="adding").options
+    offered = lives.control("selectbox", "adding").options
     assert not {"A matrix of your own", "Every combination of all attributes", "The papers' workloads"} & set(offered)
 
 
 def pills(app, *chosen):
-    app.at.button_group(key="every-tables").set_value(list(chosen)).run()
+    app.control("button_group", "every-tables").set_value(list(chosen)).run()
     return app.check()
 
 

@@ -50,7 +50,7 @@ def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
     assert set(compared.costs.index) == titles(*THREE)
     compared.enter("multiselect", "compared", ["hierarchical"])
     assert (
-        library.spec(HH16).title in compared.at.multiselect(key="compared").options
+        library.spec(HH16).title in compared.control("multiselect", "compared").options
     )  # what was made once is offered again
 
 
@@ -88,7 +88,7 @@ def test_a_variant_is_taken_into_the_design_with_one_click(compared):
     assert compared.session.setting.mechanism("hierarchical()").parameters["branching"] == 4
     assert "Hierarchical, branching 16" in compared.words
     compared.go("design")
-    assert compared.at.selectbox(key="choice-branching").value == 16
+    assert compared.control("selectbox", "choice-branching").value == 16
     compared.enter("selectbox", "choice-branching", 8).go("compare")
     assert set(compared.costs.index) > titles("hierarchical", HH16)
     compared.press("use-hierarchical()")

@@ -42,12 +42,12 @@ def tally(users, target):
 def test_the_target_is_typed_in_its_unit_and_worked_out_again(fifty):
     fifty.go("design")
     assert fifty.session.setting.settled.targets == {"points": 1.0}
-    assert fifty.at.text_input(key="target-points").value == "1"
+    assert fifty.control("text_input", "target-points").value == "1"
     assert not fifty.has("button", "target-auto")
     fifty.enter("text_input", "target-points", "2.5")
     assert fifty.configuration.targets == {"points": 2.5}
     fifty.go("workload").ask("prefix").go("design")
-    assert fifty.at.text_input(key="target-points").value == "2.5"
+    assert fifty.control("text_input", "target-points").value == "2.5"
     fifty.press("target-auto")
     (line,) = fifty.session.setting.answers.lines
     assert fifty.configuration.targets == default_targets([line], fifty.session.setting.counts) != {"points": 2.5}
@@ -63,7 +63,7 @@ def test_refused_target_errors(fifty):
         assert len(fifty.errors) == 1
         assert "the target" in fifty.errors[0].lower()
         assert fifty.configuration == before
-        assert fifty.at.text_input(key="target-points").value == entry
+        assert fifty.control("text_input", "target-points").value == entry
 
 
 def needed(fifty):

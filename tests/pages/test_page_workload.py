@@ -52,12 +52,12 @@ def test_one_attribute_changes_its_questions_in_place(on_ages, kind, queries):
 
 def test_kinds_that_cannot_work_are_left_out_and_say_why(app):
     app.sample("favourites.csv", "workload")
-    assert app.at.selectbox(key="adding").options == [
+    assert app.control("selectbox", "adding").options == [
         KINDS[kind].title for kind in ("histogram", "predicates", "matrix", "types")
     ]
     assert "no order" in app.words
     app.sample(HEALTH)
-    options = app.at.selectbox(key="adding").options
+    options = app.control("selectbox", "adding").options
     assert KINDS["prefix"].title not in options
     assert KINDS["parity"].title in options
 
@@ -123,7 +123,7 @@ def test_every_kind_of_question_is_asked_within_groups(health):
         assert health.metric("Queries (p)") == f"{asked.num_queries:,}"
         assert kind == "difference" or health.workload == asked
         if kind == "k_way_marginals":
-            assert health.at.number_input(key="group-0-k").max == 4
+            assert health.control("number_input", "group-0-k").max == 4
         health.enter("multiselect", "group-0-by", [])
         assert health.parts[0].by == ()
 
@@ -140,7 +140,7 @@ def test_a_weight_that_is_no_weight_is_refused_in_a_sentence(health):
         assert "number from 0.000001 to 1,000,000" in health.errors[0]
         assert "To leave a group out, remove it." in health.errors[0]
         assert health.configuration == before
-        assert health.at.text_input(key="group-0-weight").value == text
+        assert health.control("text_input", "group-0-weight").value == text
     health.enter("text_input", "group-0-weight", "0.5")
     assert not health.errors
     assert health.parts[0].weight == 0.5

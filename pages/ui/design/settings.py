@@ -58,25 +58,29 @@ MEANINGS = {
 }
 
 
-def epsilon_controls(state: Session) -> None:
-    """Epsilon, by slider or exactly."""
-    c = state.configuration
+def epsilon_control(state: Session) -> None:
+    """Epsilon, to be explored."""
+    epsilon = state.configuration.epsilon_value
     control(
         st.slider,
         "Epsilon (← more private)",
         "epsilon-slider",
-        min(max(c.epsilon_value, SLIDER_LOW), SLIDER_HIGH),
+        min(max(epsilon, SLIDER_LOW), SLIDER_HIGH),
         lambda value: state.change(epsilon=f"{value:g}"),
         min_value=SLIDER_LOW,
         max_value=SLIDER_HIGH,
         step=0.05,
         help=f"The privacy parameter of one report. A small epsilon reveals little and needs more users. {plain(privacy_accuracy.risk(state))}",
     )
+
+
+def exact_epsilon(state: Session) -> None:
+    """Epsilon to any digit."""
     control(
         st.text_input,
         "Exact epsilon",
         "epsilon-text",
-        c.epsilon,
+        state.configuration.epsilon,
         change(state, "epsilon"),
         help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}.",
     )

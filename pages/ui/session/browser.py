@@ -25,7 +25,7 @@ import streamlit as st
 
 from ldp_core.designs import Results
 from pages.ui import promises
-from pages.ui.streamlit_fixes import run_context
+from pages.ui.streamlit_fixes import tab_storage
 
 if TYPE_CHECKING:
     from pages.ui.session.state import Session
@@ -45,7 +45,7 @@ def visitor() -> Visitor | None:
     """The visitor whose script is running; None without a server."""
     if _VISITOR in st.session_state:
         return st.session_state[_VISITOR]
-    tab = run_context.tab()
+    tab = tab_storage.shown()
     if not tab:
         return None
     given = st.context.cookies.to_dict().get(cookie_name(), "")

@@ -3,8 +3,7 @@
 The rest of the app imports only Streamlit's public interface. A fix whose insides a version lacks is off, with one line in the log that
 says what that means; uploads are refused where they would be written to the disk.
 
-    run_context    what a script knows of its request, and what its page has shown since the last choice, which is no choice
-    tab_storage    which tabs are open, and freeing the copies that Streamlit keeps of closed tabs
+    tab_storage    which tab a script runs for, which are open, and freeing the copies that Streamlit keeps of closed tabs
     page.css, page.js    what browsers show, and scripts that fix it
 """
 
@@ -14,7 +13,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.ui.streamlit_fixes import run_context
 from pages.ui.streamlit_fixes.absent import off_where_absent
 
 _HERE = Path(__file__).parent
@@ -47,7 +45,6 @@ def uploads_stay_in_memory() -> bool:
 
 def begin_page(remembered: str) -> None:
     """A page begins to be drawn: to be called by app.py. ``remembered`` is what the browser keeps, as JSON: see `browser.remembered`."""
-    run_context.begin_page()
     st.html(_HERE / "page.css")
     with st.container(key="page-scripts"):
         # Pressed by the script when the browser turns light or dark: the words of charts have the colour of the page that was drawn.
@@ -60,6 +57,5 @@ def begin_page(remembered: str) -> None:
 def end_page() -> None:
     """The page has been drawn, and may go on waiting: to be called by app.py. By the mark at its end page.css hides what is left of the
     page before, which Streamlit removes once the script has ended."""
-    run_context.end_page()
     with st.container(key="page-drawn"):
         st.html("<i></i>")

@@ -15,10 +15,17 @@ from dataclasses import replace
 from typing import Any
 
 from streamlit.runtime import Runtime, get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.ui.streamlit_fixes.absent import off_where_absent
 
 KEPT = "what closed tabs held is freed when Streamlit frees it, which may be later than this app says"
+
+
+def shown() -> str:
+    """Streamlit's id of the tab that this script runs for; empty without a server."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
 
 
 def is_open(tab: str) -> bool:
@@ -39,9 +46,9 @@ def free(tabs: Iterable[str]) -> None:
             left = cache.pop(tab, None)
         if left is not None:
             _empty(left.session)
-        if (shown := manager.get_active_session_info(tab)) is not None:
+        if (active := manager.get_active_session_info(tab)) is not None:
             # A callback holds all variables of its page as long as the tab is open, whatever page it shows since.
-            known = shown.session.session_state._new_widget_state.widget_metadata
+            known = active.session.session_state._new_widget_state.widget_metadata
             for name, one in list(known.items()):
                 known[name] = replace(one, callback=None, callback_args=None, callback_kwargs=None)
 
