@@ -60,8 +60,7 @@ def test_what_other_controls_still_show_is_no_choice(app):
     app.sample(page="design")
     arrived = []
     for typed in ("2", "3"):
-        slider = app.control("slider", "epsilon-slider")
-        slider.set_value(slider.value)  # what this page goes on saying
+        (slider := app.control("slider", "epsilon-slider")).set_value(slider.value)  # what this page goes on saying
         arrived.append(app.at._tree)
         app.enter("text_input", "epsilon-text", typed)
     for reports, page in enumerate(arrived, 2):  # the page that had arrived, and one that was on its way
