@@ -123,13 +123,13 @@ def _with_power(text: str) -> str:
 
 
 def users(value: float) -> str:
-    """Users needed, rounded up: 18237 -> "18,240 users"."""
-    return f"{needed(value)} user{'' if needed(value) == '1' else 's'}"
+    """People needed, rounded up: 18237 -> "18,240 people"."""
+    return f"{needed(value)} {'person' if needed(value) == '1' else 'people'}"
 
 
 def at_least(value: float) -> str:
-    """A lower bound on users, rounded down so that it stays true: 18237 -> "18,230 users"."""
-    return f"{minimum(value)} user{'' if minimum(value) == '1' else 's'}"
+    """A lower bound on people, rounded down so that it stays true: 18237 -> "18,230 people"."""
+    return f"{minimum(value)} {'person' if minimum(value) == '1' else 'people'}"
 
 
 def needed(value: float) -> str:

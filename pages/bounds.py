@@ -104,11 +104,11 @@ for kind, words in KINDS.items():
 entries.silent(found)
 
 layout.how_computed(
-    r"In the formulas $n$ is the number of types, $N$ of users, $d$ of queries, $W$ their matrix with singular values $\sigma$ and "
+    r"In the formulas $n$ is the number of types, $N$ of people, $d$ of queries, $W$ their matrix with singular values $\sigma$ and "
     r"$G = W^\top W$; $V_F = 4 e^\varepsilon/(e^\varepsilon - 1)^2$, $B$ a branching factor, $r$ the length of a range, or of the longest column "
-    "of $W$ for few users. The error of a formula is the total squared error per user: the variance one user adds, summed over the "
-    "queries. Divided by $d N$, its root is the standard error of a typical query; divided by $d$ and the squared target error it is the users "
-    "needed. Where a number of the group for few users changes with $N$, the users needed are the least for which the theorem promises the target. "
+    "of $W$ for few people. The error of a formula is the total squared error per person: the variance one person adds, summed over the "
+    "queries. Divided by $d N$, its root is the standard error of a typical query; divided by $d$ and the squared target error it is the people "
+    "needed. Where a number of the group for few people changes with $N$, the people needed are the least for which the theorem promises the target. "
     "Errors about the population people are drawn from hold the chance of who takes part; the exact error is compared with them with that "
     "chance counted in."
 )

@@ -9,7 +9,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, library, mechanisms, verdicts, wording
+from ldp_core import charts, library, mechanisms, verdicts, wording
 from ldp_core.bounds import every_value_is_secret
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from pages.ui import compare_designs, later, layout, listing, proving
@@ -18,10 +18,8 @@ from pages.ui.comparing import listed, sweeps
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.tasks import work
-from pages.ui.verdict_panel import explain, side_by_side
+from pages.ui.verdict_panel import explain, proved_for, side_by_side
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain
-
-TIE = 1e-9
 
 state = layout.open_page("Compare", "Which mechanism needs the fewest people for your questions?")
 controls = layout.controls("page")
@@ -40,7 +38,7 @@ with controls:
         state.view.get("case") or state.setting.case,
         lambda chosen: state.view.update(case=chosen),
         state.setting.cases,
-        help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
+        help="People needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
     ready: dict[str, mechanisms.Mechanism] = {}
     failed: dict[str, ValueError] = {}
@@ -74,7 +72,7 @@ def nothing_ready() -> None:
     """Say why, and end the page."""
     if any(isinstance(why, later.Stopped) for why in failed.values()):
         least = max(state.setting.bounds(case).values())
-        known = f" No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(least)}, {case_meaning(case)}."
+        known = f" Proved: nobody can do with fewer than {wording.at_least(least)}, {case_meaning(case)}."
         st.info(f"Nothing is left to compare so far.{known if least > 0 else ''}")
     elif not awaited:
         st.info("Choose at least one mechanism above that can be compared here.")
@@ -82,62 +80,70 @@ def nothing_ready() -> None:
 
 
 def verdict(table: pd.DataFrame) -> None:
-    """The mechanism with the fewest people, and what the design's own needs; where that is not known, this comes first."""
-    needed = table.set_index("name")["users_needed"]
-    # Equal up to rounding is equal: on two types several mechanisms are the same one.
-    winners = needed.index[needed <= needed.min() * (1 + TIE)]
-    titles, own = (
-        wording.listed([state.setting.titled(name) for name in winners]),
-        state.setting.titled(state.setting.chosen),
-    )
-    best = f"{titles} {'needs' if len(winners) == 1 else 'need'} the fewest people: {wording.needed(needed.min())}."
-    if state.setting.chosen not in needed:
-        why = "cannot run here" if state.setting.chosen in failed else "is not optimised yet"
-        if any(own == title for title in awaited):
+    """What the design's own mechanism needs against the best classical one; where that is not known, this comes first."""
+    needed, own = table.set_index("name")["users_needed"], state.setting.chosen
+    title = state.setting.titled(own)
+    if own in needed:
+        classical = [n for n in needed.index if n != own and not library.spec(n).fitted and not ready[n].delta]
+        said = (
+            _against(own, classical[0], "the best classical one")
+            if classical
+            else f"{title} needs {wording.users(needed[own])}."
+        )
+    else:
+        why = "cannot run here" if own in failed else "is not fitted yet"
+        if any(title == one for one in awaited):
             why = "is still being computed"
-        best = f"{own} {why}. Of the others, {best}"
-    elif state.setting.chosen not in winners:
-        best += f" {own}, which you chose, needs {wording.needed(needed[state.setting.chosen])}."
+        first = state.setting.titled(needed.index[0])
+        said = f"{title} {why}. Of the others, {first} needs the fewest people: {wording.needed(needed.iloc[0])}."
     with st.container(key="verdict"):
         st.markdown(
-            plain(best),
+            plain(said),
             help=f"Until every question meets its target ({plain(state.setting.error_in_words(1.0))}), {case_meaning(case)}. Targets are set on "
-            "the Design page.",
+            f"the Design page. What is proved is about unbiased mechanisms, those that are right on average, {state.setting.kept}.",
         )
+
+
+def _against(own: str, other: str, called: str) -> str:
+    """How many times as many people one of two mechanisms needs."""
+    few, many = sorted((own, other), key=lambda name: state.setting.users_needed(ready[name], case))
+    less, more = (state.setting.users_needed(ready[name], case) for name in (few, many))
+    first, second = (f"{state.setting.titled(name)}{f', {called},' if name == other else ''}" for name in (few, many))
+    if wording.needed(less) == wording.needed(more):
+        return f"{state.setting.titled(own)} needs as many people as {state.setting.titled(other)}, {called}: {wording.needed(less)}."
+    times = f"{wording.significant(more / less, 2)} times" if more >= 1.1 * less else wording.share(1 - less / more)
+    return f"{first} needs {times} fewer people than {second.rstrip(',')}: {wording.needed(less)} against {wording.needed(more)}."
 
 
 def about_the_bound(table: pd.DataFrame) -> str:
     """The limit of all mechanisms, and the distance of the best to it."""
-    limits, best = state.setting.bounds(case), table.iloc[0]
-    bound, title = max(limits.values()), state.setting.titled(best["name"])
+    bound, best = max(state.setting.bounds(case).values()), table.iloc[0]
+    title = state.setting.titled(best["name"])
     if bound <= 0:
-        sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
-    else:
-        reach = (
-            f"{title} has no pure epsilon, so the bound does not hold for it"
-            if math.isinf(best["gap"])
-            else f"{title} needs at most {gap_in_words(best['gap'])} that{state.setting.mean_of}"
-            if best["gap"]
-            else f"{title} needs no more"
-        )
-        sentence = (
-            f"No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(bound)}, "
-            f"{case_meaning(case)} ({frames.BOUND_TITLES[frames.strongest(limits)]}). {reach}."
-        )
-    return sentence
+        return f"At epsilon {c.epsilon} nothing is proved of the least number of people."
+    reach = (
+        f"{title} has a delta, so this does not hold for it"
+        if math.isinf(best["gap"])
+        else f"{title} needs at most {gap_in_words(best['gap'])} that{state.setting.mean_of}"
+        if best["gap"]
+        else f"{title} needs no more"
+    )
+    return f"Proved: at this epsilon nobody can do with fewer than {wording.at_least(bound)}{plain(proved_for(state.setting, ready[best['name']], case))}, {case_meaning(case)}. {reach}."
 
 
 def users_needed(table: pd.DataFrame) -> None:
-    """How many users each mechanism needs, and what none can do with fewer."""
+    """How many people each mechanism needs, and what none can do with fewer; those that protect more than is asked are marked."""
+    some = not every_value_is_secret(design.workload)
+    marked = table.assign(about=["(hides all values)" * (some and ready[n].protects_all) for n in table["name"]])
     layout.chart(
-        lambda look: charts.users_needed(table, state.setting.bounds(case), design.users, look),
+        lambda look: charts.users_needed(marked, max(state.setting.bounds(case).values()), design.users, look),
         about_the_bound(table),
         "users-needed",
         table,
-        title=f"Users needed by mechanism, {case_title(case)}",
+        title=f"People needed by mechanism, {case_title(case)}",
     )
     proving.controls(state, case)
-    listed.figures(state, table, ready)
+    listed.figures(state, marked, ready)
 
 
 def draw_query_errors(best: str) -> None:
@@ -190,7 +196,7 @@ with st.container(key="results"):
     work.prove_unasked(state)
     verdict(table)
     views: dict[str, Callable[[], None]] = {
-        "Users needed": partial(users_needed, table),
+        "People needed": partial(users_needed, table),
         "Error of each query": partial(draw_query_errors, table["name"].iloc[0]),
         "Over epsilon": partial(sweeps.tab, state, "epsilon", case),
     }

@@ -56,7 +56,7 @@ with controls:
     figures = disclosure.withheld(design) and st.checkbox(
         "Include the errors on your data",
         key="export-figures",
-        help="Without them, files have the errors of people spread evenly. With them and the number of users, a reader may work out all "
+        help="Without them, files have the errors of people spread evenly. With them and the number of people, a reader may work out all "
         "counts.",
     )
     released = disclosure.released(design, figures)
@@ -163,7 +163,7 @@ with results:
                 "The audited epsilon is that of the probabilities in the kit, whole numbers over 2⁵³; audit.py, which is in it, finds "
                 "it again in exact fractions."
                 + (
-                    f" Writing the probabilities so takes {wording.small_share(mechanism.lost)} more users for the same error."
+                    f" Writing the probabilities so takes {wording.small_share(mechanism.lost)} more people for the same error."
                     if mechanism.lost is not None
                     else ""
                 )
@@ -207,7 +207,7 @@ with results:
             st.markdown(f"- {member}")
         st.warning(
             f"The seed {c.simulation.seed:d} is for simulation only. A client must draw from its own secure random source: one that "
-            "used this seed would give its users no privacy."
+            "used this seed would give people no privacy."
         )
     with st.expander("configuration.json"):
         written = c.to_json()

@@ -93,7 +93,7 @@ with controls:
             min_value=1,
             max_value=10_000,
             step=10,
-            help="Each trial is one whole collection from all users.",
+            help="Each trial is one whole collection from all people.",
         )
         control(
             st.text_input,

@@ -138,8 +138,8 @@ def _costs():
     reach = pd.concat([own, own.assign(name="centred_svd", users_needed=own["users_needed"] / 3)])
     asked = _asked()
     return {
-        "users needed": lambda look: charts.users_needed(needed, limits, 8200, look),
-        "users needed, on the lines": lambda look: charts.users_needed(needed[4:], {"svd": 9300.0}, 9450, look),
+        "users needed": lambda look: charts.users_needed(needed, limits["certificate"], 8200, look),
+        "users needed, on the lines": lambda look: charts.users_needed(needed[4:], 9300.0, 9450, look),
         "closing gap": lambda look: charts.closing_gap(history, proved, "optimized", look),
         "over epsilon": lambda look: charts.users_over_epsilon(swept, 1.0, None, set(swept["name"]), look=look),
         "over epsilon, few": lambda look: charts.users_over_epsilon(few, 1.0, None, set(few["name"]), look=look),

@@ -104,10 +104,11 @@ def test_bands_are_the_rows_as_high_as_they_are_common():
 
 def test_what_mechanisms_need_and_what_is_proved_lie_inside_the_axis():
     frame = pd.DataFrame({"name": NAMES, "users_needed": [9000.0, 0.002, 700.0, 650.0]})
-    fig = charts.users_needed(frame, {"svd": 0.0, "centred_svd": 120.0}, 5000)
+    fig = charts.users_needed(frame, 120.0, 5000)
     (dots,) = fig.data
     assert sorted(dots.x) == [1, 650, 700, 9000]  # nobody needs a part of a person
-    assert len([shape for shape in fig.layout.shapes if shape.type == "line"]) == 2  # a bound of 0 says nothing
+    assert len([shape for shape in fig.layout.shapes if shape.type == "line"]) == 2
+    assert not charts.users_needed(frame, 0.0, None).layout.shapes  # a bound of 0 says nothing
     low, high = 10 ** np.array(fig.layout.xaxis.range)
     assert low < 1 < 9000 < high
     history = pd.DataFrame({"seconds": [0.0, 2.0], "users_needed": [900.0, 300.0]})

@@ -50,12 +50,12 @@ def test_significant_digits_read_back_within_half_a_unit_of_the_last(value, digi
 @pytest.mark.parametrize(
     ("value", "needed", "floor"),
     [
-        (18236.2, "18,240 users", "18,230 users"),
-        (18200.5, "18,210 users", "18,200 users"),
-        (9999.2, "10,000 users", "10,000 users"),
-        (0.3, "1 user", "1 user"),
-        (0, "0 users", "0 users"),
-        (math.inf, "unlimited users", "unlimited users"),
+        (18236.2, "18,240 people", "18,230 people"),
+        (18200.5, "18,210 people", "18,200 people"),
+        (9999.2, "10,000 people", "10,000 people"),
+        (0.3, "1 person", "1 person"),
+        (0, "0 people", "0 people"),
+        (math.inf, "unlimited people", "unlimited people"),
     ],
 )
 def test_users(value, needed, floor):

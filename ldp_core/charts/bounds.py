@@ -16,7 +16,7 @@ BELOW = ("impossible", "large_sample")
 """Kinds of statements that are lower bounds."""
 GROUPS = {
     "impossible": "Impossible",
-    "large_sample": "Impossible as users grow",
+    "large_sample": "Impossible as people become more",
     "prediction": "Predictions",
 }
 MARKS = {"impossible": "line-ns", "large_sample": "line-ns-open", "prediction": "diamond-open"}
@@ -35,7 +35,7 @@ def on_one_axis(
 ) -> go.Figure:
     """Standard errors of every bound and prediction that says something, a row each in groups, beside the ``exact`` one of the mechanism.
 
-    ``frame`` as `ldp_core.studies.theorems.table` makes it, errors as shares. Only what is impossible for any number of users is shaded.
+    ``frame`` as `ldp_core.studies.theorems.table` makes it, errors as shares. Only what is impossible for any number of people is shaded.
     """
     shown = frame[np.isfinite(frame["standard_error"]) & (frame["standard_error"] > 0)]
     names, places, row = [], {}, 0.0

@@ -9,30 +9,34 @@ import plotly.graph_objects as go
 from ldp_core import wording
 from ldp_core.charts import theme
 from ldp_core.charts.theme import LIGHT, Theme
-from ldp_core.frames import BOUND_TITLES
 
+NAME = 18
+"""Most letters in a line of a name beside a row."""
 LOG_FROM = 30
 """Errors further apart than this are drawn on a log axis."""
 
 
-def users_needed(
-    frame: pd.DataFrame,
-    bounds: dict[str, float],
-    users: int | None,
-    look: Theme = LIGHT,
-) -> go.Figure:
-    """One dot per mechanism on a log axis of users needed; bounds are lines, the impossible region is shaded.
+def users_needed(frame: pd.DataFrame, limit: float, users: int | None, look: Theme = LIGHT) -> go.Figure:
+    """A row per mechanism on a log axis of people needed, its name on the axis and its number at its mark; the region below the proved ``limit`` (0: none)
+    is shaded.
 
-    ``frame`` has columns name and users_needed; ``bounds`` (any of svd, centred_svd, certificate) are in users; ``users`` is
-    what is planned.
+    ``frame`` has columns name, users_needed and, where some protect more, about: what follows their names. ``users`` is what is planned.
     """
     frame = frame.sort_values("users_needed").assign(users_needed=lambda part: theme.whole_people(part["users_needed"]))
-    bounds = {name: max(value, 1.0) if value > 0 else value for name, value in bounds.items()}
-    fig = theme.figure(look, "users needed (log scale)", "", height=150 + theme.ROW * (len(frame) + 1))
-    best = max(bounds.values(), default=0)
+    fig = theme.figure(look, "people needed (log scale)", "", height=130 + theme.ROW * (len(frame) + 1))
+    limit, titles = max(limit, 1.0) if limit > 0 else 0.0, [theme.title(name) for name in frame["name"]]
     upright = {"xref": "x", "yref": "y domain", "y0": 0, "y1": 1}
-    shade = {"fillcolor": look.faint, "opacity": 0.12, "line": {"width": 0}}
-    shapes = [{"type": "rect", "x0": 1e-9, "x1": best, **upright, **shade}] if best > 0 else []
+    shapes = [
+        {
+            "type": "rect",
+            "x0": 1e-9,
+            "x1": limit,
+            **upright,
+            "fillcolor": look.faint,
+            "opacity": 0.12,
+            "line": {"width": 0},
+        }
+    ]
     fig.add_scatter(
         x=frame["users_needed"],
         y=np.arange(len(frame)),
@@ -42,49 +46,39 @@ def users_needed(
             "color": [theme.colour(name, look) for name in frame["name"]],
             "symbol": [theme.marker(name) for name in frame["name"]],
         },
-        text=[theme.title(name) for name in frame["name"]],
-        hovertemplate="%{text}: %{x:,.0f} users<extra></extra>",
+        text=titles,
+        hovertemplate="%{text}: %{x:,.0f} people<extra></extra>",
     )
-    lines = [
-        (value, f"{BOUND_TITLES[name]} {wording.minimum(value)}", *theme.BOUND_LINES[name], _shade(name, look))
-        for name, value in bounds.items()
-    ]
-    if users:
-        lines.append((users, f"your {users:,} user{'s' if users != 1 else ''}", "dot", 1.5, look.text))
-    lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
-    values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
-    low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 2.2)
-    for value, _, style, width, tint in lines:
-        line = {"color": tint, "width": width, "dash": style}
-        shapes.append({"type": "line", "x0": value, "x1": value, **upright, "line": line})
-    fig.update_layout(
-        margin={"t": theme.MODE_BAR + 17 * len(lines)}, shapes=shapes
-    )  # one by one they take many times as long
-    for row, (value, text, _, _, tint) in enumerate(reversed(lines)):  # one row each: lines may be close together
+    lines = [(limit, f"proved minimum {wording.minimum(limit)}", "solid", look.text)]
+    lines += [(users, f"your {wording.plural(users, 'person', 'people')}", "dot", look.text)] if users else []
+    lines = sorted(line for line in lines if line[0] > 0)
+    values = [*frame["users_needed"], *(line[0] for line in lines)]
+    low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 4)
+    for row, (value, text, style, shade) in enumerate(reversed(lines)):  # one row each: lines may be close together
+        shapes.append(
+            {"type": "line", "x0": value, "x1": value, **upright, "line": {"color": shade, "width": 2, "dash": style}}
+        )
         place = (np.log10(value) - low) / (high - low)
         side = "left" if place < 1 / 3 else "right" if place > 2 / 3 else "center"  # none leaves the chart
         above = {"yref": "paper", "y": 1.0, "yanchor": "bottom", "yshift": 17 * row}
-        theme.note(fig, text, tint, x=np.log10(value), xanchor=side, **above)
-    if best > 0:  # in a row of its own, where there are neither marks nor names
-        room = (np.log10(best) - low) / (high - low) > 1 / 3
-        side, shift = ("right", -6) if room else ("left", 6)
-        text = theme.IMPOSSIBLE if room else f"← {theme.IMPOSSIBLE.replace('here', 'there')}"
-        theme.note(fig, text, look.faint, x=np.log10(best), y=len(frame), xanchor=side, xshift=shift, align=side)
-    # The numbers stand with the names: beside the marks, lines would run through them.
-    names = [
-        f"{theme.title(name)}: {wording.needed(value)}"
-        for name, value in zip(frame["name"], frame["users_needed"], strict=True)
-    ]
-    theme.name_rows(fig, names, look)
-    fig.update_yaxes(range=[len(frame) + (0.5 if best > 0 else -0.5), -0.8])
+        theme.note(fig, text, shade, x=np.log10(value), xanchor=side, **above)
+    for row, value in enumerate(frame["users_needed"]):  # on the page's colour, so that no line runs through them
+        place = {"x": np.log10(value), "y": row, "xanchor": "left", "xshift": 12}
+        theme.note(fig, wording.needed(value), look.text, look.paper, **place)
+    if limit > 0:  # in a row of its own
+        theme.note(fig, "impossible", look.faint, xref="paper", x=0.01, y=len(frame), xanchor="left")
+    fig.update_layout(margin={"t": theme.MODE_BAR + 17 * len(lines)}, shapes=shapes if limit > 0 else shapes[1:])
+    about = frame["about"] if "about" in frame else [""] * len(frame)
+    named = [theme.wrapped(f"{title} {more}".strip(), NAME) for title, more in zip(titles, about, strict=True)]
+    fig.update_yaxes(
+        range=[len(frame) + (0.5 if limit > 0 else -0.5), -0.8],
+        tickvals=np.arange(len(frame)),
+        ticktext=named,
+        showgrid=False,
+    )
     across = theme.log_axis(min(values), max(values), most=3)
     fig.update_xaxes(**{**across, "range": [float(low), float(high)], "tickangle": 0})
     return fig
-
-
-def _shade(bound: str, look: Theme) -> str:
-    """The certificate stands out: the other bounds are weaker."""
-    return look.text if bound == "certificate" else look.faint
 
 
 def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
@@ -118,7 +112,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     ``frame`` has columns design, mechanism, users_needed, users_bound (NaN where nothing is proved) and alike: whether its cost
     can be compared with that of the first one; where not, its dot is open.
     """
-    fig = theme.figure(look, "users needed (log scale)", "", height=120 + theme.ROW * len(frame))
+    fig = theme.figure(look, "people needed (log scale)", "", height=120 + theme.ROW * len(frame))
     rows = np.arange(len(frame))
     proved = frame["users_bound"].to_numpy() > 0
     for i in rows[proved]:
@@ -133,7 +127,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             name="proved minimum",
             marker={"symbol": "line-ns", "size": 22, "line": {"width": 2.5, "color": look.faint}},
             customdata=[theme.literal(name) for name in frame["design"][proved]],
-            hovertemplate="%{customdata}: no unbiased mechanism needs fewer than %{x:,.0f} users<extra></extra>",
+            hovertemplate="%{customdata}: no unbiased mechanism needs fewer than %{x:,.0f} people<extra></extra>",
         )
     for name, own in frame.assign(row=rows).groupby("mechanism", sort=False):
         fig.add_scatter(
@@ -154,7 +148,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             textposition="middle right",
             cliponaxis=False,
             customdata=[theme.literal(name) for name in own["design"]],
-            hovertemplate="%{customdata}: %{x:,.0f} users<extra></extra>",
+            hovertemplate="%{customdata}: %{x:,.0f} people<extra></extra>",
         )
     theme.show_legend(fig)
     theme.name_rows(fig, [theme.short(name, theme.ROW_LETTERS) for name in frame["design"]], look)

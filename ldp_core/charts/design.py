@@ -16,7 +16,7 @@ def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Th
 
     Both frames have columns seconds and users_needed; a bound of 0 users says nothing and is not drawn.
     """
-    fig = theme.figure(look, "seconds", "users needed (log scale)", height=360)
+    fig = theme.figure(look, "seconds", "people needed (log scale)", height=360)
     proved = proved[proved["users_needed"] > 0]
     both = pd.concat([history, proved])
     end = max(float(both["seconds"].max()), 1e-3) if len(both) else 1.0
@@ -33,7 +33,7 @@ def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Th
             fill="tonexty",
             fillcolor="rgba(127,127,127,0.16)",
             line={"color": look.faint, "width": 2.5, "shape": "hv"},
-            hovertemplate="after %{x:.2f} s: proved that fewer than %{y:,.0f} users are impossible<extra></extra>",
+            hovertemplate="after %{x:.2f} s: proved that fewer than %{y:,.0f} people are impossible<extra></extra>",
         )
         theme.note(fig, theme.IMPOSSIBLE, look.faint, xref="paper", yref="paper", x=0.5, y=0, yanchor="bottom")
     if len(history):
@@ -43,11 +43,11 @@ def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Th
             y=history["users_needed"],
             mode="lines",
             line={"color": theme.colour(name, look), "width": 3, "shape": "hv"},
-            hovertemplate="after %{x:.2f} s: the best mechanism needs %{y:,.0f} users<extra></extra>",
+            hovertemplate="after %{x:.2f} s: the best mechanism needs %{y:,.0f} people<extra></extra>",
         )
         best = history["users_needed"].iloc[-1]
         said, corner = (
-            f"best so far: {wording.needed(best)} users",
+            f"best so far: {wording.needed(best)} people",
             {"xanchor": "right", "yanchor": "bottom", "yshift": 4},
         )
         theme.note(fig, said, theme.colour(name, look), None, 13, x=end, y=np.log10(best), **corner)

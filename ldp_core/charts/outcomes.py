@@ -51,7 +51,7 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
 
     ``frame``: those rows of `Outcomes.curves`; ``what``: what the types are values of.
     """
-    fig = theme.figure(look, theme.literal(what), "share of users up to here (%)", height=420)
+    fig = theme.figure(look, theme.literal(what), "share of people up to here (%)", height=420)
     shade = theme.colour(frame["mechanism"].iloc[0], look)
     x, named = frame["type"], frame["label"].map(theme.literal)
     outline = {"x": x, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}

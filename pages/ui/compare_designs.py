@@ -89,7 +89,7 @@ def _designs(state: Session) -> None:
             _sentence(worked_out, drawn, case),
             "designs",
             table,
-            title=f"Users needed by saved design, {case_title(case)}",
+            title=f"People needed by saved design, {case_title(case)}",
         )
     for cost in costs:
         if cost.why and not cost.unfitted:
@@ -171,7 +171,7 @@ def _fitting(state: Session, unfitted: list[Cost]) -> None:
 
 
 def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
-    """The comparable design that needs the fewest users, and the designs that cannot be
+    """The comparable design that needs the fewest people, and the designs that cannot be
     compared."""
     alike = table[table["alike"]].sort_values("users_needed")
     other = [cost for cost in costs if cost.about != costs[0].about]
@@ -205,7 +205,7 @@ def _listed(table: pd.DataFrame, costs: list[Cost]) -> None:
     )
     columns = {
         "design": st.column_config.TextColumn("Design", pinned=True),
-        "users_needed": "Users needed",
+        "users_needed": "People needed",
         "users_bound": "Proved minimum",
         "gap": "Of the minimum, at most",
         "error": "Error",

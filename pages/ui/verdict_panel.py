@@ -12,6 +12,7 @@ from ldp_core import analysis, library, verdicts, wording
 from ldp_core.designs import Setting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
+from ldp_core.workloads import Detect
 from pages.ui import later, listing
 from pages.ui.controls import button, plan_with
 from pages.ui.session.state import Session
@@ -99,7 +100,7 @@ def _what_helps(state: Session, mechanism: Mechanism) -> None:
         epsilon = _epsilon_needed(state) if needed > design.users else None
         if epsilon is not None:
             button(
-                f"Epsilon {epsilon}",
+                f"Epsilon {float(epsilon):g}",
                 "try-epsilon",
                 "lock_open",
                 lambda: state.change(epsilon=epsilon),
@@ -124,6 +125,18 @@ def _epsilon_needed(state: Session) -> str | None:
         with suppress(ValueError):
             return task.get()
     return task.result
+
+
+def proved_for(design: Setting, mechanism: Mechanism, case: str) -> str:
+    """What a proved minimum is for where that is not what the people needed are for, and what the mechanism needs of that kind."""
+    how, rest, mean = "", [], wording.needed(design.mean_needed(mechanism, case))
+    if any(isinstance(line.target, Detect) for line in design.answers.lines):
+        how, rest = " for the privacy noise alone", ["the chance of who takes part"]
+    if design.mean_of:
+        how, rest = f"{how} on average over the questions", [*rest, "the question that needs the most"]
+    if mean == wording.needed(design.users_needed(mechanism, case)) or not rest:
+        return ""
+    return f"{how} ({design.titled(mechanism.name)}: {mean}); {' and '.join(rest)} {'adds' if len(rest) == 1 else 'add'} the rest"
 
 
 def explain(state: Session) -> None:

@@ -32,8 +32,8 @@ def spoken(sentence: str) -> str:
 
 
 def people(number: float) -> str:
-    """A number of users in full: "1 user", "3,000 users"."""
-    return f"{wording.count(number)} user{'' if number == 1 else 's'}"
+    """A number of people in full: "1 person", "3,000 people"."""
+    return f"{wording.count(number)} {'person' if number == 1 else 'people'}"
 
 
 def gap_in_words(gap: float) -> str:

@@ -59,6 +59,7 @@ KNOWN = [
     (r"trade_off\.BROKEN", "a sentence of ours"),
     (r"estimators\.spec\(.+\)\.(title|meaning)", "the catalogue of estimates"),
     (r"charts\.title\(.+\)", "names of mechanisms and bounds"),
+    (r"frames\.BOUND_TITLES(\[.+\])?", "names of bounds"),
     (r"workloads\.ON_TYPES\[.+\]\.(title|meaning)", "the workloads of the papers"),
     (r"ESTIMATORS\[.+\]\.short", "the catalogue of estimates"),
     (r"limits\.MOST_\w+", "a number of ours"),

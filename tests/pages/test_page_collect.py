@@ -213,7 +213,7 @@ def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect):
     told = f"by at most **{moved} percentage points** (an honest report by at most {wording.significant(100 / USERS)} on average)"
     assert f"One forged report can move the answer to **{name}** {told}" in collect.words
     share, number = text(wording.share(found.share(USERS))), wording.count(found.reports(USERS))
-    assert f"Forged reports of **{share}** of people, {number} of {USERS:,} users, move" in collect.words
+    assert f"Forged reports of **{share}** of people, {number} of {USERS:,} people, move" in collect.words
 
 
 def test_a_forged_report_moves_an_average_in_its_own_unit(app):

@@ -1,7 +1,5 @@
 """The comparison: its table against the core, target errors, the three pictures, and the sweep over epsilon."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -21,10 +19,17 @@ def compared(ages):
 def test_table_agrees_with_the_core_and_the_chart(compared):
     table, workload = compared.costs, workloads.prefix(25)
     assert {TITLES[title] for title in table.index} == set(CLOSED)
-    chart = compared.charts[0]["data"][0]
-    rows = [words for words in compared.charts[0]["layout"]["annotations"] if words.get("name") == "row"]
-    shown = dict(re.split(r": ", words["text"]) for words in rows)
-    assert set(shown) == {*chart["text"]}
+    chart, layout = compared.charts[0]["data"][0], compared.charts[0]["layout"]
+    rows = dict(
+        zip(
+            layout["yaxis"]["tickvals"],
+            [title.replace("<br>", " ") for title in layout["yaxis"]["ticktext"]],
+            strict=True,
+        )
+    )
+    marks = {words["y"]: words["text"] for words in layout["annotations"] if words.get("xshift") == 12}
+    shown = {title: marks[row] for row, title in rows.items()}  # the number stands in the row of its name
+    assert list(rows.values()) == chart["text"]
     for title, row in table.iterrows():
         mechanism = mechanisms.create(TITLES[title], epsilon=1.0, workload=workload)
         assert np.ceil(row["users_needed"]) == np.ceil(
@@ -48,7 +53,7 @@ def test_every_mechanism_can_be_compared_or_says_why_not(compared):
 
 def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
     assert [tab.label for tab in compared.at.tabs] == [
-        "Users needed",
+        "People needed",
         "Error of each query",
         "Over epsilon",
         "Over domain size",
@@ -82,8 +87,7 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
             assert np.ceil(row["users_needed"] - 1e-9) == np.ceil(variance / (8 * alpha) - 1e-9)
             assert row["gap"] == frames.gap(variance / (8 * alpha), max(limits.values()))
             assert row["gap"] >= 0
-        assert f"can need fewer than {wording.at_least(limits['certificate'])}" in app.words
-        assert "(certificate)" in app.words
+        assert f"nobody can do with fewer than {wording.at_least(limits['certificate'])}" in app.words
 
 
 def test_sweep_agrees_with_the_table_and_is_kept(app):
@@ -91,7 +95,7 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
     app.go("compare").enter("multiselect", "compared", CLOSED)
     table = app.costs
     app.open("compare-tabs", "Over epsilon").finish()
-    at_once = {trace["name"]: trace for trace in app.charts[-1]["data"]}
+    at_once = {trace.get("name"): trace for trace in app.charts[-1]["data"]}
     for title, row in table.iterrows():
         drawn = dict(zip(at_once[title]["x"], at_once[title]["y"], strict=True))
         assert drawn[1.0] == pytest.approx(row["users_needed"])
@@ -99,12 +103,12 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
     app.press("sweep-epsilon").finish()
     assert not app.has("button", "sweep-epsilon")
     assert len(app.charts) == 1
-    curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
+    curves = {trace.get("name"): trace for trace in app.charts[-1]["data"]}
     for title, row in table.iterrows():
         at_one = list(curves[title]["x"]).index(1.0)
         assert curves[title]["y"][at_one] == pytest.approx(row["users_needed"])
         assert list(curves[title]["y"]) == sorted(curves[title]["y"], reverse=True)  # less privacy, fewer users
-    assert "Fewest users: " in app.words
+    assert "Fewest people: " in app.words
     app.go("design").enter("text_input", "epsilon-text", "2").go("compare")
     assert not app.has("button", "sweep-epsilon")  # a sweep does not depend on the epsilon chosen
     app.target(2.5)
@@ -129,3 +133,23 @@ def test_one_click_compares_all_that_run_here(app):
     assert app.at.button(key="compare-all").disabled
     listed = app.costs["paper_name"]
     assert listed["Projected Hadamard response"] == "Algorithm 5 (Bassily)"
+
+
+@pytest.mark.promise
+def test_the_headline_compares_with_the_best_classical_mechanism(app):
+    """Whichever of the two the design has, and where both need the same."""
+    app.declare(bins=8).ask("prefix").session.change(mechanism={"name": "randomized_response"})
+    app.go("compare").enter("multiselect", "compared", ["randomized_response", "hierarchical", "subset_selection"])
+    needed = app.costs["users_needed"]
+    best, worst = needed.index[0], needed["Randomized response"]
+    times = wording.significant(worst / needed.iloc[0], 2)
+    numbers = f"{wording.needed(needed.iloc[0])} against {wording.needed(worst)}."
+    headline = f"{best}, the best classical one, needs {times} times fewer people than Randomized response: {numbers}"
+    assert headline in app.words
+    app.session.change(mechanism={"name": TITLES[best]})
+    second = needed.index[1]
+    assert f"{best} needs " in app.go("compare").words
+    assert f"fewer people than {second}, the best classical one: " in app.words
+    app.declare(bins=2).ask("histogram").session.change(mechanism={"name": "randomized_response"})
+    words = app.go("compare").enter("multiselect", "compared", ["randomized_response", "subset_selection"]).words
+    assert "Randomized response needs as many people as Subset selection, the best classical one: " in words

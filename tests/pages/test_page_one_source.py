@@ -131,8 +131,8 @@ def walk(app, found):
     (line,) = found.setting.answers.lines
     assert app.control("text_input", f"target-{line.key}").value == wording.significant(line.target, 6)
     app.go("compare").finish()
-    assert f", which you chose, needs {found.needed}." in words(app) or f"people: {found.needed}." in words(app)
-    assert f"fewer than {found.minimum} user" in words(app)
+    assert found.needed in words(app).split("Targets")[0]
+    assert f"fewer than {found.minimum} p" in words(app)
     row = next(table for table in app.dataframes if "users_needed" in table).set_index("name").loc[found.title]
     assert (wording.needed(row["users_needed"]), wording.gap(row["gap"]).replace(SPACE, " ")) == (
         found.needed,
@@ -141,7 +141,7 @@ def walk(app, found):
     app.go("bounds").finish()
     assert f"{found.title}**: {found.error}, exactly" in words(app)
     assert f"{found.title} needs at most {found.gap}" in words(app)
-    assert f"{found.minimum} user" in words(app)
+    assert f"{found.minimum} p" in words(app)
     app.go("export").finish()
     assert found.verdict in words(app)
     for page in ("design", "compare", "bounds", "simulate", "export", "collect"):
@@ -149,7 +149,7 @@ def walk(app, found):
         assert found.gap in side(app), page
         title = library.spec(app.session.setting.chosen).title  # there is no room for more
         help = next(link.proto.help for link in app.at.get("page_link") if link.proto.label.startswith(title))
-        assert f"{found.needed} user" in flat(help.replace("\\", "")), page
+        assert f"{found.needed} p" in flat(help.replace("\\", "")), page
         assert found.target in flat(help.replace("\\", "")), page
 
 
@@ -198,7 +198,7 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
         found.title,
         found.verdict,
         f"target {found.target}",
-        f"{found.needed} user",
+        f"{found.needed} p",
         verdicts.RULE,
     ):
         assert flat(number) in report

@@ -54,7 +54,7 @@ def test_every_page_opens_without_data_leads_on_and_says_what_it_needs(app):
 @pytest.mark.parametrize("file", [*FILES[:3], *(pytest.param(file, marks=pytest.mark.slow) for file in FILES[3:])])
 def test_each_sample_carries_through_every_page(app, file):
     app.sample(file)
-    users = f"{app.session.setting.users:,} users"
+    users = f"{app.session.setting.users:,} people"
     for page in PAGES:
         assert users in app.go(page).words, page
 

@@ -101,7 +101,7 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     assert "This strategy was loaded from a file, not computed here" in other.words
     app.session.change(compared=("sampled_sets", "optimized"))
     app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
-    assert "Fewest users: Optimised at epsilon 0.25, 0.5, 0.75, 1," in app.words
+    assert "Fewest people: Optimised at epsilon 0.25, 0.5, 0.75, 1," in app.words
 
 
 def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkeypatch):

@@ -51,7 +51,7 @@ def test_the_joint_domain_is_a_fact_and_pictures_come_from_tables(lives):
     said = lives.words
     assert "More types than people: ask about a few columns at a time" in said
     assert lives.metric("Types so far") == "1.45 × 10⁹"
-    assert "10,000 users, 1.45 × 10⁹ types" in said
+    assert "10,000 people, 1.45 × 10⁹ types" in said
     assert lives.metric("People per cell") == "39.1"  # 10,000 people over 16 x 16 ages and schools
     assert "1.45 × 10⁹ types = 16 age × 9 work" in said
     assert "Every value occurs" not in said

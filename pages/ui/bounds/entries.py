@@ -52,7 +52,7 @@ def _number(state: Session, entry: Entry) -> str:
     if entry.variance == 0:
         return "says nothing here (0)"
     order = "of the order of " if entry.statement.order_only else ""
-    large = ", once there are enough users" if entry.statement.kind == "large_sample" else ""
+    large = ", once there are enough people" if entry.statement.kind == "large_sample" else ""
     return f"{order}{plain(state.setting.error_in_words(state.setting.in_targets(entry.standard_error)))}{large}"
 
 
@@ -67,9 +67,9 @@ def _here(state: Session, entry: Entry) -> str:
 
 
 def _users(entry: Entry) -> str:
-    """Users needed, rounded so that it stays true: a lower bound down, others up."""
+    """People needed, rounded so that it stays true: a lower bound down, others up."""
     if entry.users_needed is None or entry.users_needed == float("inf"):
-        return "never, whatever the number of users"
+        return "never, whatever the number of people"
     if entry.statement.kind in ("impossible", "large_sample"):
         return wording.at_least(entry.users_needed)
     return wording.users(entry.users_needed)
@@ -84,11 +84,11 @@ def _compared(state: Session, entry: Entry) -> str:
     title = state.setting.titled(state.configuration.mechanism.name)
     times = f"{wording.significant(ratio)} times"
     if kind == "prediction":
-        return f"**Exact over formula: {wording.significant(ratio)}** in squared errors, and so in users."
+        return f"**Exact over formula: {wording.significant(ratio)}** in squared errors, and so in people."
     if kind == "few_users":
         return f"The exact squared error of {title} is **{times}** this, the chance of who takes part included."
     if abs(ratio - 1) < ATTAINED:
         return f"**Binding**: {title} attains it."
     if ratio < BINDING:
         return f"**Binding**: {title} comes within {wording.share(abs(ratio - 1))} of it."
-    return f"{title} needs **{times}** the users that this allows: it is at most {wording.share(ratio - 1)} from the best possible."
+    return f"{title} needs **{times}** the people that this allows: it is at most {wording.share(ratio - 1)} from the best possible."

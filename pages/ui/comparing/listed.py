@@ -19,13 +19,13 @@ from pages.ui.words import cells, gap_in_words, plain, weighting
 
 
 def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
-    """Users needed and errors of each mechanism that is ``ready``, from the ``table`` of the
+    """People needed and errors of each mechanism that is ``ready``, from the ``table`` of the
     comparison."""
     columns = {
         "name": st.column_config.TextColumn("Mechanism", width="medium"),
         "paper_name": st.column_config.TextColumn("In the papers", width="medium"),
         "users_needed": st.column_config.NumberColumn(
-            "Users needed", help="Until every question meets its target, in the case chosen above."
+            "People needed", help="Until every question meets its target, in the case chosen above."
         ),
         "gap": st.column_config.NumberColumn(
             "Of the minimum, at most",
@@ -34,7 +34,9 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     }
     listed = table[[name for name in columns if name != "paper_name"]].copy()
     listed.insert(1, "paper_name", [library.spec(n).paper_name for n in listed["name"]])
-    listed["name"] = [state.setting.titled(n) for n in listed["name"]]
+    listed["name"] = [
+        f"{state.setting.titled(n)} {about}".strip() for n, about in zip(table["name"], table["about"], strict=True)
+    ]
     listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
     height = listing.height_for([*listed["name"], *listed["paper_name"]])
     listing.show_table(
@@ -48,7 +50,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         st.caption(weighting(state.configuration))
     if any(mechanism.delta > 0 for mechanism in ready.values()):
         st.caption(
-            "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer users than the "
+            "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer people than the "
             "bounds allow others; they have no gap here."
         )
     if any(library.spec(name).continuous for name in table["name"]):
@@ -76,7 +78,7 @@ def catalogue(state: Session) -> None:
                 "note": "Note for this design",
                 "privacy": "Privacy",
                 "bits_a_report": "Bits a report",
-                "user_computes": "A user computes",
+                "user_computes": "A person's device computes",
                 "collector_computes": "The collector computes",
                 "source": "Source",
             },
@@ -116,7 +118,7 @@ def show_league(state: Session) -> None:
     with st.container(key="league-table"):
         listing.show_words(
             league.table(frame),
-            f"Users needed on {league.TYPES:d} types, as multiples of the proved minimum; the number after each workload is epsilon.",
+            f"People needed on {league.TYPES:d} types, as multiples of the proved minimum; the number after each workload is epsilon.",
         )
     layout.download_table(frame, "league", of_design=False)
     origin = "These are stored results of the same calculation." if table is None else "Worked out just now."

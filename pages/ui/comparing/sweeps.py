@@ -1,4 +1,4 @@
-"""Users needed over epsilon and over the number of types: what is computed, how far it is, and what came of it."""
+"""People needed over epsilon and over the number of types: what is computed, how far it is, and what came of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pages.ui.words import plain
 
 
 def tab(state: Session, over: str, case: str) -> None:
-    """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first. Points that are known are drawn at once."""
+    """People needed over epsilon or over the number of types, filling in live; cheap mechanisms come first. Points that are known are drawn at once."""
     task, column = work.sweep(state, over), "epsilon" if over == "epsilon" else "n"
     running, done = task.running, task.result
     if running is not None:
@@ -70,7 +70,7 @@ def _start(state: Session, over: str, places: str) -> None:
         f"sweep-{over}",
         "play_arrow",
         lambda: work.sweep(state, over).start(),
-        help=f"Users needed in the worst case at {places}, for the compared mechanisms and all bounds; fitted ones are fitted at "
+        help=f"People needed in the worst case at {places}, for the compared mechanisms and all bounds; fitted ones are fitted at "
         f"each point. It takes {limits.MOST_SWEEP_SECONDS / 60:g} minutes at most; press again to go on.",
     )
     with st.expander("Where it is computed"):
@@ -86,7 +86,7 @@ def _start(state: Session, over: str, places: str) -> None:
 
 
 def _sentence(state: Session, frame: pd.DataFrame, over: str) -> str:
-    """The mechanism that needs the fewest users, and the range in which it does; where the design's own is missing, in bold."""
+    """The mechanism that needs the fewest people, and the range in which it does; where the design's own is missing, in bold."""
     own = frame[~frame["name"].isin(sweep.BOUNDS)]
     rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
     winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own
@@ -102,7 +102,7 @@ def _sentence(state: Session, frame: pd.DataFrame, over: str) -> str:
         f" **{title}, the mechanism of this design, is missing at {_in_words(over, without)}.**" if without else ""
     )
     dotted = f" {trade_off.BROKEN}" if over == "epsilon" else ""
-    return f"Fewest users: {'; '.join(parts)}.{missing}{dotted}"
+    return f"Fewest people: {'; '.join(parts)}.{missing}{dotted}"
 
 
 def _chart(state: Session, frame: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:
@@ -126,7 +126,7 @@ def _filling(state: Session, over: str, progress: Progress, running: Work) -> No
     later.counted(progress, running, " points")
     if len(points := progress.found.points):
         layout.chart_title(f"over-{over}")
-        layout.picture(_chart(state, points, over, layout.look()), "", "Users needed, filling in")
+        layout.picture(_chart(state, points, over, layout.look()), "", "People needed, filling in")
 
 
 def _grid(state: Session, over: str, known: pd.DataFrame) -> Sequence[float]:

@@ -12,10 +12,9 @@ import streamlit as st
 
 from ldp_core import analysis, charts, designs, frames, library, verdicts, wording
 from ldp_core.designs.choices import GOOD_ENOUGH
-from ldp_core.designs.setting import Curve, Proof, Setting
+from ldp_core.designs.setting import Curve, Proof
 from ldp_core.limits import MOST_SHOWN_REPORTS
 from ldp_core.mechanisms import Mechanism
-from ldp_core.workloads import Detect
 from pages.ui import answer_tables, layout, listing, patterns, verdict_panel
 from pages.ui.formulas import DESIGN
 from pages.ui.later import Work
@@ -87,7 +86,7 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
     )
     known = bound > 0 and not mechanism.delta
     least = (
-        f"Proved: nobody can do with fewer than {wording.minimum(bound)}{_counted(setting, mechanism, required)}"
+        f"Proved: nobody can do with fewer than {wording.minimum(bound)}{verdict_panel.proved_for(setting, mechanism, case)}"
         if known
         else "Nothing is proved here of the least number of people"
     )
@@ -103,17 +102,6 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
     for said in (setting.spared(mechanism), designs.open_values(c, audit)):
         if said:
             st.caption(plain(said))
-
-
-def _counted(setting: Setting, mechanism: Mechanism, required: float) -> str:
-    """What the proved minimum is for where that is not what the people needed are for, and what the mechanism needs of that kind."""
-    mean = wording.needed(setting.mean_needed(mechanism, setting.case))
-    detect = any(isinstance(line.target, Detect) for line in setting.answers.lines)
-    how = " for the privacy noise alone" * detect + " on average over the questions" * bool(setting.mean_of)
-    rest = ["the chance of who takes part"] * detect + ["the question that needs the most"] * bool(setting.mean_of)
-    if mean == wording.needed(required) or not rest:
-        return ""
-    return f"{how} (this mechanism: {mean}); {' and '.join(rest)} add{'s' * (len(rest) == 1)} the rest"
 
 
 def questions(state: Session, mechanism: Mechanism) -> None:
@@ -164,7 +152,7 @@ def optimising(state: Session, case: str, progress: work.FitProgress, running: W
     layout.picture(
         charts.closing_gap(best, bound, name, layout.look()),
         "",
-        "Users needed by the best strategy so far, and the lower bound proved so far",
+        "People needed by the best strategy so far, and the lower bound proved so far",
     )
     if progress.strategy is not None:
         layout.chart_title("patterns")
@@ -293,12 +281,12 @@ def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
     costs = state.setting.costs(mechanism)
     by_case = {
         "Optimise for": [case_title(k).capitalize() for k in costs["case"]],
-        "Users needed": [wording.needed(value) for value in costs["users_needed"]],
+        "People needed": [wording.needed(value) for value in costs["users_needed"]],
         "Proved minimum": [wording.minimum(value) if value > 0 else "unknown" for value in costs["users_bound"]],
         "Of the minimum, at most": [gap_in_words(value) for value in costs["gap"]],
     }
     if len(costs) > 1:
-        listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
+        listing.show_table(pd.DataFrame(by_case), "People needed, depending on whose error counts.")
     elif not library.spec(state.configuration.mechanism.name).aimed:  # otherwise said beside the choices already
         st.caption(state.setting.only_case)
     layout.download_table(costs, "costs")

@@ -48,7 +48,7 @@ MEANINGS = {
     "blocks": "A power of two. Left empty, what the paper chooses at this epsilon.",
     "max_weight": "How many attributes a parity may be about. Left empty, what the questions need.",
     "queries": "How many numbers a report has beyond one for each type. Left empty, one for every 16 types.",
-    "delta": "The guarantee may fail by this much: far less than one over the number of users. Left empty, 0.000001.",
+    "delta": "The guarantee may fail by this much: far less than one over the number of people. Left empty, 0.000001.",
     "shares": "How often each part is drawn: evenly, or fitted to the questions. For a tree, also numbers typed here, one for each "
     "level and that of the types first: 5 3 2.",
     "rows": "How many different reports there are to choose from, at least one for each type. Left empty, four for each.",
@@ -70,7 +70,7 @@ def epsilon_control(state: Session) -> None:
         min_value=SLIDER_LOW,
         max_value=SLIDER_HIGH,
         step=0.05,
-        help=f"The privacy parameter of one report. A small epsilon reveals little and needs more users. {plain(privacy_accuracy.risk(state))}",
+        help=f"The privacy parameter of one report. A small epsilon reveals little and needs more people. {plain(privacy_accuracy.risk(state))}",
     )
 
 
@@ -91,7 +91,7 @@ def reports_control(state: Session) -> None:
     c = state.configuration
     control(
         st.number_input,
-        "Reports per user (occasions)",
+        "Reports per person (occasions)",
         "reports",
         c.reports_per_user,
         change(state, "reports_per_user"),
@@ -111,8 +111,8 @@ def types_control(state: Session) -> None:
         "all-types",
         state.configuration.types == "all",
         lambda kept: state.change(types="all" if kept else "distinguished"),
-        help="Reports about the types that the questions distinguish need the fewest users, but answer no others. Reports about "
-        "all types need more users, often many times as many.",
+        help="Reports about the types that the questions distinguish need the fewest people, but answer no others. Reports about "
+        "all types need more people, often many times as many.",
     )
 
 
@@ -256,7 +256,7 @@ def _aim_controls(state: Session) -> None:
         c.aim,
         lambda aim: _set_optimizer(state, aim=aim),
         {case: case_title(case).capitalize() for case in CASES},
-        help="Users needed are for the error in this case, and the mechanism is fitted to it. The worst case holds whatever "
+        help="People needed are for the error in this case, and the mechanism is fitted to it. The worst case holds whatever "
         "values people turn out to have.",
     )
     if c.aim == "people" and design.on_data:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core import library, verdicts, wording
+from ldp_core import verdicts, wording
 from ldp_core.designs import solving
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Detect
@@ -80,13 +80,8 @@ def _epsilon(state: Session, mechanism: Mechanism, k: int | None) -> None:
     elif (found := task.result) is None:
         if task.error:
             st.info(plain(task.error))
-        fitted = (
-            f" {library.spec(mechanism.name).title} is fitted at each epsilon tried."
-            * library.spec(mechanism.name).fitted
-        )
-        button(
-            "Find the least epsilon", "plan-epsilon", "play_arrow", task.start, help=f"Tries several epsilons.{fitted}"
-        )
+        help = "Tries several epsilons. A mechanism that is fitted to the questions is fitted at each of them."
+        button("Find the least epsilon", "plan-epsilon", "play_arrow", task.start, help=help)
     else:
         st.markdown(plain(f"With {people}, epsilon {found} and more meet the target."))
-        button(f"Take epsilon {found}", "take-epsilon", "lock_open", lambda: state.change(epsilon=found))
+        button(f"Take epsilon {float(found):g}", "take-epsilon", "lock_open", lambda: state.change(epsilon=found))

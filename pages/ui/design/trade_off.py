@@ -1,4 +1,4 @@
-"""The main picture of a design: users needed over epsilon, with the impossible region, the best classical mechanism and the
+"""The main picture of a design: people needed over epsilon, with the impossible region, the best classical mechanism and the
 design's own, at more epsilons as they are computed."""
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def compared(state: Session, case: str) -> None:
     lines = _lines(state, case, names)
     even = _line(state, state.setting.chosen, state.setting.even_case)
     if not lines:
-        st.info("Users needed over epsilon are being computed.")
+        st.info("People needed over epsilon are being computed.")
         return
     words = "Lines hold at every epsilon; marks are epsilons at which a mechanism has been fitted."
     if missing := [library.spec(name).title for name in names if state.setting.costed(name) is None]:
@@ -101,7 +101,7 @@ def known(state: Session, name: str) -> Mechanism | None:
 
 
 def _best_classical(state: Session, case: str) -> str | None:
-    """The compared mechanism without a fit that needs the fewest users."""
+    """The compared mechanism without a fit that needs the fewest people."""
     needed = {}
     for name in state.setting.side_by_side:
         mechanism = None if library.spec(name).fitted else known(state, name)
@@ -126,7 +126,7 @@ def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
         curve = later.ask(
             state,
             ("users over epsilon", *about),
-            "computing users needed over epsilon",
+            "computing people needed over epsilon",
             lambda cancel: curves.users_needed(
                 library.spec(name).mechanism,
                 workload,

@@ -227,7 +227,7 @@ def _distribution(state: Session, design: Setting, outcomes_shown: Outcomes) -> 
             wording.share(1 - curve["true"].iloc[-1]),
         )
         st.caption(
-            f"{without} ({those} of users) is left out of these totals of {plain(scale.of)}: quantiles are those of all others."
+            f"{without} ({those} of people) is left out of these totals of {plain(scale.of)}: quantiles are those of all others."
         )
     table, unit = outcomes_shown.quantiles[outcomes_shown.quantiles["attribute"] == column], scale.unit
     median = _rows(table, pair).set_index("quantile").loc[0.5]
