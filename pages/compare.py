@@ -91,9 +91,8 @@ def verdict(table: pd.DataFrame) -> None:
             else f"{title} needs {wording.users(needed[own])}."
         )
     else:
-        why = "cannot run here" if own in failed else "is not fitted yet"
-        if any(title == one for one in awaited):
-            why = "is still being computed"
+        waits = "is still being computed" if title in awaited else "is not fitted yet"
+        why = "cannot run here" if own in failed else waits
         first = state.setting.titled(needed.index[0])
         said = f"{title} {why}. Of the others, {first} needs the fewest people: {wording.needed(needed.iloc[0])}."
     with st.container(key="verdict"):

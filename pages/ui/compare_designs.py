@@ -116,7 +116,7 @@ def _cost(own: Session, kept: History, case: str) -> Cost:
         else:
             mechanism = own.setting.priced(own.setting.chosen)
             unfitted = mechanism is None
-            why = "it is not optimised yet." if unfitted else ""
+            why = "no mechanism is fitted to it yet." if unfitted else ""
             if mechanism is not None:
                 own.setting.users_needed(mechanism, own.setting.case)
     except ValueError as error:

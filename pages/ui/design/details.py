@@ -259,7 +259,7 @@ def _reports(state: Session, mechanism: Mechanism, m: int) -> None:
 def _proof(state: Session, mechanism: Mechanism, case: str) -> None:
     """How close to the best, in every case, with what proves it; and the guarantee."""
     c = state.configuration
-    spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)
+    limits, gap = state.setting.bounds(case), state.setting.gap(mechanism)
     bound = max(limits.values())
     if not math.isinf(gap):
         st.markdown(
@@ -273,8 +273,6 @@ def _proof(state: Session, mechanism: Mechanism, case: str) -> None:
     layout.guarantee(c, mechanism.audit())
     if weighting(c):
         st.caption(weighting(c))
-    if spec.fitted and len(state.setting.cases) > 1:
-        st.caption(_in_other_cases(state, mechanism, case))
 
 
 def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
@@ -290,20 +288,6 @@ def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
     elif not library.spec(state.configuration.mechanism.name).aimed:  # otherwise said beside the choices already
         st.caption(state.setting.only_case)
     layout.download_table(costs, "costs")
-
-
-def _in_other_cases(state: Session, mechanism: Mechanism, case: str) -> str:
-    """The cost in the other cases of aiming at one case."""
-    rows = state.setting.costs(mechanism).set_index("case")
-    others = [
-        f"at most {wording.gap(gap)} the minimum {case_meaning(other)}"
-        for other, gap in rows["gap"].items()
-        if other != case and math.isfinite(gap)
-    ]
-    whom = case_title(case) if case_title(case).startswith("your") else f"the {case_title(case)}"
-    if not others:
-        return f"Fitted for {whom}."
-    return f"Fitted for {whom}. In other cases it needs {'; '.join(others)}."
 
 
 def _check(state: Session, proof_given: Proof, case: str) -> None:
