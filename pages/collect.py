@@ -82,19 +82,14 @@ with shown:
                 "download-collection",
                 help="Go on with it another day: here, under An earlier collection, or with --state on the command line.",
             )
-            button(
-                "Begin again",
-                "forget-collection",
-                "restart_alt",
-                collecting.forget,
-                state,
-                subject,
-                help="Forgets what was counted of this design. Your files stay with you.",
-                disabled=running is not None,
-            )
+            with st.popover("Begin again", icon=":material/restart_alt:", disabled=running is not None):
+                st.markdown("This forgets what was counted of this design. Your files stay with you.")
+                button("Forget it", "forget-collection", "restart_alt", collecting.forget, state, subject)
         results.files(found)
     elif running is None:
         st.info("Nothing has been counted for this design yet.")
+        if collecting.forgotten(state, subject):
+            button("Bring back what was counted", "bring-back", "undo", collecting.bring_back, state, subject)
     if found.users:
         layout.heading("What forged reports can do")
         manipulation.show(state, subject.mechanism, subject.workload, found.users)

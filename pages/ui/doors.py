@@ -17,7 +17,7 @@ from ldp_core.limits import MOST_ATTRIBUTES, MOST_COMPARED_GROUPS
 from ldp_core.workloads import Axis, WorkloadPart
 from pages.ui import layout
 from pages.ui.controls import guarded, number, take_file
-from pages.ui.data import actions
+from pages.ui.data import actions, background_read
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 from pages.ui.words import plain
@@ -114,8 +114,13 @@ def _table(state: Session) -> tuple[DataChoice, Source] | None:
         "Your table" if source is None else "Another table",
         lambda file: actions.upload(state, file.getvalue(), file.name),
     )
+    background_read.progress(state)
     if choice is None or source is None or isinstance(choice, DeclaredData):
         st.page_link("pages/data.py", label="No table yet? Describe the columns", icon=":material/edit:")
+        return None
+    if source.slow:
+        st.info("This table is large, so that looking at all its columns takes long. Data does that beside the page.")
+        st.page_link("pages/data.py", label="Choose its columns on Data", icon=":material/table_rows:")
         return None
     st.caption(
         plain(

@@ -156,7 +156,10 @@ def test_collections_are_merged_by_day_and_none_twice(collect, another):
     first = held(collect).to_bytes()
     collect.press("forget-collection")
     assert "Nothing has been counted for this design yet." in collect.words
+    assert held(collect.press("bring-back")).to_bytes() == first
+    collect.press("forget-collection")
     count(collect, ("tuesday.csv", tuesday))
+    assert not collect.has("button", "bring-back")
     add(collect, first)
     assert f"Reports counted {2 * USERS:,}" in collect.words
     assert np.array_equal(held(collect).reports.data, (one + two).data)

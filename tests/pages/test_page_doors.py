@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ldp_core.designs.configuration import DifferenceToDetect
+from pages.ui import sources
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +63,12 @@ def test_a_survey_asks_its_columns_with_the_error_that_is_small_enough(app, tabl
 def test_a_table_that_has_no_two_groups_is_refused_in_a_sentence(app):
     at_door(app, "groups", b"age\n18\n30\n45\n")
     assert "Two groups are compared by a column of categories" in app.words
+
+
+@pytest.mark.parametrize("door", ["groups", "survey"])
+def test_a_large_table_is_looked_at_by_data_and_not_while_a_page_is_drawn(app, door, table, monkeypatch):
+    monkeypatch.setattr(sources, "QUICK_ROWS", 2)
+    at_door(app, door, table)
+    assert "Data does that beside the page" in app.words
+    assert "pages/data.py" in app.links or "data" in app.links
+    assert not app.has("button", "door-open")

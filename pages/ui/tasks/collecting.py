@@ -51,9 +51,20 @@ def apart(subject: Kit) -> str:
 
 
 def forget(state: Session, subject: Kit) -> None:
-    """Begin again with nothing."""
+    """Begin again with nothing; what was counted can be brought back until something else is."""
     state.view.pop(apart(subject), None)
+    state.results.put(_forgotten(subject), collection(state, subject), _NOTHING)
     state.results.put(_held(subject), Collection.empty(subject.mechanism, subject.design), _NOTHING)
+
+
+def forgotten(state: Session, subject: Kit) -> bool:
+    """Whether there is something to bring back."""
+    return state.results.get(_forgotten(subject)) is not None and not collection(state, subject).read
+
+
+def bring_back(state: Session, subject: Kit) -> None:
+    """What had been counted before it was forgotten."""
+    state.results.put(_held(subject), state.results.get(_forgotten(subject)), _NOTHING)
 
 
 def counting(
@@ -119,3 +130,7 @@ def _read(state: Session, subject: Kit, files: Sequence[File], before: Collectio
 
 def _held(subject: Kit) -> str:
     return f"collection:{subject.design}:{subject.mechanism.digest}"
+
+
+def _forgotten(subject: Kit) -> str:
+    return f"forgotten {_held(subject)}"
