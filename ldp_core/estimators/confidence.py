@@ -135,15 +135,15 @@ def _by_table(
     """The questions about each set of attributes on their own, on the table of these attributes, with its cells as types."""
     survey = as_survey(workload, mechanism.sizes)
     nothing, methods = np.zeros((len(queries), 2)), np.full(len(queries), "bounded")
-    intervals = Intervals(nothing, methods, np.zeros(len(queries)), np.zeros(len(queries)), nothing.copy())
+    found = Intervals(nothing, methods, np.zeros(len(queries)), np.zeros(len(queries)), nothing.copy())
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
         table = estimate.on(group.attributes, mechanism.knows(group.attributes))
         some = _of_counts(mechanism, group.base, table, local, asked, group.attributes)
-        intervals.methods[here] = some.methods
+        found.methods[here] = some.methods
         for field in ("ends", "errors", "most", "uncut"):
-            getattr(intervals, field)[here] = group.weight * getattr(some, field)
-    return intervals
+            getattr(found, field)[here] = group.weight * getattr(some, field)
+    return found
 
 
 def _of_counts(

@@ -155,14 +155,14 @@ def _knows_tables(mechanism: SurveyMechanism, workload: Workload) -> str | None:
 def _projected(project: Callable[[Workload, np.ndarray, float], np.ndarray], known_total: bool = True) -> Improve:
     """Counts that answer the workload as the unbiased estimate does, projected."""
 
-    def improve(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
+    def projected(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
         if (tables := unbiased.survey) is not None:
             total = users if known_total else None
             return tables.improved(workload, total, survey_tables.nonnegative)
         counts = project(workload, unbiased.fitted(workload), users)
         return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
-    return improve
+    return projected
 
 
 def _norm_sub(unbiased: Estimate, workload: Workload, users: float) -> Estimate:

@@ -21,6 +21,7 @@ from ldp_core.anova import Set
 from ldp_core.estimators import norm_sub
 from ldp_core.limits import MOST_FITTED_CELLS
 from ldp_core.mechanisms.surveys.estimates import FittedEstimate, SeparateEstimate, SurveyEstimate
+from ldp_core.mechanisms.surveys.sets import Holding
 from ldp_core.people import Tables
 from ldp_core.workloads import Survey
 
@@ -47,15 +48,9 @@ def too_large(survey: Survey) -> str | None:
 
 def maximal(survey: Survey) -> list[Set]:
     """The sets of attributes asked about that lie in no other."""
-    maximal_sets: list[Set] = []
-    holding: dict[int, list[frozenset[int]]] = {}
-    for members in sorted({group.attributes for group in survey.groups}, key=lambda members: (-len(members), members)):
-        own = frozenset(members)
-        if not any(own <= other for other in holding.get(members[0], ())):
-            maximal_sets.append(members)
-            for i in members:
-                holding.setdefault(i, []).append(own)
-    return maximal_sets
+    asked = sorted({group.attributes for group in survey.groups}, key=lambda members: (-len(members), members))
+    holding = Holding(asked)
+    return [members for members in asked if holding.every(members) == [members]]
 
 
 def separate(estimate: SurveyEstimate, survey: Survey, users: float) -> SeparateEstimate:

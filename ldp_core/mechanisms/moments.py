@@ -8,6 +8,7 @@ intervals follow.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -227,9 +228,9 @@ class Errors(ABC):
         """(..., n) for each type, ``moments`` (..., cells) of the cells of the table at ``place``."""
         return moments if place else np.broadcast_to(moments, (*moments.shape[:-1], self.n))
 
-    def cells(self, counts: np.ndarray) -> Callable[[Place], np.ndarray]:
+    def cells(self, counts: Counts) -> Callable[[Place], np.ndarray]:
         """(cells,) the people in each cell of the table at a place, when they are ``counts`` (n,)."""
-        x = np.asarray(counts, dtype=float)
+        x = np.asarray(dense(counts), dtype=float)
         return lambda place: x if place else x.sum(keepdims=True)
 
     def by_type(self, moments: Moments, columns: Any = TYPES) -> np.ndarray:
@@ -250,13 +251,18 @@ class Errors(ABC):
             raise ValueError(reason)
         return self.profile_of(workload)
 
+    def totals(self, workload: Workload) -> Moments:
+        """What a user adds to the total variance over all queries, in squared users. ValueError as for `variance_profile`."""
+        return [(TYPES, self.variance_profile(workload))]
+
     def average_of(self, workload: Workload) -> float:
         """Total variance (squared users) that one user adds, on average over the types."""
-        return float(self.variance_profile(workload).mean())
+        return math.fsum(float(part.mean()) for _, part in self.totals(workload))
 
     def variance_on(self, workload: Workload, counts: Counts) -> float:
         """Total variance (squared users) when the users are ``counts``."""
-        return float(dense(checked_counts(counts, self.n)) @ self.variance_profile(workload))
+        totals, people = self.totals(workload), self.cells(checked_counts(counts, self.n))
+        return math.fsum(float(part @ people(place)) for place, part in totals)
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the users

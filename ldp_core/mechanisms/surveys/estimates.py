@@ -4,7 +4,7 @@ type."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar
@@ -116,6 +116,33 @@ class ComponentEstimate(SurveyEstimate):
     Components without any report are left out."""
 
     components: dict[Set, np.ndarray] = field(kw_only=True)
+
+    @classmethod
+    def of_tables(
+        cls,
+        tables: Mapping[Set, np.ndarray],
+        information: Mapping[Set, float],
+        sizes: tuple[int, ...],
+        users: int,
+    ) -> ComponentEstimate:
+        """The unbiased estimate from what reports add up to.
+
+        Parameters
+        ----------
+        tables : for the reports about each set B of attributes, a table on B, with an axis for each, whose component on any A in B has the
+            mean of the information of these reports times n_A and the component of the people.
+        information : m_A of each component A that is told.
+        sizes : of all attributes.
+        users : how many people reported.
+        """
+        components: dict[Set, np.ndarray] = {}
+        for attributes, table in tables.items():
+            for axes in anova.subsets(range(table.ndim)):
+                members = tuple(attributes[axis] for axis in axes)
+                if members in information:
+                    part = anova.component(table, axes)
+                    components[members] = components.get(members, 0) + part / (part.size * information[members])
+        return cls(unbiased=True, sizes=sizes, users=float(users), components=components)
 
     def _table(self, members: Set) -> np.ndarray:
         sizes = [self.sizes[i] for i in members]

@@ -14,7 +14,7 @@ from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TABLE_CELLS
 from ldp_core.mechanisms.base import Mechanism, Reports
-from ldp_core.mechanisms.moments import TYPES, Contributions, Moments, Rows, squared_means
+from ldp_core.mechanisms.moments import EVERYBODY, TYPES, Contributions, Moments, Rows, squared_means
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import Counted, Counts, Records, Tables, people_of
@@ -207,40 +207,31 @@ class SurveyMechanism(Mechanism):
             else np.array([largest(self.sizes, profiles)])
         )
 
-    def average_of(self, workload: Workload) -> float:
-        """The mean over all types of what they add, however many there are. ValueError where the workload cannot be answered."""
+    def totals(self, workload: Workload) -> Moments:
         if reason := self.supports(workload):
             raise ValueError(reason)
-        return math.fsum(float(profile.mean()) for _, profile in self._profiles(as_survey(workload, self.sizes)))
-
-    def variance_on(self, workload: Workload, counts: Counts) -> float:
-        """The exact contribution of the people ``counts``, for any number of types. ValueError if
-        the workload cannot be answered."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
-        people = people_of(counts, self.sizes)
-        profiles = self._profiles(as_survey(workload, self.sizes))
-        return math.fsum(
-            float(profile[0]) * people.users if profile.size == 1 else float(profile @ people.table(members))
-            for members, profile in profiles
-        )
+        return self._profiles(as_survey(workload, self.sizes))
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
-        """Functions of a few attributes each whose sum is what people add: (cells,) values on their table, or (1,)."""
-        each = zip(survey.groups, survey.spectra, strict=True)
-        return [(group.attributes, group.weight**2 * self._group_profile(group, values)) for group, values in each]
+        """Functions (cells,) of the tables of a few attributes each whose sum is what people add to all queries."""
+        profiles, alike = list[tuple[Set, np.ndarray]](), [0.0]
+        for group, values in zip(survey.groups, survey.spectra, strict=True):
+            if values is None:
+                profiles += [(members, group.weight**2 * part) for members, part in self._group_profiles(group)]
+                continue
+            for members, value in values.items():
+                if members and value > 0:
+                    share = group.weight**2 * value / group.base.n
+                    alike.append(share * anova.dimensions(self.sizes, members) * self._added(members))
+        return [*profiles, (EVERYBODY, np.array([math.fsum(alike)]))]
 
-    def _group_profile(self, group: Group, values: dict[Set, float] | None) -> np.ndarray:
-        """(1,) or (cells,) total variance over the queries of a group, without its weight, that a person of each cell adds."""
-        if values is None:
-            return self.variances_by_type(group.base.gram_root, group.attributes).sum(axis=0)
-        inflation = self.inflation
-        terms = [
-            anova.dimensions(self.sizes, members) * value * (inflation[members] - 1)
-            for members, value in values.items()
-            if members and value > 0
-        ]
-        return np.array([math.fsum(terms) / group.base.n])
+    def _added(self, members: Set) -> float:
+        """The variance that a person adds to a question of length 1 on the component of the set ``members``."""
+        return self.inflation[members] - 1
+
+    def _group_profiles(self, group: Group) -> Moments:
+        """What people add to the queries of a ``group``, without its weight, that does not treat the values of a column alike."""
+        return [(group.attributes, self.variances_by_type(group.base.gram_root, group.attributes).sum(axis=0))]
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the people are

@@ -15,7 +15,7 @@ subset selection is the best histogram mechanism there (Ye and Barg 2018). The s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -211,27 +211,11 @@ class SampledSets(DrawnSets):
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables with the known number of people as their total."""
         check_reports(reports, self.digest)
-        tables = {}
-        each = zip(self.sets, self.shares, self.parts, self.reports_of(reports), strict=True)
-        for members, share, oracle, sent in each:
+        tables, each = {}, zip(self.sets, self.parts, self.reports_of(reports), self.information_of_sets, strict=True)
+        for members, oracle, sent, information in each:
             counts = oracle.estimate(sent).estimated_counts
-            tables[members] = reports.users / oracle.n + (counts - counts.mean()) / share
-        components = self._combined(tables)
-        return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=components)
-
-    def _combined(self, tables: Mapping[Set, np.ndarray]) -> dict[Set, np.ndarray]:
-        """{A: component A, in users} that ``tables`` have in common, as the mean of theirs by their information: a table has equal errors in all
-        its components, independent of those of other tables."""
-        sums: dict[Set, np.ndarray] = {}
-        for (members, table), weight in zip(tables.items(), self.shares * self.information_of_sets, strict=True):
-            shaped = table.reshape([self.sizes[i] for i in members])
-            for within in anova.subsets(range(len(members))):
-                if within:
-                    part = anova.component(shaped, within)
-                    part *= weight * (shaped.size // part.size)  # a sum over the others, where it was a mean
-                    own = tuple(members[i] for i in within)
-                    sums[own] = sums[own] + part if own in sums else part
-        return {members: part / self.component_information[members] for members, part in sums.items()}
+            tables[members] = (information * oracle.n * counts).reshape(self._shape_of(members))
+        return ComponentEstimate.of_tables(tables, self.component_information, self.sizes, reports.users)
 
     # --- what is said of it -------------------------------------------------------------------------------------
 

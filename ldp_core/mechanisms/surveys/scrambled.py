@@ -280,14 +280,7 @@ class ScrambledPatterns(SurveyMechanism):
                 * self.weights[number]
             )
             tables[pattern.attributes] = tables.get(pattern.attributes, 0) + own
-        parts: dict[Set, np.ndarray] = {}
-        for attributes, table in tables.items():
-            for axes in anova.subsets(range(table.ndim)):
-                members = tuple(attributes[axis] for axis in axes)
-                if members in self.component_information:
-                    part = anova.component(table, axes)
-                    parts[members] = parts.get(members, 0) + part / (part.size * self.component_information[members])
-        return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=parts)
+        return ComponentEstimate.of_tables(tables, self.component_information, self.sizes, reports.users)
 
     # --- what is said of it -------------------------------------------------------------------------------------
 
@@ -311,7 +304,7 @@ class ScrambledPatterns(SurveyMechanism):
         raise AssertionError("A pattern has cells inside and outside.")
 
     def explain(self) -> str:
-        return self._explanation or explanation(self.patterns, self.shares, self.true_probability)
+        return self._explanation or report_in_words(self.patterns, self.shares, self.true_probability)
 
 
 def batches(people: People) -> Iterator[np.ndarray]:
@@ -330,7 +323,7 @@ def batches(people: People) -> Iterator[np.ndarray]:
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def explanation(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndarray) -> str:
+def report_in_words(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndarray) -> str:
     """A report in words: its columns, and the size of the scrambled set among the combinations of
     their values."""
     ways = np.array([len(pattern.attributes) for pattern in patterns])
@@ -371,12 +364,12 @@ _AT_ONCE = 2**16
 def permutations(places: np.ndarray, values: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
     """(users, size) permutations of 0..size - 1, uniform among those that take each user's ``places`` (users,) to ``values`` (users,).
     Simulation only."""
-    drawn = rng.permuted(np.tile(np.arange(size), (len(values), 1)), axis=1)
+    images = rng.permuted(np.tile(np.arange(size), (len(values), 1)), axis=1)
     # A uniform permutation, shifted along the circle of values until it fits: every one that fits comes of ``size`` others.
-    drawn += (values - drawn[np.arange(len(values)), places])[:, None]
-    drawn[drawn < 0] += size
-    drawn[drawn >= size] -= size
-    return drawn
+    images += (values - images[np.arange(len(values)), places])[:, None]
+    images[images < 0] += size
+    images[images >= size] -= size
+    return images
 
 
 def covered(cells: np.ndarray, moved: Sequence[np.ndarray]) -> np.ndarray:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core import anova, wording
+from ldp_core import wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import Reports, by_number, check_reports
@@ -165,11 +165,11 @@ class SplitSurvey(DrawnSets):
         """Those of every design that says something about the questions, times the probability that there is a report in it."""
         moments = [
             (self.sets[k], values**2 @ self.own[k].mechanism.strategy * self.shares[k])
-            for k, values in self._added(questions.rows, columns)
+            for k, values in self._contributed(questions.rows, columns)
         ]
         return [*moments, *self._pattern_moments(questions.rows, columns)]
 
-    def _added(self, rows: np.ndarray, attributes: Set) -> Iterator[tuple[int, np.ndarray]]:
+    def _contributed(self, rows: np.ndarray, attributes: Set) -> Iterator[tuple[int, np.ndarray]]:
         """The contributions of the reports of each relevant strategy to ``rows``: its number, and
         (q, m) over its outputs."""
         for combination in self.combined:
@@ -194,7 +194,7 @@ class SplitSurvey(DrawnSets):
         """The least and the most over all designs."""
         rows, attributes = questions.rows, columns
         low, high = np.zeros((2, len(rows)))
-        for _, values in self._added(rows, attributes):
+        for _, values in self._contributed(rows, attributes):
             low, high = np.minimum(low, values.min(axis=1)), np.maximum(high, values.max(axis=1))
         if self.rest is not None:
             ends = self.rest.ends(Rows(self._for_patterns(rows, attributes)), attributes)
@@ -213,38 +213,23 @@ class SplitSurvey(DrawnSets):
             return np.array([at_most(self.sizes, self._profiles(as_survey(workload, self.sizes)))])
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
-        profiles = self._own_profiles(survey)
-        constant = 0.0
-        for group, values in zip(survey.groups, survey.spectra, strict=True):
-            scale = group.weight**2 / group.base.n
-            if values is None:
-                profiles += self._rest_profile(group)
-                continue
-            for members, value in values.items():
-                if members and value > 0:
-                    factor = -1.0 if self._is_own(members) else self.inflation[members] - 1
-                    constant += scale * value * anova.dimensions(self.sizes, members) * factor
-        return [*profiles, ((), np.array([constant]))]
-
-    def _own_profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
-        """The mean squares of what the reports about each strategy of its own add to all queries, for people of each cell of its table."""
-        profiles = []
+        """The mean squares of what the reports about each strategy add to all queries, and what patterns add."""
+        profiles = super()._profiles(survey)
         for combination in self.combined:
-            for k, squares in zip(
-                combination.tables.numbers, combination.squares(combination.tables.gram(survey)), strict=True
-            ):
+            numbers, gram = combination.tables.numbers, combination.tables.gram(survey)
+            for k, squares in zip(numbers, combination.squares(gram), strict=True):
                 profiles.append((self.sets[k], squares @ self.own[k].mechanism.strategy * self.shares[k]))
         return profiles
 
-    def _rest_profile(self, group: Group) -> list[tuple[Set, np.ndarray]]:
-        """The contribution of patterns to a group that does not treat values alike, less that of
-        the true answers."""
-        rows = group.base.gram_root
-        profiles = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
-        profiles += [
-            (members, squares.sum(axis=0)) for members, squares in self._pattern_moments(rows, group.attributes)
-        ]
-        return [(members, group.weight**2 * part) for members, part in profiles]
+    def _added(self, members: Set) -> float:
+        """But for what strategies add, which is counted for all queries together."""
+        return -1.0 if self._is_own(members) else super()._added(members)
+
+    def _group_profiles(self, group: Group) -> Moments:
+        rows, members = group.base.gram_root, group.attributes
+        known = -((rows - rows.mean(axis=1, keepdims=True)) ** 2)
+        moments = [(members, known), *self._pattern_moments(rows, members)]
+        return [(place, part.sum(axis=0)) for place, part in moments]
 
     @property
     def dimensions(self) -> int:

@@ -36,7 +36,7 @@ from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.mechanisms.unary import UnaryEncoding
-from ldp_core.people import Counts
+from ldp_core.people import Counts, dense
 from ldp_core.workloads import Workload
 
 Oracle = ExchangeableMechanism | ExplicitMechanism
@@ -154,8 +154,8 @@ class HierarchicalTree(InParts):
     def spread(self, place: Any, moments: np.ndarray) -> np.ndarray:
         return moments[..., self.tree.nodes_of(place[0], np.arange(self.n))]
 
-    def cells(self, counts: np.ndarray) -> Callable[[Any], np.ndarray]:
-        nodes = self.tree.aggregate(np.asarray(counts, dtype=float))
+    def cells(self, counts: Counts) -> Callable[[Any], np.ndarray]:
+        nodes = self.tree.aggregate(np.asarray(dense(counts), dtype=float))
         return lambda place: nodes[place[0]]
 
     def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
