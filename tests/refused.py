@@ -3,7 +3,8 @@
 import pytest
 
 
-def refused(words, call, *arguments, **named):
-    """The call is refused, and the sentence matches ``words``, a regular expression."""
-    with pytest.raises(ValueError, match=words):
+def refused(words, call, *arguments, kind=ValueError, **named):
+    """The call is refused, with an error of a kind whose sentence matches ``words``, a regular expression: what it says."""
+    with pytest.raises(kind, match=words) as caught:
         call(*arguments, **named)
+    return str(caught.value)

@@ -217,23 +217,3 @@ def test_the_core_starts_without_the_distributions_of_scipy():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT.parent, check=True)
     assert run.stdout.strip() == "False"
-
-
-KINDS = {
-    *("Survey", "SurveyMechanism", "SurveyEstimate", "SurveyDesign", "SplitSurvey"),
-    *("ScrambledPatterns", "SampledSets", "Counted", "Records", "Drawn", "People", "Tables"),
-    *("BlocksCertificate", "GroupedCertificate", "SinglesCertificate"),
-}
-
-
-def test_few_places_ask_for_the_class_of_a_survey_or_of_people():
-    """What differs is a method or property of workloads, mechanisms, designs and people."""
-    places = []
-    for file in [*FILES, *sorted((ROOT.parent / "pages").rglob("*.py"))]:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
-                names = {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)}
-                names |= {part.attr for part in ast.walk(node.args[1]) if isinstance(part, ast.Attribute)}
-                if names & KINDS:
-                    places.append((file.name, node.lineno))
-    assert len(places) < 20, places

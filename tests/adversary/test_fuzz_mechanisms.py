@@ -5,13 +5,13 @@ import math
 import hostile
 import numpy as np
 import pytest
-from exact import exact_delta, exceeds
 from fuzzing import attack, tried
 from hypothesis import strategies as st
 
 from ldp_core import library, mechanisms, workloads
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism, GaussianNoise
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from tests.exact import exact_delta, exceeds
 
 QUICK = {"matrix_l1", "matrix_l2", "optimized_gradient", "optimized"}
 """Mechanisms whose fit is cut short: what they promise holds after any number of rounds."""

@@ -20,13 +20,6 @@ FOCUSED = """() => {
     };
 }"""
 SHOWN_OR_GONE = "tool => !tool.isConnected || getComputedStyle(tool.closest('.modebar')).opacity === '1'"
-BESIDE = """table => {
-    const [name, number] = table.querySelector('tbody tr').children, rest = table.parentElement;
-    rest.scrollLeft = rest.scrollWidth;
-    const moved = rest.scrollLeft, left = name.getBoundingClientRect().left - rest.getBoundingClientRect().left;
-    return [moved, left, getComputedStyle(name).backgroundColor, getComputedStyle(document.querySelector('.stApp')).backgroundColor,
-            getComputedStyle(number).textAlign];
-}"""
 
 
 @pytest.fixture
@@ -112,18 +105,3 @@ def tabbed(visitor):
             assert after["chart"]
             assert after["name"] != stops[-1]["name"]
     return stops if tool.evaluate("tool => tool.isConnected") else None
-
-
-def test_mechanisms_stay_beside_their_numbers_on_a_phone(analyst):
-    analyst.go("Compare")
-    turn(analyst, "dark")
-    analyst.page.set_viewport_size({"width": 390, "height": 844})
-    table = analyst.page.locator(".st-key-league-table table")
-    if not table.is_visible():
-        analyst.page.locator("summary", has_text="League").click()
-    expect(table).to_be_visible()
-    moved, left, behind, page, align = table.evaluate(BESIDE)
-    assert moved > 100
-    assert abs(left) < 2
-    assert behind == page  # numbers that pass below it cannot be seen
-    assert align == "right"

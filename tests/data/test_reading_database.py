@@ -28,6 +28,7 @@ from ldp_core.data.reading import (
     reader,
     watched,
 )
+from tests.refused import refused
 
 
 @pytest.fixture
@@ -84,9 +85,8 @@ def test_one_select_gives_a_table(people):
     ],
 )
 def test_other_queries_get_one_sentence(people, sql, sentence):
-    with pytest.raises(UnreadableTable, match=sentence) as caught:
-        query(people, sql)
-    assert "\n" not in str(caught.value)
+    said = refused(sentence, query, people, sql, kind=UnreadableTable)
+    assert "\n" not in said
 
 
 @pytest.mark.parametrize(
@@ -116,51 +116,43 @@ def test_duckdb_reads_no_other_file(duckdb_file, tmp_path, sql, monkeypatch):
     (tmp_path / "read").write_bytes(duckdb_file)
     before = sorted(tmp_path.iterdir())
     task = {"path": str(tmp_path / "read"), "sql": sql.format(secret=tmp_path / "secret.csv", folder=tmp_path)}
-    with pytest.raises(UnreadableTable):
-        duck.work(b"", task, limits.READ_QUERY, io.BytesIO())
+    refused(r".", lambda: duck.work(b"", task, limits.READ_QUERY, io.BytesIO()), kind=UnreadableTable)
     assert sorted([*tmp_path.iterdir(), tmp_path / "read"]) == before
 
 
 @pytest.mark.promise
 def test_neither_does_its_process(duckdb_file, tmp_path):
     for sql in ("SELECT * FROM leak", f"SELECT * FROM read_text('{tmp_path}/secret.csv')", "LOAD httpfs"):
-        with pytest.raises(UnreadableTable):
-            query(duckdb_file, sql)
+        refused(r".", query, duckdb_file, sql, kind=UnreadableTable)
 
 
 def test_sqlite_loads_no_extension_and_attaches_no_file(sqlite_file, tmp_path):
     for sql in ("SELECT load_extension('x')", f"ATTACH '{tmp_path}/new.db' AS x", f"VACUUM INTO '{tmp_path}/new.db'"):
-        with pytest.raises(UnreadableTable):
-            query(sqlite_file, sql)
+        refused(r".", query, sqlite_file, sql, kind=UnreadableTable)
     assert [path.name for path in tmp_path.iterdir()] == ["people.db"]
 
 
 def test_results_are_bounded(people, monkeypatch):
     monkeypatch.setattr(limits, "READ_QUERY", replace(limits.READ_QUERY, cells=8))
-    with pytest.raises(UnreadableTable, match="more than 8 cells"):
-        query(people, "SELECT * FROM people")
+    refused("more than 8 cells", query, people, "SELECT * FROM people", kind=UnreadableTable)
     assert len(query(people, "SELECT sex FROM people").table) == 3
     monkeypatch.setattr(limits, "READ_QUERY", replace(limits.READ_QUERY, unpacked=3))
-    with pytest.raises(UnreadableTable, match="more memory than is allowed"):
-        query(people, "SELECT sex FROM people")
+    refused("more memory than is allowed", query, people, "SELECT sex FROM people", kind=UnreadableTable)
 
 
 @pytest.mark.parametrize("path", ["", "/dev/zero", "\0", "x" * 5000])
 def test_paths_that_are_no_files(path):
-    with pytest.raises(UnreadableTable, match=r"There is no file|cannot be opened"):
-        LocalTable(path)
+    refused(r"There is no file|cannot be opened", LocalTable, path, kind=UnreadableTable)
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(UnreadableTable, match="neither an SQLite nor a DuckDB"):
-        query(b"hello", "SELECT 1")
-    with pytest.raises(UnreadableTable, match=r"not a database|malformed"):
-        query(b"SQLite format 3\0" + b"x" * 5000, "SELECT * FROM t")
-    with pytest.raises(UnreadableTable, match="refuses this query"):
-        query(b"x" * 8 + b"DUCK" + b"x" * 9000, "SELECT 1")
+    refused("neither an SQLite nor a DuckDB", query, b"hello", "SELECT 1", kind=UnreadableTable)
+    refused(
+        r"not a database|malformed", query, b"SQLite format 3\0" + b"x" * 5000, "SELECT * FROM t", kind=UnreadableTable
+    )
+    refused("refuses this query", query, b"x" * 8 + b"DUCK" + b"x" * 9000, "SELECT 1", kind=UnreadableTable)
     (tmp_path / "x.db").write_bytes(b"hello")
-    with pytest.raises(UnreadableTable, match="read as CSV"):
-        LocalTable(str(tmp_path / "x.db"))
+    refused("read as CSV", LocalTable, str(tmp_path / "x.db"), kind=UnreadableTable)
 
 
 # Limits of a query
@@ -174,8 +166,7 @@ def test_other_files_are_refused(tmp_path):
     ],
 )
 def test_a_duckdb_query_that_takes_all_memory_ends_alone(duckdb_file, sql):
-    with pytest.raises(UnreadableTable, match="more memory than is allowed"):
-        query(duckdb_file, sql)
+    refused("more memory than is allowed", query, duckdb_file, sql, kind=UnreadableTable)
     assert len(query(duckdb_file, "SELECT * FROM people").table) == 3
 
 
@@ -186,8 +177,7 @@ def test_an_sqlite_query_that_takes_all_memory_ends_alone(sqlite_file, monkeypat
         f"{many} SELECT printf('%.*c', 900000, 'x') || i FROM r",
         f"{many} SELECT DISTINCT printf('%.*c', 900000, 'x') || i FROM r ORDER BY 1",
     ):
-        with pytest.raises(UnreadableTable, match="more memory than is allowed"):
-            query(sqlite_file, sql)
+        refused("more memory than is allowed", query, sqlite_file, sql, kind=UnreadableTable)
 
 
 ENDLESS = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r"
@@ -202,8 +192,7 @@ def test_a_query_ends_in_time_and_when_cancelled(people, monkeypatch):
     before = children()
     usual, asked = limits.READ_QUERY, []
     monkeypatch.setattr(limits, "READ_QUERY", replace(usual, seconds=0.3))
-    with pytest.raises(UnreadableTable, match=r"took longer than 0.3 seconds and was stopped: select fewer"):
-        query(people, ENDLESS)
+    refused(r"took longer than 0.3 seconds and was stopped: select fewer", query, people, ENDLESS, kind=UnreadableTable)
     monkeypatch.setattr(limits, "READ_QUERY", usual)
 
     def at_the_third() -> bool:
@@ -255,8 +244,13 @@ def test_duckdb_files_are_refused_where_there_is_no_shared_memory(duckdb_file, s
     before = everything(tmp_path)
     for place in ("/nowhere/at/all", "/dev/full"):
         monkeypatch.setattr(database, "SHARED", Path(place))
-        with pytest.raises(UnreadableTable, match=f"shared memory, and {place} is missing or too small"):
-            query(duckdb_file, "SELECT * FROM people")
+        refused(
+            f"shared memory, and {place} is missing or too small",
+            query,
+            duckdb_file,
+            "SELECT * FROM people",
+            kind=UnreadableTable,
+        )
     assert everything(tmp_path) == before
     assert len(query(sqlite_file, "SELECT * FROM people").table) == 3
 
@@ -324,12 +318,10 @@ def test_local_tables_count_like_tables_in_memory(tmp_path, kind):
 def test_broken_local_files(tmp_path, content, sentence):
     path = tmp_path / "x.csv"
     path.write_bytes(content)
-    with pytest.raises(UnreadableTable, match=sentence) as caught:
-        LocalTable(str(path)).counts(["a"])
-    assert "\n" not in str(caught.value)
+    said = refused(sentence, lambda: LocalTable(str(path)).counts(["a"]), kind=UnreadableTable)
+    assert "\n" not in said
     (tmp_path / "x.parquet").write_bytes(content)
-    with pytest.raises(UnreadableTable, match="damaged or incomplete"):
-        LocalTable(str(tmp_path / "x.parquet"))
+    refused("damaged or incomplete", LocalTable, str(tmp_path / "x.parquet"), kind=UnreadableTable)
 
 
 @given(st.lists(st.tuples(st.sampled_from(NASTY), st.one_of(st.none(), st.integers(-5, 5))), min_size=1, max_size=20))
@@ -362,11 +354,9 @@ def test_looking_at_a_local_file_is_cancelled_and_ends_in_time(many, monkeypatch
     assert shares[1:] == sorted(shares[1:])
     assert shares[-1] == 1
     monkeypatch.setattr(limits, "READ_LOCAL", replace(limits.READ_LOCAL, seconds=0))
-    with pytest.raises(UnreadableTable, match=r"longer than 0 seconds and was stopped: choose fewer columns"):
-        table.counts(["x"])
+    refused(r"longer than 0 seconds and was stopped: choose fewer columns", table.counts, ["x"], kind=UnreadableTable)
 
 
 def test_more_distinct_rows_than_memory_holds_are_refused(many, monkeypatch):
     monkeypatch.setattr(limits, "READ_LOCAL", replace(limits.READ_LOCAL, unpacked=2**20))
-    with pytest.raises(reader.TooManyRows, match="more distinct rows than fit in memory"):
-        LocalTable(many).counts(["x"])
+    refused("more distinct rows than fit in memory", lambda: LocalTable(many).counts(["x"]), kind=reader.TooManyRows)

@@ -9,6 +9,7 @@ import pytest
 
 from ldp_core.data import tables
 from ldp_core.data.tables import ReadOptions
+from tests.refused import refused
 
 DRAW = random.Random(4)
 CITIES = ["Paris", "Lyon", "Nice"]
@@ -163,8 +164,7 @@ def test_guesses_are_said_and_can_be_corrected(tmp_path):
     assert read(csv_of([NAMES, *ROWS]), tmp_path, below=2)[1] == 58
     assert read(csv_of([["My survey", "", ""], NAMES, *ROWS]), tmp_path, above=0, below=0)[1] == 61
     assert read(csv_of([["x", "y", "z"], NAMES, *ROWS]), tmp_path, above=1)[:2] == (NAMES, 60)
-    with pytest.raises(tables.UnreadableTable, match="no line below the first 99: leave out fewer"):
-        read(text, tmp_path, above=99)
+    refused("no line below the first 99: leave out fewer", read, text, tmp_path, above=99, kind=tables.UnreadableTable)
 
 
 def test_a_title_or_a_name_may_go_on_in_the_next_line(tmp_path):

@@ -4,6 +4,7 @@ import pytest
 
 from ldp_core.data import tables
 from ldp_core.data.reading import reader, text
+from tests.refused import refused
 
 ENDS = {"lf": ["\n"], "crlf": ["\r\n"], "cr": ["\r"], "all three": ["\r\n", "\n", "\r"], "late": ["\n"] * 30 + ["\r\n"]}
 
@@ -80,8 +81,7 @@ def test_a_quotation_mark_that_is_never_closed_is_found_whichever_column_is_read
     path.write_bytes(b"city,note\n" + b"Rome,x\n" * 20_000 + b'Oslo,"y\nKiel,z\n')
     local = tables.LocalTable(str(path))
     for names in (["city"], ["note"], ["city", "note"]):
-        with pytest.raises(tables.UnreadableTable, match="opened and never closed"):
-            local.counts(names)
+        refused("opened and never closed", local.counts, names, kind=tables.UnreadableTable)
 
 
 def test_a_file_of_delimiters_alone_has_no_rows(tmp_path):
@@ -91,5 +91,4 @@ def test_a_file_of_delimiters_alone_has_no_rows(tmp_path):
         lambda: tables.load(path.read_bytes(), "a.csv").table,
         lambda: tables.LocalTable(str(path)).counts(["city"]),
     ):
-        with pytest.raises(tables.UnreadableTable, match="column names but no rows"):
-            read()
+        refused("column names but no rows", read, kind=tables.UnreadableTable)

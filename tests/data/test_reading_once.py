@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ldp_core.data import columns
 from ldp_core.data.domain import dates
 from ldp_core.data.reading import LocalTable, UnreadableTable
+from tests.refused import refused
 
 PEOPLE = pd.DataFrame(
     {
@@ -48,8 +49,7 @@ def test_a_file_that_has_changed_is_not_mixed_with_what_was_counted(file):
     table = LocalTable(str(file))
     table.counts(["age"])
     PEOPLE.head(10).to_csv(file, index=False)
-    with pytest.raises(UnreadableTable, match="has changed since it was opened: open it again"):
-        table.counts(["sex"])
+    refused("has changed since it was opened: open it again", table.counts, ["sex"], kind=UnreadableTable)
 
 
 @given(st.lists(CELLS, max_size=30))

@@ -101,28 +101,3 @@ def test_on_the_first_day_a_group_has_nobody_and_the_others_have_their_answers(k
     capsys.readouterr()
     assert main(["collect", str(kit), str(reports)]) == 0
     assert "9 answers have no interval: by these reports the group may have nobody in it" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
-def test_where_a_compared_group_has_nobody_the_other_answers_are_given(known, tmp_path, capsys):
-    arm = CategoricalAttribute(name="arm", values=("a", "b"), known=known)
-    design = Configuration(
-        domain=Domain(attributes=(arm, SCORE)),
-        population=Population(users=200, origin="declared", shape="uniform"),
-        workload=WorkloadRecipe(parts=(PARTS[1], HistogramPart(attribute="score"))),
-        mechanism=MechanismRecipe(name="randomized_response"),
-    )
-    kit, reports = tmp_path / "kit.zip", tmp_path / "reports.csv"
-    kit.write_bytes(package.kit(realise(design)))
-    device, rng = Device(open_kit(kit.read_bytes()).device), np.random.default_rng(0)
-    sent = [device.report({"arm": "a", "score": 1 + i % 4}, rng.bytes) for i in range(200)]
-    kept = [report for report in sent if known or int(report) < 4]  # those that name arm a: estimates of b are below 0
-    reports.write_text("".join(f"{line}\n" for line in ["report", *kept]))
-    for option in ([], ["--estimator", "wnnls"], ["--any-time"], ["--drawn"]):
-        assert main(["collect", str(kit), str(reports), "--json", *option]) == 0, capsys.readouterr().err
-        found = json.loads(capsys.readouterr().out)
-        compared = [row for row in found["answers"] if row["line"] == 0]
-        assert {row["answer"] for row in compared} == {row["standard_error"] for row in compared} == {None}
-        assert all(row["answer"] is not None for row in found["answers"] if row["line"] == 1)
-    assert main(["collect", str(kit), str(reports)]) == 0
-    assert "none" in capsys.readouterr().out

@@ -111,8 +111,9 @@ def test_a_fitted_mechanism_comes_from_its_file_or_is_fitted_or_refused():
     assert loaded.from_file("optimized_gradient")
     assert np.array_equal(loaded.chosen_mechanism.strategy, made.chosen_mechanism.strategy)
     assert loaded.chosen_mechanism.digest == session.setting.mechanism("optimized_gradient").digest
-    with pytest.raises(NotFitted, match="lacks the strategy"):
-        realise(configuration, load(configuration.to_json()), fit=False)
+    refused(
+        "lacks the strategy", lambda: realise(configuration, load(configuration.to_json()), fit=False), kind=NotFitted
+    )
 
 
 @pytest.mark.usefixtures("no_hurry")

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 import zlib
 
 import numpy as np
@@ -144,10 +145,7 @@ def test_other_types_and_no_file_get_one_sentence():
     ],
 )
 def test_bad_files_get_one_sentence(content, said):
-    with pytest.raises(ValueError, match=r".") as refused:
-        library.own.packed(content, 4)
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in refused(re.escape(said), library.own.packed, content, 4)
 
 
 def test_a_configuration_holds_it():
@@ -180,10 +178,7 @@ LARGE = base64.b64encode(zlib.compress(bytes(2**24))).decode()
     ],
 )
 def test_an_altered_table_gets_one_sentence(matrix, said):
-    with pytest.raises(ValueError, match=r".") as refused:
-        library.create("own", n=4, epsilon=1.0, matrix=matrix)
-    assert said in str(refused.value)
-    assert len(str(refused.value)) < 400
+    assert len(refused(re.escape(said), library.create, "own", n=4, epsilon=1.0, matrix=matrix)) < 400
 
 
 def test_what_no_file_could_hold_is_refused():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ldp_core import library, mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism
-from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
+from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
@@ -24,24 +24,10 @@ from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES, HierarchicalTre
 from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.optimize.strategy import from_strategy
+from tests.exact import drawn, e_to_the
 
 EPSILONS = (0.001, 0.1, 1.0, 5.3, 13.7, 19.6, 20.0)
 SIZES = (2, 3, 37, 1024, 2**20)
-
-
-def e_to_the(x):
-    """e^x for a rational x from 0 to 32, bounded from both sides: a Taylor series with its remainder, squared up again."""
-    small, terms = Fraction(x) / 64, 24
-    total = term = Fraction(1)
-    for k in range(1, terms):
-        term = term * small / k
-        total += term
-    rest = 2 * term * small / terms  # the geometric series of the terms left out, their ratio being below 1/2
-    scale = 2**400  # fractions of a bounded size, rounded outwards
-    low, high = math.floor(total * scale), math.ceil((total + rest) * scale)
-    for _ in range(6):
-        low, high = low * low // scale, -(-high * high // scale)
-    return Fraction(low, scale), Fraction(high, scale)
 
 
 def test_the_bounds_on_e_enclose_it_tightly():
@@ -69,43 +55,6 @@ def told(audit, ratio):
     )
 
 
-# --- the ratio of each family, from the floats that privatize compares random numbers with ---------------------------
-
-
-def of_randomized_response(m):
-    """The truth with probability t, else any type: the own one among them."""
-    t = Fraction(m.truthful)
-    return (t + (1 - t) / m.n) / ((1 - t) / m.n)
-
-
-def of_subset_selection(m):
-    """A set with the own type has p/C(n - 1, k - 1), one without it (1 - p)/C(n - 1, k)."""
-    p = Fraction(m.p)
-    return p * (m.n - m.size) / ((1 - p) * m.size)
-
-
-def of_unary(m):
-    """Two bits differ."""
-    p, q = Fraction(m.p), Fraction(m.q)
-    return p * (1 - q) / (q * (1 - p))
-
-
-def of_hashing(m):
-    """The bucket is sent by randomized response."""
-    keep = Fraction(m.keep)
-    return keep * (m.buckets - 1) / (1 - keep)
-
-
-def of_signs(m):
-    """A sign is flipped with the probability stored, else sent as it is."""
-    flipped = Fraction(sign_probabilities(m.epsilon)[1])
-    return (1 - flipped) / flipped
-
-
-def of_tree(m):
-    return max(ratio_of(oracle) for oracle in m.oracles)
-
-
 def of_matrix(m):
     """Columns are drawn from after scaling them to sum 1."""
     Q = [[Fraction(float(x)) for x in row] for row in m.strategy]
@@ -114,20 +63,9 @@ def of_matrix(m):
     return max(max(row) / min(row) for row in scaled)
 
 
-RATIOS = {
-    RandomizedResponse: of_randomized_response,
-    SubsetSelection: of_subset_selection,
-    UnaryEncoding: of_unary,
-    LocalHashing: of_hashing,
-    HadamardRandomizedResponse: of_signs,
-    Haar: of_signs,
-    HierarchicalTree: of_tree,
-    ExplicitMechanism: of_matrix,
-}
-
-
 def ratio_of(m):
-    return next(ratio for kind, ratio in RATIOS.items() if isinstance(m, kind))(m)
+    """From the floats that `privatize` compares random numbers with, or from its table."""
+    return max(map(ratio_of, m.oracles)) if isinstance(m, HierarchicalTree) else drawn(m) or of_matrix(m)
 
 
 def check(m, asked=None):

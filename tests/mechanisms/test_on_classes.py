@@ -1,16 +1,12 @@
 """Mechanisms whose reports are about classes of types: errors, reports and estimates are those of the
 mechanism for the classes, and of a strategy whose columns are equal within a class."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from ldp_core import analysis, library, mechanisms, workloads
-from ldp_core.deploy.collector.collection import Collection
 from ldp_core.deploy.collector.manipulated_reports import manipulation
-from ldp_core.deploy.collector.plausible import unlike_in_words
-from ldp_core.estimators import apply, intervals
+from ldp_core.estimators import intervals
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.workloads import OnAttributes, distinguished
@@ -100,18 +96,6 @@ def test_intervals_and_forged_reports_are_those_of_the_mechanism_for_classes(nam
     forged, own = manipulation(made, AGE), manipulation(made.drawn, few)
     assert forged.reach == pytest.approx(own.reach)
     assert forged.deviation == pytest.approx(own.deviation)
-
-
-def test_raw_trees_answer_from_their_nodes_and_their_reports_are_tallied():
-    made = built("hierarchical", AGE, reconstruction="raw", oracle="hadamard")
-    reports = made.simulate(COUNTS[24], np.random.default_rng(0))
-    estimate = made.estimate(reports)
-    assert not estimate.adds_up
-    assert made.consistent.drawn.digest == made.drawn.consistent.digest
-    assert made.consistent.estimate(replace(reports, mechanism_digest=made.consistent.digest)).adds_up
-    assert estimate.answers(AGE) == pytest.approx(estimate.of_classes.answers(distinguished(AGE).workload))
-    assert apply("mle", reports, made, AGE).total == pytest.approx(reports.users)
-    assert unlike_in_words(Collection("design", reports), made) == ""
 
 
 def test_coarser_questions_are_answered_and_finer_ones_refused():

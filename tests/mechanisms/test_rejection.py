@@ -23,20 +23,6 @@ def built(maker=workloads.prefix, n=4, epsilon=1.0, **options):
     return mechanisms.create("rejection_gaussian", n, epsilon, maker(n), **options)
 
 
-@settings(max_examples=25)
-@given(st.floats(0.02, 4), st.floats(0.01, 0.69), st.booleans())
-def test_moments_are_the_integrals(rho, band, drops):
-    acceptance = Acceptance(rho, band, drops)
-    kinks = [(sign * band + rho**2 / 2) / rho for sign in (-1, 1)]
-    edges = np.unique(np.clip([-12, *kinks, 12], -12, 12))
-    for j in range(3):
-        pieces = [
-            quad(lambda z, j=j: z**j * float(acceptance(z)) * stats.norm.pdf(z), a, b, epsabs=1e-12)[0]
-            for a, b in zip(edges[:-1] + 1e-13, edges[1:] - 1e-13, strict=True)
-        ]
-        assert acceptance.moments[j] == pytest.approx(sum(pieces), rel=1e-7, abs=1e-10)
-
-
 @settings(max_examples=20)
 @given(st.floats(0.001, 2 * math.log(2)), st.floats(0.3, 3))
 def test_no_other_noise_is_better(epsilon, factor):

@@ -7,7 +7,6 @@ import pytest
 from small_surveys import COUNTS, EPSILON, PAIRS, PATTERNS, SIZES, mask, scrambled
 from written_out import EveryReport, check_errors
 
-from ldp_core import mechanisms
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.people import Counted, Records
@@ -123,19 +122,3 @@ def test_bad_input_is_refused(mechanism):
     refused("permutation", mechanism.aggregate, bad)
     other = scrambled(epsilon=1.0)
     refused("another mechanism", lambda: mechanism.estimate(other.aggregate(good)))
-
-
-def test_a_million_values_work_and_too_many_reports_are_refused():
-    asked = survey([10**6, 2, 3], 1)
-    mechanism = mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=1, time_limit=None)
-    records = np.random.default_rng(0).integers(0, asked.shape, size=(2000, 3))
-    estimate = mechanism.estimate(mechanism.aggregate(mechanism.privatize(records[:4], np.random.default_rng(1))))
-    assert estimate.table([0]).sum() == pytest.approx(4)
-    reports = mechanism.simulate(Records(records[:20], asked.shape), np.random.default_rng(2))
-    assert mechanism.estimate(reports).table([0]).sum() == pytest.approx(20)
-    refused(
-        r"2,000 reports of 1,000,001 numbers each .* at most 1,073 people at a time",
-        mechanism.privatize,
-        records,
-        np.random.default_rng(3),
-    )

@@ -7,15 +7,10 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core import analysis, bounds, library, mechanisms, optimize, shuffled
-from ldp_core.bounds.general.certificate import closed_form
-from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.deploy.kit import client, devices
 from ldp_core.mechanisms import StratifiedMechanism
 from ldp_core.mechanisms.moments import Rows
-from ldp_core.optimize.base import SearchLimits
-from ldp_core.optimize.parts import design_strata
-from ldp_core.run import Budget
 from ldp_core.workloads import (
     DifferencePart,
     HistogramPart,
@@ -202,29 +197,6 @@ def test_epsilons_are_one_for_each_group():
             workload=workload,
         )
     refused("out of range", mechanisms.create, "subset_selection", epsilon=(1.0, 0.5, 99.0), workload=UNLIKE)
-
-
-def test_twelve_groups_of_128_types_take_one_search_and_one_proof():
-    month = RangeAttribute(name="month", low=1, high=12, bins=12, integer=True, known=True)
-    many = RangeAttribute(name="score", low=1, high=128, bins=128, integer=True)
-    workload = over_attributes([PrefixPart(attribute="score", by=("month",))], [month, many])
-    searched, proved = [], []
-
-    def design(few, limits, prior):
-        searched.append(few)
-        return optimize.design(few, 1.0, time_limit=None, max_rounds=1, prior=prior)
-
-    def prove(few, prior, budget, near):
-        proved.append(few)
-        return closed_form(few, 1.0, np.full(few.n, 1 / few.n))
-
-    found = design_strata(workload, 1.0, SearchLimits(None), None, design)
-    proof = stratified_certificate(workload, 1.0, Budget(None), None, prove)
-    assert searched == proved == [Prefix(128)]
-    assert found.objective == pytest.approx(12 * found.parts[0].objective, rel=1e-12)
-    assert proof.value == pytest.approx(12 * proof.parts[0].value, rel=1e-7)
-    made = mechanisms.create("subset_selection", epsilon=1.0, workload=workload)
-    assert len({id(own) for own in made.strata}) == 1
 
 
 def test_proofs_of_other_questions_or_larger_sums_are_refused():

@@ -9,21 +9,19 @@ import numpy as np
 import pytest
 
 import ldp_core as ldp
-from ldp_core import analysis, bounds, estimators, mechanisms, optimize, shuffled
+from ldp_core import analysis, bounds, estimators, mechanisms, optimize
 from ldp_core.bounds import verify
 from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
-from ldp_core.deploy.kit import audit, client, devices
+from ldp_core.deploy.kit import client, devices
 from ldp_core.designs import certificate_file
 from ldp_core.mechanisms.surveys.strata import in_strata
 from ldp_core.people import Drawn, Records
 from ldp_core.workloads import (
-    DifferencePart,
     Group,
     Histogram,
     HistogramPart,
     KWayMarginalsPart,
     MarginalsPart,
-    MeanPart,
     Predicate,
     PredicatesPart,
     Prefix,
@@ -202,27 +200,6 @@ def test_proofs_go_by_the_sizes_of_groups_and_are_checked_by_the_script():
     assert not replace(proof, prior=shares[::-1], value=proof.value * 1.001).verify()
 
 
-@pytest.mark.parametrize("name", ["optimized", "sampled_sets", "subset_selection", "hierarchical"])
-def test_mechanisms_of_all_kinds_answer_and_have_devices(name):
-    made = mechanisms.create(name, epsilon=1.0, workload=UNLIKE, **(ROUNDS if name == "optimized" else {}))
-    people = people_of(UNLIKE.shape, 40)
-    description = devices.describe(made, "1")
-    assert audit.audit(description).holds
-    device, types = client.Device(description), np.ravel_multi_index(people.codes.T, UNLIKE.shape)
-    longer = made.survey is not None
-    assert description["format"] == ("ldp-device/3" if longer else "ldp-device/2")
-    values = [
-        row if longer else [row[0], t % 2268] for row, t in zip(people.codes.tolist(), types.tolist(), strict=True)
-    ]
-    sent = np.array([[int(word) for word in device.report(value).split()] for value in values])
-    assert made.possible(sent).all()
-    reports = made.aggregate(sent)
-    assert reports.arrays[0].tolist() == people.table((0,)).tolist()
-    assert np.isfinite(made.estimate(reports).answers(UNLIKE)).all()
-    counts = people if longer else people.table(range(5))
-    assert name == "hierarchical" or "of each group, of at least" in shuffled.promised(made, counts)
-
-
 def test_clients_refuse_a_format_of_another_number_of_values(unlike):
     description = devices.describe(unlike, "1")
     for other in ("ldp-device/2", "ldp-device/4"):
@@ -288,18 +265,3 @@ def test_more_groups_than_are_handled_and_tables_that_are_too_large_are_refused(
             [columns(250)[0], RangeAttribute(name="x", low=0, high=9999, bins=10_000, integer=True)],
         ),
     )
-
-
-def test_averages_and_differences_within_groups(unlike):
-    domain = [*columns(2, 6, 9, 7), RangeAttribute(name="age", low=0, high=59, bins=6, integer=True)]
-    parts = [
-        MeanPart(attribute="age", by=("c0",)),
-        DifferencePart(of=MeanPart(attribute="age"), attribute="c0", first="0.0", second="0.1"),
-    ]
-    asked = over_attributes(parts, domain)
-    assert asked.survey is not None
-    made = mechanisms.create("optimized", epsilon=1.0, workload=asked, **ROUNDS)
-    told = analysis.answers(made, asked, people_of(asked.shape, 5_000).table(range(5)))
-    assert (told["standard_error"] > 0).all()
-    by_group, between = told["standard_error"][:2], told["standard_error"].iloc[2]
-    assert between == pytest.approx(math.hypot(*by_group), rel=1e-6)

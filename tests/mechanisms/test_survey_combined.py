@@ -95,21 +95,6 @@ def test_it_is_never_worse_than_dividing(sets, asked, lower):
         assert best < 0.999 * divided.average_of(asked)
 
 
-def test_as_many_tables_are_put_together_as_have_few_enough_dimensions(lower):
-    sets, rows = [(0, 1), (1, 2), (0, 2)], np.random.default_rng(5).standard_normal((3, 24))
-    rows = rows @ spanned(sets)
-    asked = Survey(SIZES, [Group((0, 1, 2), Custom(rows))])
-    costs = []
-    for most, numbers in ((0, [(0,), (1,), (2,)]), (12, [(0, 2), (1,)]), (100, [(0, 1, 2)])):
-        lower(_MOST_DIMENSIONS=most)
-        mechanism = split_design(sets)
-        assert [one.tables.numbers for one in mechanism.combined] == numbers
-        few = Survey(SIZES, [Group((0,), Prefix(2))])
-        assert mechanism.cost_dimension(few) == {0: 11, 12: 11, 100: 17}[most]
-        costs.append(mechanism.average_of(asked))
-    assert costs[0] > 1.001 * costs[1] > 1.001**2 * costs[2]
-
-
 def merging(cells, merged):
     """A strategy that distinguishes types of ``cells`` only as far as their numbers ``merged``
     (cells,) differ."""

@@ -19,7 +19,7 @@ from ldp_core.optimize import (
     worst_case_design,
 )
 from ldp_core.optimize.columns.orbits import Shifts, first_orbits, variances_of_types
-from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, drive
+from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted
 from tests.optimize.checks import Asked
 
 PREFIX = workloads.prefix(24)
@@ -147,31 +147,6 @@ def test_a_step_under_way_has_a_little_time(monkeypatch):
     Budget().check()
     with pytest.raises(Interrupted):
         Budget(cancel=lambda: True).check()
-
-
-def test_the_loop_keeps_what_was_best_when_a_round_is_interrupted():
-    class Search:
-        finished, objective = False, 8.0
-
-        @property
-        def best(self):
-            return self
-
-        def prepare(self):
-            self.objective = 4.0
-
-        def round(self):
-            if self.objective < 2:
-                raise Interrupted
-            self.objective /= 2
-
-        def finish(self, at_once):
-            return at_once, self.objective
-
-    told = []
-    run = drive(Search(), Budget(callback=lambda p: told.append((p.round, p.objective))))
-    assert told == [(0, 8.0), (0, 4.0), (1, 2.0), (2, 1.0)]
-    assert (run.found, run.stopped, len(run.history)) == ((False, 1.0), "time", 2)
 
 
 @pytest.mark.parametrize("optimise", [strategies.optimal_l1, strategies.optimal_l2])

@@ -155,6 +155,15 @@ class App:
             self.press(f"sample-{file}")
         return self.go(page) if page else self
 
+    def refuses(self, kind, key, entry, said):
+        """An entry is refused in one sentence, which is returned; it stays where it was typed, and the design as it was."""
+        before = self.configuration
+        self.enter(kind, key, entry)
+        (error,) = self.errors
+        assert said in error
+        assert (self.control(kind, key).value, self.configuration) == (entry, before)
+        return error
+
     def upload(self, name, content):
         """Upload a file of rows on the Data page."""
         self.go("data")

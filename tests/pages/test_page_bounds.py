@@ -60,28 +60,6 @@ def test_the_survey_opens_with_bounds_and_says_that_nothing_is_fitted(ages):
     )
 
 
-def test_bounds_speak_about_the_case_that_the_design_is_for(app):
-    app.sample("commutes.csv")
-    choose(app, "hierarchical").go("bounds").finish()
-    session = app.session
-    mechanism, bound = session.setting.mechanism("hierarchical"), max(session.setting.bounds("worst_case").values())
-    worst, even = (session.setting.users_needed(mechanism, case) for case in ("worst_case", "average"))
-    assert worst > 1.02 * even
-    assert wording.at_least(bound).replace("\N{NO-BREAK SPACE}", " ") in app.words
-    error = session.setting.error_in_words(session.setting.error(mechanism, "worst_case")).replace(
-        "\N{NO-BREAK SPACE}", " "
-    )
-    assert f"**Hierarchical**: {error}, exactly" in app.words
-    error = session.setting.error_in_words(session.setting.error(mechanism, "average")).replace(
-        "\N{NO-BREAK SPACE}", " "
-    )
-    assert f"over people spread evenly over the types, for whom Hierarchical has {error}." in app.words
-    choose(app, "optimized")
-    session.change(optimizer=session.configuration.optimizer.model_copy(update={"aim": "average"}))
-    app.at.run()
-    assert "over people spread evenly over the types" not in app.words
-
-
 @pytest.mark.promise
 def test_every_statement_is_on_the_page_once_or_its_absence_is_explained(histogram):
     histogram.finish()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import analysis, frames, library, mechanisms, wording, workloads
+from ldp_core import analysis, library, mechanisms, wording, workloads
 from ldp_core.designs.configuration import Optimizer
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
@@ -67,27 +67,6 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
     error = f"± {wording.significant(100 * np.sqrt(worst.max() / design.users))} percentage points."
     words = compared.open("compare-tabs", "Error of each query").words
     assert any(f"the hardest answer is **{name}** with {error}" in words for name in hardest)
-
-
-def test_bounds_and_gaps_are_of_the_case_chosen(app):
-    app.declare(bins=8, users=500).ask("prefix")
-    app.session.change(population=app.configuration.population.model_copy(update={"shape": "zipf"}))
-    app.go("compare").finish()
-    workload, session = workloads.prefix(8), app.session
-    alpha = session.setting.alpha
-    for case in ("worst_case", "average", "people"):
-        app.enter("selectbox", "case", case)
-        assert session.setting.proof(case).certificate.verify()
-        limits = session.setting.bounds(case)
-        for title, row in app.costs.iterrows():
-            mechanism = mechanisms.create(TITLES[title], epsilon=1.0, workload=workload)
-            profile = mechanism.variance_profile(workload)
-            shares = session.setting.counts / 500
-            variance = {"worst_case": profile.max(), "average": profile.mean(), "people": shares @ profile}[case]
-            assert np.ceil(row["users_needed"] - 1e-9) == np.ceil(variance / (8 * alpha) - 1e-9)
-            assert row["gap"] == frames.gap(variance / (8 * alpha), max(limits.values()))
-            assert row["gap"] >= 0
-        assert f"nobody can do with fewer than {wording.at_least(limits['certificate'])}" in app.words
 
 
 def test_sweep_agrees_with_the_table_and_is_kept(app):

@@ -184,18 +184,3 @@ def test_two_sets_of_questions_are_shown_and_said_not_to_compare(ages):
     assert "has other questions or types and has other targets" in ages.words
     marks = [s for trace in ages.charts[0]["data"] if trace.get("text") for s in trace["marker"]["symbol"]]
     assert [mark.endswith("-open") for mark in marks] == [False, True, True]
-
-
-def test_designs_without_costs_say_why(ages):
-    ages.session.saved.keep("whole")
-    ages.go("design").enter("selectbox", "mechanism", "hierarchical")
-    ages.session.saved.duplicate()
-    ages.session.saved.keep("impossible")
-    ages.session.change(mechanism=choose_mechanism("fourier"))
-    ages.session.saved.begin()
-    ages.session.install(Configuration(), None)
-    ages.session.saved.keep("bare")
-    beside(ages)
-    assert "impossible: " in ages.words
-    assert "bare: it has no data and questions yet" in ages.words
-    assert len(ages.dataframes[0]) == 3

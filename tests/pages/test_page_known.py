@@ -15,7 +15,7 @@ from ldp_core.data.tables import PRIVACY, CategoricalRecipe, NumericRecipe
 from ldp_core.deploy import collector
 from ldp_core.deploy.kit import client
 from ldp_core.designs import detecting
-from ldp_core.designs.configuration import Optimizer, Simulation
+from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import prefix
 from pages.ui.data import actions
 from pages.ui.tasks import collecting
@@ -154,49 +154,6 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     assert "It was checked here, and it holds." in other.words
     assert other.session.setting.proof("worst_case").certificate.verify()
     assert other.session.setting.mechanism("optimized").digest == made.digest
-
-
-def test_pairs_of_four_columns_in_known_regions_go_from_data_to_answers(app, another, offered):
-    """More combinations of secret values than a strategy is written out for: each region has a survey."""
-    state = app._come_to("data")
-    state.view["source"] = "declared"
-    sizes = {"region": 4, "home": 6, "work": 9, "way": 7, "hours": 9}
-    recipes = (
-        CategoricalRecipe(column=name, categories=tuple(f"{name} {k}" for k in range(size)))
-        for name, size in sizes.items()
-    )
-    actions.declare(state, tuple(recipes), 0)
-    state.expect(users=50_000)
-    state.change(optimizer=Optimizer(max_rounds=5), simulation=Simulation(trials=2))
-    app.go("data").cells({"region": KNOWN}).go("workload")
-    app.control("button_group", "every-tables").set_value([2]).run()
-    app.check()
-    setting = app.session.setting
-    assert [few.n for few in setting.workload.strata.designs] == [6 * 9 * 7 * 9]
-    assert {*setting.cases} == {"worst_case", "people"}
-    app.go("design").finish().open("design-tabs", "Patterns and proof")
-    assert "The collector knows which of 4 groups each person is in" in app.words
-    made = app.session.setting.chosen_mechanism
-    assert app.session.setting.gap(made) < 0.02
-    assert re.search(r"The collector knows region already: at least (\d+) % fewer people are needed", app.words)
-    app.open("design-tabs", "What a report tells")
-    assert "for any value of any secret column" in app.words
-    without_errors_in_every_tab(app)
-    app.go("collect").enter("segmented_control", "collect-from", "simulated").press("count").finish()
-    assert "From **50,000 reports**" in app.words
-    app.go("export").finish()
-    (kit,) = [content for name, content in offered.items() if "kit" in name]
-    content = kit() if callable(kit) else kit
-    with zipfile.ZipFile(io.BytesIO(content)) as files:
-        device = client.Device(json.loads(files.read("device.json")))
-        proof = [files.read(name) for name in ("certificate.json", "certificate.npz")]
-    assert device.clear == ["region"]
-    assert device.report({name: f"{name} 3" for name in sizes}).startswith("3 ")
-    assert "within each of 4 groups that are no secret" in verify.verified(*proof)
-    other, here = another().load(content).session.setting, app.session.setting
-    for case in here.cases:
-        needed = other.users_needed(other.chosen_mechanism, case)
-        assert needed == pytest.approx(here.users_needed(made, case), rel=1e-12)
 
 
 def test_a_difference_to_detect_between_known_groups(arms):

@@ -4,7 +4,6 @@ import gc
 import threading
 
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from ldp_core import limits
 from ldp_core.data.tables import CategoricalRecipe
@@ -161,26 +160,3 @@ def test_the_settings_are_those_of_the_server(monkeypatch):
     assert promises.returns_within() == st.config.get_option("server.disconnectedSessionTTL") == 120
     assert promises.held_for() == promises.kept_for() == 3600
     assert f"{limits.MOST_SERVER_BYTES / 2**30} GB" in promises.holding()
-
-
-def test_what_is_changed_while_everything_is_forgotten_is_no_error(app):
-    """Both arrive together: one control finds nothing of what it showed."""
-
-    def page():
-        import streamlit as st
-
-        from pages.ui.controls import control
-
-        def forget(_):
-            for key in list(st.session_state):
-                del st.session_state[key]
-
-        for name in "ab":
-            control(st.text_input, name, name, "shown", forget)
-
-    at = AppTest.from_function(page).run()
-    for box in at.text_input:
-        box.set_value("typed")
-    at.run()
-    assert not at.exception
-    assert [box.value for box in at.text_input] == ["shown", "shown"]

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ldp_core.analysis import variance_on_data
 from ldp_core.deploy import collector
 from ldp_core.designs import Optimizer, WorkloadRecipe
 from ldp_core.estimators import ESTIMATORS, METHODS
@@ -94,9 +93,7 @@ def test_seed_reproduces_in_another_session(ready, another):
 
 def test_refused_seeds(ready):
     for entry in ("", "-1", "1.5", "abc", str(2**63)):
-        (said,) = ready.enter("text_input", "seed", entry).errors
-        assert "the seed as a whole number" in said
-        assert ready.configuration.simulation.seed == 0
+        ready.refuses("text_input", "seed", entry, "the seed as a whole number")
 
 
 def test_several_mechanisms_and_the_choice_between_them(ready):
@@ -122,45 +119,6 @@ def test_an_unfitted_mechanism_can_be_fitted_where_it_is_missed(ages):
     ages.press("fit-simulated").finish()
     assert not ages.has("button", "fit-simulated")
     assert not ages.at.button(key="run").disabled
-
-
-def test_new_people_each_trial_bring_the_chance_of_who_takes_part(ready):
-    ready.enter("number_input", "trials", 20).press("run").finish()
-    fixed = float(shown(ready, "errors")[0]["x"][0])
-    ready.enter("toggle", "new-people", True)
-    assert "Nothing is simulated yet." in ready.words
-    ready.press("run").finish()
-    assert (
-        "Every trial has new people: errors and intervals are for the population that they were drawn from."
-        in ready.words
-    )
-    design = ready.session.setting
-    below = np.cumsum(design.counts) / design.users
-    who = design.users * (below * (1 - below)).sum()
-    exact = variance_on_data(ready.session.setting.mechanism("subset_selection"), design.workload, design.counts) + who
-    table = next(frame for frame in ready.dataframes if "± predicted" in frame)
-    predicted = 100 * np.sqrt(exact / design.workload.num_queries) / design.users
-    assert table["± predicted"][0] == significant(predicted)
-    assert observed(ready)["Unbiased"] == pytest.approx(predicted, rel=0.4)
-    assert fixed != observed(ready)["Unbiased"]
-
-
-def test_the_prior_of_the_posterior_mean_is_chosen_and_said(ready):
-    ready.go("design").enter("selectbox", "mechanism", "randomized_response").go("simulate")
-    ready.enter("multiselect", "estimators", ["posterior_distribution"]).enter("number_input", "trials", 1)
-    ready.press("run").finish()
-    assert "Prior of the posterior mean: Jeffreys (½ for every type)." in ready.words
-    known = published(ready)
-    ready.enter("toggle", "prior", True)
-    assert "This prior needs earlier counts: a number of 0 or more for each of the 25 types" in ready.words
-    counts = ready.session.setting.counts
-    ready.enter("text_area", "prior-histogram", " ".join(map(str, 300 * counts))).press("run").finish()
-    assert "Prior of the posterior mean: Jeffreys (½ for every type), and your earlier counts." in ready.words
-    # Nearly a million earlier people say more than 3,000 reports: the answers are nearly those of the histogram.
-    exact = 100 * np.cumsum(counts) / counts.sum()
-    far, near = (np.abs(np.array(drawn[0], dtype=float) - exact).max() for drawn in (known, published(ready)))
-    assert near < 1 < far
-    assert np.allclose(ready.session.setting.posterior_prior(), 300 * counts + 0.5)
 
 
 @pytest.mark.promise

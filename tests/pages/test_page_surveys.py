@@ -5,11 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from ldp_core import analysis, bounds, designs, errors, library, wording
+from ldp_core import analysis, bounds, errors, library, wording
 from ldp_core.data import tables
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
-from ldp_core.mechanisms import SplitSurvey
-from ldp_core.workloads import KWayMarginalsPart, PrefixPart
+from ldp_core.workloads import KWayMarginalsPart
 from pages.ui.session import exchange
 
 PAGES = (
@@ -102,30 +101,3 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     app.session.change(compared=("sampled_sets", "optimized"))
     app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
     assert "Fewest people: Optimised at epsilon 0.25, 0.5, 0.75, 1," in app.words
-
-
-def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkeypatch):
-    parts = (KWayMarginalsPart(k=2), PrefixPart(attribute="number 0", weight=5.0))
-    load(app, [40, 2, 3, 4, 5, 6, 7, 8, 9], parts=parts, mechanism="optimized")
-    state = app.session
-    state.change(optimizer=state.configuration.optimizer.model_copy(update={"max_rounds": 2}))
-    app.go("design").press("optimise").finish().open("design-tabs", "Patterns and proof")
-    mechanism, said = state.setting.mechanism("optimized"), app.words
-    assert isinstance(mechanism, SplitSurvey)
-    assert not app.errors
-    assert f"in which of {len(mechanism.designs)} designs a person takes part" in said
-    own = mechanism.own[0].mechanism.strategy
-    assert "Everything else: chance alone decides which of" in said
-    assert "column 1" not in said
-    assert "No strategy file" not in app.go("export").words
-    other = another().load(exchange.export(state)).go("design")
-    assert other.metric("People needed") == app.go("design").metric("People needed")
-    assert "This strategy was loaded from a file, not computed here" in other.words
-    loaded = other.session.setting.mechanism("optimized")
-    assert loaded.own[0].mechanism.strategy.tobytes() == own.tobytes()
-    state.view["sides"] = True
-    app.go("design").finish()
-    assert "its exact limit is not computed" not in app.words
-    monkeypatch.setattr("ldp_core.mechanisms.surveys.split_survey.MOST_STRATEGY_ENTRIES", 1_000)
-    assert "and at most 1,000 are kept in a file" in app.go("export").words
-    assert designs.load(exchange.export(other.session)).mechanism is None

@@ -1,16 +1,13 @@
 """Data and Workload pages for many columns: nothing is asked of the joint domain, and everything works."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.designs import Configuration, DeclaredData, Population, WorkloadRecipe
 from ldp_core.people import Records
-from ldp_core.workloads import KWayMarginalsPart, Survey
+from ldp_core.workloads import KWayMarginalsPart
 from pages.ui.sources import sample_table
 
 LIVES = "working_lives.csv"
@@ -73,32 +70,6 @@ def test_the_joint_domain_is_a_fact_and_pictures_come_from_tables(lives):
         else "Every combination of these"
     )
     assert told in lives.words
-
-
-def test_questions_are_told_in_numbers_and_by_sets_of_columns(lives):
-    lives.go("workload")
-    assert isinstance(lives.workload, Survey)
-    assert lives.metric("Queries (p)") == f"{PAIRS:,}"
-    assert lives.metric("Sets of columns") == "55"
-    assert lives.metric("Largest table (cells)") == "256"
-    # the closed form of the bound, from the sizes alone: pairs weigh n / n_B, and columns all pairs that they are in
-    weigh = [sum(1 / (a * b) for j, b in enumerate(SIZES) if j != i) for i, a in enumerate(SIZES)]
-    nuclear = sum((a - 1) * math.sqrt(w) for a, w in zip(SIZES, weigh, strict=True))
-    nuclear += sum((a - 1) * (b - 1) / math.sqrt(a * b) for i, a in enumerate(SIZES) for b in SIZES[i + 1 :])
-    constant = sum(1 / (a * b) for i, a in enumerate(SIZES) for b in SIZES[i + 1 :])
-    variance = constant + nuclear**2 / math.sinh(0.5) ** 2 - 55
-    assert lives.metric("Users any mechanism needs") == wording.minimum(variance / PAIRS / lives.session.setting.alpha)
-    together, shares = lives.charts
-    queries = 10 ** np.array(together["data"][0]["z"], dtype=float)
-    assert np.allclose(queries, np.outer(SIZES, SIZES) * (1 - np.eye(11)) + np.diag([a * (93 - a) for a in SIZES]))
-    first = 100 * 15 * 15 / 16 / nuclear
-    assert shares["data"][0]["x"][0] == pytest.approx(first)
-    assert f"{first:.3g} % of their information on **age x education**" in lives.words
-    assert (
-        "Questions may read up to 25,000 tables, of at most 1,048,576 cells each and 33,554,432 in all" in lives.words
-    )
-    offered = lives.control("selectbox", "adding").options
-    assert not {"A matrix of your own", "Every combination of all attributes", "The papers' workloads"} & set(offered)
 
 
 def pills(app, *chosen):

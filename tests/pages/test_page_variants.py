@@ -65,18 +65,6 @@ def test_a_parameter_that_cannot_be_is_refused_and_nothing_is_added(app):
     assert app.session.setting.priced("gaussian(delta=1e-09)").audit().delta == pytest.approx(1e-9)
 
 
-def test_fits_of_variants_are_kept_apart(app):
-    app.declare(bins=4).ask("prefix").go("compare").enter("multiselect", "compared", ["optimized_gradient"])
-    add(app, mechanism="optimized_gradient", rows="5")
-    add(app, mechanism="optimized_gradient", rows="3")
-    app.press("optimise").finish()
-    made = {name: app.session.setting.fitted(name) for name in app.configuration.compared}
-    assert [fit and len(fit.mechanism.strategy) for fit in made.values()][1:] == [5, None]
-    assert "rows must be a whole number of at least n = 4" in app.words
-    assert len({fit.mechanism.digest for fit in made.values() if fit}) == 2
-    assert len(app.costs) == 3  # and the mechanism of the design
-
-
 def test_a_variant_is_taken_into_the_design_with_one_click(compared):
     add(compared, branching=16)
     compared.press(f"use-{HH16}")

@@ -133,14 +133,9 @@ def test_every_kind_of_question_is_asked_within_groups(health):
 
 def test_a_weight_that_is_no_weight_is_refused_in_a_sentence(health):
     health.add("histogram")
-    before = health.configuration
     for text in ("nan", "inf", "-inf", "0", "-1", "1e9", "", "two", "1,5"):
-        health.enter("text_input", "group-0-weight", text)
-        assert len(health.errors) == 1, text
-        assert "number from 0.000001 to 1,000,000" in health.errors[0]
-        assert "To leave a group out, remove it." in health.errors[0]
-        assert health.configuration == before
-        assert health.control("text_input", "group-0-weight").value == text
+        said = health.refuses("text_input", "group-0-weight", text, "number from 0.000001 to 1,000,000")
+        assert "To leave a group out, remove it." in said
     health.enter("text_input", "group-0-weight", "0.5")
     assert not health.errors
     assert health.parts[0].weight == 0.5

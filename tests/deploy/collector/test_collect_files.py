@@ -231,11 +231,12 @@ BAD = {
 def test_bad_text_files_get_one_sentence_and_count_nothing(name, tmp_path):
     content, said = BAD[name]
     good, state = write_csv(tmp_path / "good.csv", [("1",)], ["report"]), tmp_path / "state.npz"
-    with pytest.raises(ValueError, match=said) as refused:
-        collector.collect([good, ("bad.csv", content)], BUILT["number"], DESIGN, state=state, apart=True)
-    assert "\n" not in str(refused.value)
-    assert '"bad.csv"' in str(refused.value)
-    assert str(tmp_path) not in str(refused.value)
+    sentence = refused(
+        said, collector.collect, [good, ("bad.csv", content)], BUILT["number"], DESIGN, state=state, apart=True
+    )
+    assert "\n" not in sentence
+    assert '"bad.csv"' in sentence
+    assert str(tmp_path) not in sentence
     assert collector.Collection.load(state, BUILT["number"]).users == 1
 
 

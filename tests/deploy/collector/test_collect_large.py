@@ -49,9 +49,3 @@ def collected(path, kind, rows, people):
 def test_ten_million_reports_take_little_memory(kind, tmp_path):
     collected(tmp_path / "reports.parquet", kind, 10_000_000, 9_900_000)
     collected(tmp_path / "reports.csv", kind, 3_000_000, 2_000_000)
-
-
-@pytest.mark.benchmark
-@pytest.mark.parametrize("kind", IDS)
-def test_a_hundred_million_reports(kind, tmp_path):
-    collected(tmp_path / "reports.parquet", kind, 100_000_000, 99_000_000)

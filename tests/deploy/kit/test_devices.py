@@ -145,8 +145,7 @@ def test_continuous_noise_has_no_device():
     for name in ("matrix_l1", "matrix_l2", "gaussian", "rejection_gaussian", "ball_sampling"):
         parameters = {"max_rounds": 5} if name.startswith("matrix") else {}
         mechanism = ldp.mechanisms.create(name, epsilon=0.5, workload=workload, **parameters)
-        with pytest.raises(NoDevice, match=r"continuous noise.*Choose a mechanism"):
-            describe(mechanism, "0.5")
+        refused(r"continuous noise.*Choose a mechanism", describe, mechanism, "0.5", kind=NoDevice)
 
 
 def test_descriptions_are_refused_that_are_not_of_their_mechanism():
@@ -157,8 +156,7 @@ def test_descriptions_are_refused_that_are_not_of_their_mechanism():
     refused("other types", lambda: describe(table(5), EPSILON, domain))
     rows = np.tile([[1.0, 1.5, 2.0], [2.0, 1.5, 1.0]], (2**10, 2**10))
     large = ExplicitMechanism("custom", rows / rows.sum(axis=0), 1.0)
-    with pytest.raises(NoDevice, match="coarser bins"):
-        describe(large, "1.0")
+    refused("coarser bins", describe, large, "1.0", kind=NoDevice)
 
 
 def test_epsilon_may_be_a_fraction_where_people_report_several_times():

@@ -22,6 +22,7 @@ from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.deploy.kit.readme import EXAMPLE_PEOPLE, count_sql
 from ldp_core.designs import bundle, certificate_file
 from tests.deploy.kit.samplers import again
+from tests.refused import refused
 
 ROOT = Path(package.__file__).parents[3]
 SUBSET = ages()
@@ -29,10 +30,9 @@ KIT = kit_of(SUBSET)
 
 
 def complaint(call, *args):
-    with pytest.raises(ValueError) as caught:
-        call(*args)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    said = refused(r".", call, *args)
+    assert "\n" not in said
+    return said
 
 
 def swapped(content, device):

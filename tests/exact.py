@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ldp_core.mechanisms.hrr import sign_probabilities
+from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism, LaplaceNoise
 from ldp_core.mechanisms.noise.ball import BallMechanism
@@ -17,25 +17,28 @@ from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.unary import UnaryEncoding
 
-TERMS, BITS = 130, 300
-
 
 @lru_cache(maxsize=4096)
-def most_odds(epsilon: float) -> Fraction:
-    """A rational just below e^epsilon (epsilon as stored, at most 20), by 1e-40 at most: the first terms of its series."""
-    term = total = Fraction(1)
-    for k in range(1, TERMS):
-        term = term * Fraction(epsilon) / k
-        term = Fraction(math.floor(term * 2**BITS), 2**BITS)
+def e_to_the(x) -> tuple[Fraction, Fraction]:
+    """e^x for a rational x from 0 to 32, bounded from both sides: a Taylor series with its remainder, squared up again."""
+    small, terms = Fraction(x) / 64, 24
+    total = term = Fraction(1)
+    for k in range(1, terms):
+        term = term * small / k
         total += term
-    return total
+    rest = 2 * term * small / terms  # the geometric series of the terms left out, their ratio being below 1/2
+    scale = 2**400  # fractions of a bounded size, rounded outwards
+    low, high = math.floor(total * scale), math.ceil((total + rest) * scale)
+    for _ in range(6):
+        low, high = low * low // scale, -(-high * high // scale)
+    return Fraction(low, scale), Fraction(high, scale)
 
 
 def exceeds(mechanism) -> str | None:
     """Why reports tell two types apart by more than epsilon; None where they do not."""
     for what, ratio in ratios(mechanism):
-        if ratio > most_odds(mechanism.epsilon):
-            excess = float(ratio / most_odds(mechanism.epsilon) - 1)
+        if ratio > e_to_the(mechanism.epsilon)[0]:
+            excess = float(ratio / e_to_the(mechanism.epsilon)[0] - 1)
             return f"{what} has odds of {excess:.3g} more than e^epsilon"
     return None
 
@@ -49,7 +52,7 @@ def ratios(mechanism):
     strategy = getattr(mechanism, "strategy", None)
     if strategy is not None:
         yield "a row of the strategy", max(map(_odds_of_row, np.unique(_ends(strategy), axis=0).tolist()))
-    known = _drawn(mechanism)
+    known = drawn(mechanism)
     if known is not None:
         yield "a draw", known
     elif strategy is None:
@@ -65,7 +68,7 @@ def _odds_of_row(ends):
     return high / low if low else Fraction(10**30)
 
 
-def _drawn(mechanism) -> Fraction | None:
+def drawn(mechanism) -> Fraction | None:
     """The largest odds of a report by the numbers that `privatize` compares a uniform draw with."""
     if isinstance(mechanism, UnaryEncoding):
         p, q = Fraction(mechanism.p), Fraction(mechanism.q)
@@ -81,7 +84,7 @@ def _drawn(mechanism) -> Fraction | None:
         return p * (mechanism.n - k) / ((1 - p) * k)
     if isinstance(mechanism, AdditiveMechanism) and isinstance(mechanism.noise, LaplaceNoise):
         return _laplace(mechanism)
-    if isinstance(mechanism, Haar):
+    if isinstance(mechanism, Haar | HadamardRandomizedResponse):
         flipped = Fraction(sign_probabilities(mechanism.epsilon)[1])  # of the sign of a coefficient drawn evenly
         return (1 - flipped) / flipped
     if isinstance(mechanism, RejectionMechanism):
@@ -97,7 +100,7 @@ def _laplace(mechanism) -> Fraction:
     columns = [list(map(Fraction, column)) for column in mechanism.vectors.T.tolist()]
     farthest = max(sum(abs(a - b) for a, b in zip(one, other, strict=True)) for one in columns for other in columns)
     exponent = farthest / Fraction(mechanism.noise.scale)
-    return most_odds(mechanism.epsilon) * (1 if exponent <= Fraction(mechanism.epsilon) else 1 + exponent)
+    return e_to_the(mechanism.epsilon)[0] * (1 if exponent <= Fraction(mechanism.epsilon) else 1 + exponent)
 
 
 def _rejection(mechanism) -> Fraction:
@@ -106,7 +109,7 @@ def _rejection(mechanism) -> Fraction:
     lengths = (mechanism.vectors**2).sum(axis=0)
     assert np.ptp(lengths) <= 1e-9 * lengths.max()
     band = 2 * Fraction(mechanism.acceptance.band)
-    return most_odds(mechanism.epsilon) * (1 if band <= Fraction(mechanism.epsilon) else 2)
+    return e_to_the(mechanism.epsilon)[0] * (1 if band <= Fraction(mechanism.epsilon) else 2)
 
 
 def exact_delta(mechanism) -> float:
