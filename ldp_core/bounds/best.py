@@ -23,7 +23,7 @@ from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
-from ldp_core.workloads import PartlySecret, Workload
+from ldp_core.workloads import Workload
 from ldp_core.workloads.problem import Kind, Problem
 from ldp_core.workloads.quotient import Quotient, distinguished, quotient
 
@@ -69,11 +69,6 @@ def _of_strata(problem: Problem, epsilon: float, budget: Budget) -> Proof:
         return _proved(Problem(few, prior), epsilon, own, near)
 
     return stratified_certificate(problem.workload, epsilon, budget, problem.prior, prove)
-
-
-def _of_secret(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
-    assert isinstance(problem.workload, PartlySecret)
-    return secret_certificate(problem.workload, epsilon, problem.shares, budget)
 
 
 def _of_question(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
@@ -155,7 +150,7 @@ def _of_survey(problem: Problem, epsilon: float, budget: Budget) -> Proof:
 
 PROOFS: dict[Kind, Callable[[Problem, float, Budget], Proof]] = {
     "strata": _of_strata,
-    "secret": _of_secret,
+    "secret": lambda problem, epsilon, budget: secret_certificate(problem.workload, epsilon, problem.shares, budget)[0],
     "alike": _of_columns,
     "question": _of_question,
     "survey": _of_survey,

@@ -37,7 +37,8 @@ from ldp_core.bounds.general.multipliers import Form, Multipliers, Numbers, half
 from ldp_core.bounds.proof import Certificate
 from ldp_core.run import Budget, Check, Interrupted, unchecked
 from ldp_core.threads import blas_threads
-from ldp_core.workloads.secret import Lumped, PartlySecret
+from ldp_core.workloads import Workload
+from ldp_core.workloads.secret import Lumped
 
 INSIDE = 1.5
 """The first eta, as a multiple of that at which A is no more definite."""
@@ -145,13 +146,8 @@ class SecretDual(Dual):
         return Point(value, slopes, second, first, mass, a)
 
 
-def secret_certificate(workload: PartlySecret, epsilon: float, prior: np.ndarray, budget: Budget) -> Certificate:
-    """The best certificate for people spread as ``prior`` (n,) within ``budget``."""
-    return proved(workload, epsilon, prior, budget)[0]
-
-
-def proved(
-    workload: PartlySecret, epsilon: float, prior: np.ndarray, budget: Budget, begun: np.ndarray | None = None
+def secret_certificate(
+    workload: Workload, epsilon: float, prior: np.ndarray, budget: Budget, begun: np.ndarray | None = None
 ) -> tuple[Certificate, np.ndarray | None]:
     """The best certificate, and the point without cuts that it came from: ``begun`` is that of another prior, to start from."""
     best = nothing(workload, epsilon, prior)
@@ -166,7 +162,7 @@ def proved(
 
 
 def searched(
-    workload: PartlySecret, epsilon: float, prior: np.ndarray, budget: Budget, begun: np.ndarray | None = None
+    workload: Workload, epsilon: float, prior: np.ndarray, budget: Budget, begun: np.ndarray | None = None
 ) -> Iterator[tuple[Found, np.ndarray]]:
     """Better and better points, the first at once: by a few barriers, and once more by others, as either may end far from the best."""
     yield from _by_barriers(workload, epsilon, prior, budget, begun, BARRIERS)
@@ -175,14 +171,14 @@ def searched(
 
 
 def _by_barriers(
-    workload: PartlySecret,
+    workload: Workload,
     epsilon: float,
     prior: np.ndarray,
     budget: Budget,
     begun: np.ndarray | None,
     barriers: tuple[float, ...],
 ) -> Iterator[tuple[Found, np.ndarray]]:
-    dual = SecretDual(workload.lumped(prior), float(np.exp(epsilon)))
+    dual = SecretDual(Lumped.of(workload, prior), float(np.exp(epsilon)))
     x = dual.start
     yield dual.found(x), x
     while begun is not None and begun.any() and dual.at(x, 0.0) is not None:
@@ -221,10 +217,10 @@ def _by_barriers(
 
 
 def numbers(
-    found: Found, workload: PartlySecret, ratio: float, prior: np.ndarray, check: Check = unchecked, least: float = 0.0
+    found: Found, workload: Workload, ratio: float, prior: np.ndarray, check: Check = unchecked, least: float = 0.0
 ) -> Numbers:
     """C (n, n), mu (n,) and multipliers, on S and 0 elsewhere, on the scale of M^-1 = C."""
-    lumped, n, G = workload.lumped(prior), workload.n, workload.gram_dense()
+    lumped, n, G = Lumped.of(workload, prior), workload.n, workload.gram_dense()
     S, opened, r = lumped.secret, lumped.opened, lumped.reference
     p, rho, form = r / n, float(r[opened].sum()), found.multipliers.form(ratio - 1)
     A, line = on_secret(form, found.eta, lumped)

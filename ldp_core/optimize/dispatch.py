@@ -14,8 +14,8 @@ import numpy as np
 
 from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.optimize.base import SearchLimits
-from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
-from ldp_core.optimize.columns.search import check_types, design_strategy
+from ldp_core.optimize.closed_form import best_closed_form, better, exchangeable_design
+from ldp_core.optimize.columns.search import design_strategy
 from ldp_core.optimize.parts import Fitted, StratifiedDesign, design_strata, over_classes
 from ldp_core.optimize.question import design_question
 from ldp_core.optimize.secret import design_secret
@@ -24,7 +24,7 @@ from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_ma
 from ldp_core.optimize.surveys.rows import design_bits, first_rows, treats_bits_alike
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import Callback, Cancel
-from ldp_core.workloads import PartlySecret, Workload, distinguished
+from ldp_core.workloads import Workload, distinguished
 from ldp_core.workloads.problem import Kind, Problem
 
 AnyDesign = Fitted | StratifiedDesign
@@ -93,14 +93,6 @@ def _again(epsilon: float) -> Callable[[Workload, SearchLimits, np.ndarray | Non
     return lambda few, limits, prior: design(few, epsilon, **vars(limits), prior=prior)
 
 
-def _strata(problem: Problem, epsilon: float, limits: SearchLimits) -> StratifiedDesign:
-    return design_strata(problem.workload, epsilon, limits, problem.prior, _again(epsilon))
-
-
-def _alike(problem: Problem, epsilon: float, limits: SearchLimits) -> ClosedFormDesign:
-    return exchangeable_design(problem.workload, epsilon, limits)
-
-
 def _question(problem: Problem, epsilon: float, limits: SearchLimits) -> AnyDesign:
     """The best strategy for one real-valued question; patterns past the types that one is fitted to."""
     if problem.workload.n > MOST_FITTED_TYPES:
@@ -136,21 +128,17 @@ def _hamming(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimize
 
 def _types(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized:
     """A strategy over all types."""
-    check_types(problem.workload)
     budget = limits.budget()
     first = first_rows(problem.workload, epsilon, limits)
     return design_strategy(problem.workload, epsilon, limits.within(budget.left()), problem.prior, first)
 
 
-def _secret(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized:
-    assert isinstance(problem.workload, PartlySecret)
-    return design_secret(problem.workload, epsilon, limits, problem.prior)
-
-
 SEARCHES: dict[Kind, Callable[[Problem, float, SearchLimits], AnyDesign]] = {
-    "strata": _strata,
-    "secret": _secret,
-    "alike": _alike,
+    "strata": lambda problem, epsilon, limits: design_strata(
+        problem.workload, epsilon, limits, problem.prior, _again(epsilon)
+    ),
+    "secret": lambda problem, epsilon, limits: design_secret(problem.workload, epsilon, limits, problem.prior),
+    "alike": lambda problem, epsilon, limits: exchangeable_design(problem.workload, epsilon, limits),
     "question": _question,
     "survey": _survey,
     "hamming": _hamming,

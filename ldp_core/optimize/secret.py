@@ -26,8 +26,8 @@ from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator
 from ldp_core.threads import blas_threads
-from ldp_core.workloads import Custom
-from ldp_core.workloads.secret import Lumped, PartlySecret
+from ldp_core.workloads import Custom, Workload
+from ldp_core.workloads.secret import Lumped
 
 LITTLE = 1e-8
 """The share of tr G that directions count at least in which nothing is asked, so that M stays regular."""
@@ -58,16 +58,14 @@ class SecretSearch(RowSearch):
     best: Covered
     _still = 1
 
-    def __init__(
-        self, workload: PartlySecret, epsilon: float, prior: np.ndarray, rng: np.random.Generator, check: Check
-    ):
-        self._workload: PartlySecret = workload
+    def __init__(self, workload: Workload, epsilon: float, prior: np.ndarray, rng: np.random.Generator, check: Check):
+        self._workload = workload
         self._high = np.zeros((0, int(workload.secret.sum()) + 1), dtype=bool)
         self._aim(prior)
         super().__init__(workload, epsilon, self._reference, rng, check)
 
     def _aim(self, prior: np.ndarray) -> None:
-        self._prior, self._lumped = prior, self._workload.lumped(prior)
+        self._prior, self._lumped = prior, Lumped.of(self._workload, prior)
         root, s = self._lumped.root, len(self._lumped.secret)
         scale = (np.square(root).sum() + self._lumped.within / self._workload.n) / (s + 1)
         self._lump = Custom(np.vstack([root, np.sqrt(LITTLE * scale) * np.eye(s + 1)]))
@@ -169,7 +167,7 @@ class WorstCaseSecretSearch(MovingPrior, SecretSearch):
 
 
 def design_secret(
-    workload: PartlySecret,
+    workload: Workload,
     epsilon: float,
     limits: SearchLimits,
     prior: np.ndarray | None = None,

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ldp_core.limits import MOST_MATRIX_TYPES
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.workloads.base import Workload, check_weights
 from ldp_core.workloads.surveyed import as_tables
@@ -36,7 +36,8 @@ class Problem:
     @property
     def shares(self) -> np.ndarray:
         """(n,) the prior, written out."""
-        return check_prior(self.prior, self.workload.n)
+        n = self.workload.n
+        return np.full(n, 1 / n) if self.prior is None else self.prior
 
     @cached_property
     def kind(self) -> Kind:
@@ -57,7 +58,7 @@ class Problem:
     @cached_property
     def survey(self) -> Survey | None:
         """The same questions as a `Survey`, where they are one or are best seen as one."""
-        return as_tables(self.workload)
+        return self.workload.survey if self.workload.n <= MOST_FITTED_TYPES else as_tables(self.workload)
 
     @property
     def asked(self) -> Workload:

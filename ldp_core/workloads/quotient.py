@@ -78,8 +78,10 @@ class Quotient:
 def quotient(workload: Workload, most: float = math.inf, check: Callable[[], None] = lambda: None) -> Quotient | None:
     """The classes of types that ``workload`` distinguishes; None where they are all types, a single one or more than ``most``, and where there is
     too much to look through, or roundings are not known. ``check`` is called before each group is looked at, and may raise."""
-    if workload.n <= MOST_MATRIX_TYPES and _all_apart(workload):
-        return None
+    if workload.n <= MOST_MATRIX_TYPES:  # a random query shows whether no two types have equal columns
+        images = np.sort(workload.apply_gram(np.random.default_rng(0).random(workload.n)))
+        if workload.symmetry == "exchangeable" or np.diff(images).min() > _CLOSE * np.abs(images).max():
+            return None
     shape, groups = _groups(workload)
     entries = sum(group.base.num_queries * group.base.n for group in groups)
     written = workload.num_queries <= _MOST_QUERIES and entries <= _MOST_ENTRIES
@@ -135,14 +137,6 @@ def classes_of(workload: Workload) -> Quotient | None:
     """The classes of types to make reports about; None if they are nearly as many as the types."""
     classes = distinguished(workload)
     return classes if classes is not None and classes.workload.n <= 0.9 * workload.n else None
-
-
-def _all_apart(workload: Workload) -> bool:
-    """True if no two types have equal columns, as a random query shows."""
-    if workload.symmetry == "exchangeable":
-        return True
-    images = np.sort(workload.apply_gram(np.random.default_rng(0).random(workload.n)))
-    return bool(np.diff(images).min() > _CLOSE * np.abs(images).max())
 
 
 def _groups(workload: Workload) -> tuple[tuple[int, ...], Sequence[Group]]:

@@ -57,21 +57,6 @@ class PartlySecret(Representatives):
         """None: what permutes secret types with open ones does not keep the promise."""
         return SymmetryGroup("none", ((self.n, False),))
 
-    def lumped(self, prior: np.ndarray) -> Lumped:
-        """The problem over S and one type that stands for all that are open, for people spread as ``prior`` (n,)."""
-        opened, r = np.flatnonzero(~self.secret), self.n * np.maximum(prior, LEAST_SHARE / self.n)
-        r *= self.n / r.sum()
-        root, own = self.gram_root, r[opened]
-        middle = root[:, opened] @ own / own.sum()
-        within = float(own @ np.square(root[:, opened] - middle[:, None]).sum(axis=0))
-        return Lumped(
-            np.flatnonzero(self.secret),
-            opened,
-            r,
-            np.column_stack([root[:, self.secret], middle]),
-            within,
-        )
-
 
 LEAST_SHARE = 1e-9
 """Types that nobody has count as this share of the average."""
@@ -89,6 +74,22 @@ class Lumped:
     reference: np.ndarray
     root: np.ndarray
     within: float
+
+    @classmethod
+    def of(cls, workload: Workload, prior: np.ndarray) -> Lumped:
+        """Of the questions of ``workload``, for people spread as ``prior`` (n,)."""
+        opened, r = np.flatnonzero(~workload.secret), workload.n * np.maximum(prior, LEAST_SHARE / workload.n)
+        r *= workload.n / r.sum()
+        root, own = workload.gram_root, r[opened]
+        middle = root[:, opened] @ own / own.sum()
+        within = float(own @ np.square(root[:, opened] - middle[:, None]).sum(axis=0))
+        return cls(
+            np.flatnonzero(workload.secret),
+            opened,
+            r,
+            np.column_stack([root[:, workload.secret], middle]),
+            within,
+        )
 
     @property
     def masses(self) -> np.ndarray:

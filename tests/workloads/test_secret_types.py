@@ -6,6 +6,7 @@ import pytest
 import ldp_core as ldp
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.workloads import HistogramPart, PartlySecret, over_attributes
+from ldp_core.workloads.secret import Lumped
 from tests.refused import refused
 
 ILL = CategoricalAttribute(name="ill", values=("no", "yes"), secret=("yes",))
@@ -60,7 +61,7 @@ def test_objectives_are_those_of_the_problem_with_all_open_types_together():
     p = rng.dirichlet(np.ones(n))
     rows, w = np.ones((12, n)), rng.random(12)
     rows[:, workload.secret] += 1.7 * rng.integers(0, 2, (12, 3))
-    u, r, lumped = 0.3, n * p, workload.lumped(p)
+    u, r, lumped = 0.3, n * p, Lumped.of(workload, p)
     M = (rows * (w / (rows @ r))[:, None]).T @ rows + np.diag(np.where(workload.secret, 0, u / r))
     few = np.column_stack([rows[:, workload.secret], np.ones(12)])
     small = (few * (w / (few @ lumped.masses))[:, None]).T @ few

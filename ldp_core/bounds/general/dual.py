@@ -140,7 +140,8 @@ def few_high(n: int, ratio: float) -> bool:
 def _by_types(
     dual: Dual, prior: np.ndarray, first: tuple[float, ...], stop: Callable[[], bool], check: Check
 ) -> Iterator[Multipliers]:
-    """Those of single types, one after each barrier, and with cuts on few types, round after round."""
+    """Those of single types, one after each barrier; then with cuts on few types, round after round, until a round gains little of what L
+    is above tr G."""
     n, x = dual.m, dual.start
     for barrier in first + (BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]):
         if stop():
@@ -148,24 +149,12 @@ def _by_types(
         few = bool(first) and n > 128 and barrier > BARRIERS[-2]
         x = dual.improved(x, barrier / n, stop, check, 120 if few else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
-    yield from _with_cuts(dual, x, prior, stop, check)
-
-
-def _with_cuts(
-    dual: Dual,
-    x: np.ndarray,
-    prior: np.ndarray,
-    stop: Callable[[], bool],
-    check: Check,
-) -> Iterator[Multipliers]:
-    """Those from a point ``x`` on with cuts on few types, one after each round, until a round gains little of what L is above tr G."""
-    n, before, last = dual.m, -np.inf, BARRIERS[-1] / dual.m
-    trivial = float(dual.shares @ np.square(dual.columns).sum(axis=0))
+    before, trivial = -np.inf, float(dual.shares @ np.square(dual.columns).sum(axis=0))
     for _ in range(12 if n <= 512 else 0):  # a look takes n^2 steps from many starts
         value = dual.value(x)
         # A round of cuts that gains less than this is the last.
         least = 2e-4 * max(1 - trivial / max(np.exp(value), 1e-300), 2e-4)
-        if value < before + least or stop() or (cut := dual.with_cuts(x, last)) is None:
+        if value < before + least or stop() or (cut := dual.with_cuts(x, BARRIERS[-1] / n)) is None:
             return
         for barrier in BARRIERS[-2:]:
             cut = dual.improved(cut, barrier / n, stop, check)

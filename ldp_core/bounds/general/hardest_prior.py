@@ -27,13 +27,13 @@ from ldp_core.bounds.general.certificate import closed_form, general_certificate
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.question.search import question_certificate
-from ldp_core.bounds.secret import proved
+from ldp_core.bounds.secret import secret_certificate
 from ldp_core.bounds.strata import stratified_worst_case
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
-from ldp_core.workloads import PartlySecret, Workload, check_weights
-from ldp_core.workloads.problem import direction
+from ldp_core.workloads import Workload
+from ldp_core.workloads.problem import Problem
 
 
 def worst_case(
@@ -52,8 +52,7 @@ def worst_case(
     worst is no worse than that of all, unless a ``prior`` is given. ``callback(progress)`` gets the best `bound` so far on the scale of L, as n
     variance + tr G; ``time_limit`` in seconds, ``cancel`` and errors as in `ldp_core.bounds.certificate`.
     """
-    check_weights(workload)
-    budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
+    problem, budget, proved = Problem.of(workload), Budget(time_limit, None, cancel, callback), -np.inf
     if workload.strata is not None:
 
         def prove(few: Workload, _: np.ndarray | None, own: Budget, near: Proof | None) -> Proof:
@@ -64,14 +63,14 @@ def worst_case(
 
         return stratified_worst_case(workload, epsilon, budget, prove)
 
-    if isinstance(workload, PartlySecret):
+    if problem.kind == "secret":
         return _of_secret(workload, epsilon, prior, budget)
 
     if workload.symmetry_group.all_alike or (workload.survey is not None and workload.n > MOST_MATRIX_TYPES):
         return certificate(workload, epsilon, time_limit, None, callback, cancel)
 
-    if workload.n <= MOST_MATRIX_TYPES and (along := direction(workload)) is not None:
-        return question_certificate(workload, epsilon, None, along, budget)
+    if problem.along is not None:
+        return question_certificate(workload, epsilon, None, problem.along, budget)
     few = None if prior is not None else merged_questions(workload, budget)
     if few is not None:
         return _over_merged(workload, few.workload, epsilon, budget)
@@ -105,13 +104,13 @@ def worst_case(
     return _climbed(best, at, workload, budget)
 
 
-def _of_secret(workload: PartlySecret, epsilon: float, prior: np.ndarray | None, budget: Budget) -> Certificate:
+def _of_secret(workload: Workload, epsilon: float, prior: np.ndarray | None, budget: Budget) -> Certificate:
     """The same where only some types are secret."""
     begun: np.ndarray | None = None
 
     def at(p: np.ndarray, near: Certificate | None = None) -> Certificate:
         nonlocal begun
-        found, begun = proved(workload, epsilon, p, Budget(budget.left(), None, budget.cancelled), begun)
+        found, begun = secret_certificate(workload, epsilon, p, Budget(budget.left(), None, budget.cancelled), begun)
         budget.tell(bound=equivalent_objective(found.variance, workload))
         return found
 

@@ -40,7 +40,8 @@ LEAST_SHARE = 1e-9
 
 @dataclass(frozen=True)
 class Form:
-    """What of the multipliers bears on A: ``Q`` (m, m), its row ``sums`` (m,), ``w`` (m,), and the numbers t, 1'Q1 and h."""
+    """What of the multipliers bears on A: ``Q`` (m, m), its row ``sums`` (m,), ``w`` (m,), the numbers t, 1'Q1 (``total``), h and
+    c, and b c (``top``)."""
 
     Q: np.ndarray
     sums: np.ndarray
@@ -48,15 +49,8 @@ class Form:
     t: float
     total: float
     h: float
-
-    @property
-    def c(self) -> float:
-        return 2 * self.t + self.total - self.h
-
-    @property
-    def top(self) -> float:
-        """b c."""
-        return self.t**2 + self.h * self.total
+    c: float
+    top: float
 
     @property
     def proves(self) -> bool:
@@ -92,7 +86,8 @@ class Multipliers:
         f = singles / 2 - D * (kappa @ (k + 0.5))
         sums, own = Q.sum(axis=1), D / 2 * self.q
         h = constant + D**2 * float(kappa @ (k * (k + 1)))
-        return Form(Q, sums, sums + own + f, float(own.sum() + f.sum()), float(sums.sum()), h)
+        t, total = float(own.sum() + f.sum()), float(sums.sum())
+        return Form(Q, sums, sums + own + f, t, total, h, 2 * t + total - h, t**2 + h * total)
 
 
 def plain(q: np.ndarray, pairs: np.ndarray) -> Multipliers:

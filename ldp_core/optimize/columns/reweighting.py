@@ -43,7 +43,7 @@ from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
-from ldp_core.workloads import PartlySecret, Workload, distinguished
+from ldp_core.workloads import Workload, distinguished
 from ldp_core.workloads.problem import Problem
 
 # The search has converged when PATIENCE rounds gain nothing: the best mechanism can stand still
@@ -82,7 +82,7 @@ def worst_case_design(
         assert not isinstance(found, StratifiedDesign)  # of another kind
         return replace(found, target="worst_case") if isinstance(found, Optimized) else found
     check_types(workload)
-    if isinstance(workload, PartlySecret):
+    if problem.kind == "secret":
         return design_secret(workload, epsilon, limits, target="worst_case")
     closed = best_closed_form(workload, epsilon, limits, worst_case=True)
     left = limits.never_above(closed.objective).within(budget.left())

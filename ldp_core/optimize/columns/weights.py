@@ -142,7 +142,13 @@ class Balance:
         The Hessian is factored again only when its steps stop helping, since a factorisation costs as much as forming M;
         ``factor`` is the one of the update before.
         """
-        mu, slopes = self._inside(mu, objective)
+        slopes = self.rough.images(mu)
+        if slopes.min() <= 0:  # new rows can lie outside the cone where mu'v is positive; the even mu is well inside
+            even = np.full_like(mu, objective / len(mu))
+            middle = self.rough.images(even)
+            # From the border of the cone Newton steps would be short.
+            part = (1 - 0.05) / (1 - float((slopes / middle).min()))
+            mu, slopes = even + part * (mu - even), middle + part * (slopes - middle)
         previous, carried, precise = np.inf, factor is not None, self.rough is self.rows
         for step in range(60):
             self.check()
@@ -171,18 +177,6 @@ class Balance:
         if error > 1e3 * tolerance:
             raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
         return balanced, mu, factor
-
-    def _inside(self, mu: np.ndarray, objective: float) -> tuple[np.ndarray, np.ndarray]:
-        """``mu`` and mu'v for all rows: new ones can lie outside the cone where that is positive; the even mu is well inside."""
-        slopes = self.rough.images(mu)
-        if slopes.min() > 0:
-            return mu, slopes
-        even = np.full_like(mu, objective / len(mu))
-        middle = self.rough.images(even)
-        # From the border of the cone Newton steps would be short.
-        room = float((slopes / middle).min())
-        part = (1 - 0.05) / (1 - room)
-        return even + part * (mu - even), middle + part * (slopes - middle)
 
 
 def _length(
