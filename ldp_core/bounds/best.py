@@ -132,7 +132,7 @@ def _by_columns(workload: Workload, epsilon: float, budget: Budget) -> Iterator[
         proved.append(by_classes)
         yield by_classes
     if survey is not None and singles.fits(survey):
-        most = max(certificate.value for certificate in proved)
+        most = max(found.value for found in proved)
         yield from singles.SinglesSearch(survey, epsilon, budget.check).certificates(most)
 
 

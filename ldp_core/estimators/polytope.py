@@ -1,8 +1,7 @@
 """Projection of the answers onto W B_1, the answers of all signed populations of N users (Bassily 2019, Algorithm 2).
 
 After Nikolov, Talwar and Zhang 2013: the projection never increases the squared error, and with few users for many
-queries it makes it independent of the number of queries. See
-`ldp_core.bounds.few_users.project_below`.
+queries it makes it independent of the number of queries.
 """
 
 from __future__ import annotations

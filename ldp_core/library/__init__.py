@@ -159,7 +159,7 @@ def create(
     """
     entry = spec(name)
     if isinstance(epsilon, list | tuple):
-        return in_strata.of_epsilons(workload, epsilon, lambda own: create(name, n, own, workload, types, **parameters))
+        return in_strata.of_epsilons(workload, epsilon, lambda one: create(name, n, one, workload, types, **parameters))
     epsilon = check_epsilon(epsilon)
     if workload is not None and n is not None and workload.n != n:
         raise ValueError(f"The workload has {workload.n} types but n = {n} was asked for.")
@@ -180,7 +180,7 @@ def create(
         )
     if workload is not None and workload.strata is not None:
         return in_strata.build(
-            entry, workload, lambda few, own: create(name, None, epsilon, few, types, **own), parameters
+            entry, workload, lambda few, given: create(name, None, epsilon, few, types, **given), parameters
         )
     classes = classes_for(entry, workload, epsilon) if types == TYPES[0] else None
     if classes is not None and workload is not None:
@@ -210,8 +210,8 @@ def unsearched(
     entry = spec(name)
     if workload.strata is not None:
 
-        def of_design(few: Workload, own: np.ndarray | None) -> Mechanism | None:
-            return unsearched(name, epsilon, few, types, recorded, own, target)
+        def of_design(few: Workload, shares: np.ndarray | None) -> Mechanism | None:
+            return unsearched(name, epsilon, few, types, recorded, shares, target)
 
         return in_strata.of_designs(workload, prior, of_design)
     if entry.build is not optimized.build_certified or entry.unsuitable(workload.n, epsilon, workload):

@@ -13,7 +13,7 @@ from ldp_core.optimize.base import changed, too_large
 from ldp_core.optimize.strategy import from_strategy
 from ldp_core.optimize.surveys.design import too_many
 from ldp_core.run import Callback, Cancel
-from ldp_core.workloads import Survey, Workload, classes_of
+from ldp_core.workloads import Workload, classes_of
 from ldp_core.workloads.surveyed import as_tables, of_bits
 
 TARGETS = ("average", "worst_case")
@@ -94,29 +94,19 @@ def _comparable(callback: Callback | None, workload: Workload, prior: np.ndarray
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why no mechanism is designed for ``n`` types, or those of them that the ``workload`` distinguishes; None when one is."""
-    if workload is not None and (reason := workload.spread_too_far):
-        return reason
-    if workload is not None and n > MOST_FITTED_TYPES and (classes := classes_of(workload)) is not None:
-        return domain_rule(classes.workload.n, epsilon, classes.workload)
-    if workload is not None and workload.survey is not None:
-        return _unsuitable_survey(workload.survey)
     reason = too_large(n)
-    if workload is not None and workload.symmetry == "exchangeable":
-        return None
-    if workload is not None and workload.symmetry == "hamming" and n <= MOST_TRANSFORMED_TYPES:
-        return None if reason is None else _too_many_bits(workload)
-    return reason
-
-
-def _too_many_bits(workload: Workload) -> str | None:
+    if workload is None:
+        return reason
+    if far := workload.spread_too_far:
+        return far
+    if n > MOST_FITTED_TYPES and (classes := classes_of(workload)) is not None:
+        return domain_rule(classes.workload.n, epsilon, classes.workload)
     try:
-        return too_many(of_bits(workload))
-    except ValueError as error:  # too many tables
-        return str(error)
-
-
-def _unsuitable_survey(survey: Survey) -> str | None:
-    try:
-        return None if not survey.symmetric and survey.n <= MOST_FITTED_TYPES else too_many(survey)
-    except ValueError as error:  # questions about a table that is too large for its Gram matrix
+        if (survey := workload.survey) is not None:
+            return too_many(survey) if survey.symmetric or n > MOST_FITTED_TYPES else None
+        if reason is None or workload.symmetry == "exchangeable":
+            return None
+        bits = workload.symmetry == "hamming" and n <= MOST_TRANSFORMED_TYPES
+        return too_many(of_bits(workload)) if bits else reason
+    except ValueError as error:  # too many tables, or one that is too large for its Gram matrix
         return str(error)

@@ -89,7 +89,8 @@ def exchangeable_design(workload: Workload, epsilon: float, limits: SearchLimits
         raise ValueError("Subset selection is the optimum only where the questions treat all types alike.")
     budget = limits.budget()
     made = SubsetSelection(workload.n, check_epsilon(epsilon))
-    design_made = _design_of(made, workload, epsilon, limits, _objective(made, workload, None))
+    objective = equivalent_objective(made.average_of(workload), workload)
+    design_made = _design_of(made, workload, epsilon, limits, objective)
     budget.tell(0, objective=design_made.objective)
     return design_made
 
@@ -103,15 +104,18 @@ def best_closed_form(
 ) -> ClosedFormDesign:
     """The mechanism in closed form of least variance for ``workload``, averaged over ``prior`` (n,) or
     of the worst type: subset selection, which is the best of those that treat all types alike, and Haar."""
-    scored = []
-    for made in candidates(workload.n, check_epsilon(epsilon)):
+
+    def objective(made: Mechanism) -> float:
+        """On the scale of `ldp_core.optimize.design`."""
         if worst_case:
-            value = equivalent_objective(float(made.variance_profile(workload).max()), workload)
-        else:
-            value = _objective(made, workload, prior)
-        scored.append((value, made))
-    objective, best = min(scored, key=lambda candidate: candidate[0])
-    return _design_of(best, workload, epsilon, limits, objective)
+            return equivalent_objective(float(made.variance_profile(workload).max()), workload)
+        if prior is None:
+            return equivalent_objective(made.average_of(workload), workload)
+        return workload.n * float(prior @ (made.variance_profile(workload) + workload.gram_diag))
+
+    found = {objective(made): made for made in candidates(workload.n, check_epsilon(epsilon))}
+    least = min(found)
+    return _design_of(found[least], workload, epsilon, limits, least)
 
 
 def better(fitted: Found, closed: ClosedFormDesign) -> Found | ClosedFormDesign:
@@ -126,13 +130,6 @@ def candidates(n: int, epsilon: float) -> Iterator[Mechanism]:
     """The mechanisms in closed form that a search is compared with: the optimum for types that are all alike is the first."""
     yield SubsetSelection(n, epsilon)
     yield Haar(n, epsilon)
-
-
-def _objective(made: Mechanism, workload: Workload, prior: np.ndarray | None) -> float:
-    """On the scale of `ldp_core.optimize.design`."""
-    if prior is None:
-        return equivalent_objective(made.average_of(workload), workload)
-    return workload.n * float(prior @ (made.variance_profile(workload) + workload.gram_diag))
 
 
 def _design_of(

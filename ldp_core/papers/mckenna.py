@@ -59,7 +59,6 @@ SPREAD_MECHANISMS = (
 
 USERS_NEEDED = "users needed, worst case (log scale)"
 ALPHA_TEXT = "Users needed are for a mean squared error of a share of 0.01, whatever values people have."
-HISTOGRAM = FAMILIES[0]
 PREFIX = FAMILIES[1]
 COMPARED = ("randomized_response", "subset_selection", "hadamard", TREE, "fourier", "optimized")
 

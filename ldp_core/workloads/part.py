@@ -44,8 +44,8 @@ class Part(Frozen):
         axes = axes_of(attributes)
         if not self.by:
             return self._build(axes)
-        groups, others = _apart(axes, self.model_copy(update={"by": ()}).mentions, self.by)
-        return by_groups(self._build([axes[i] for i in others]), axes, groups)
+        by, others = _apart(axes, self.model_copy(update={"by": ()}).mentions, self.by)
+        return by_groups(self._build([axes[i] for i in others]), axes, by)
 
     @abstractmethod
     def _build(self, axes: Sequence[Axis]) -> Workload:

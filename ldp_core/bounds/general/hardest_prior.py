@@ -155,17 +155,17 @@ def _over_merged(workload: Workload, few: Workload, epsilon: float, budget: Budg
     return MergedCertificate(workload, epsilon, scaled(workload, types, even=False), types, even=False)
 
 
-def type_variances(certificate: Certificate) -> np.ndarray:
+def type_variances(found: Certificate) -> np.ndarray:
     """(n,) variance per user of each type at the optimum of the relaxation: ``M mu - diag G``, the multipliers of M r = 1
     being mu, and ``M = C^-1``. Exact where the certificate is."""
-    held = certificate.numbers
-    C, mu, solved = verify.square(held["inverse"], certificate.workload.n), held["multipliers"], None
+    held = found.numbers
+    C, mu, solved = verify.square(held["inverse"], found.workload.n), held["multipliers"], None
     if len(mu) > AT_ONCE_TYPES:  # where singular values would take long
         with suppress(linalg.LinAlgError):
             solved = linalg.solve(C, mu, assume_a="pos")
     if solved is None:
         solved = linalg.lstsq(C, mu)[0]
-    return solved - certificate.workload.gram_diag
+    return solved - found.workload.gram_diag
 
 
 def moved(prior: np.ndarray, variances: np.ndarray, step: float) -> np.ndarray:

@@ -13,9 +13,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.integrate import quad
-from scipy.special import erf
-
 from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
 from ldp_core.privacy import check_epsilon
 
@@ -70,7 +67,7 @@ def bound(
         histogram  Algorithm 5, Hadamard response projected onto the simplex, d = n     a = 256 ln n,  b = 4;   sharp a = 8 ln 2n, b = 1
                    and r = 1 (Theorem 4.2)
 
-    The printed proof of 3.2 bounds the largest of n Gaussians by sqrt(ln n) deviations, which is too little (see `largest_normal`), but
+    The printed proof of 3.2 bounds the largest of n Gaussians by sqrt(ln n) deviations, which is too little (at n = 10 their mean is 1.88, and that 1.52), but
     twice too much elsewhere; its noise does not deliver its ``delta`` where types lie more than r apart. Algorithm 4 is not private as
     printed: its bound holds for the corrected step. By Hoeffding a coordinate of Algorithm 5 is c^2-sub-Gaussian where the paper takes
     4 c^2, and the projection costs 2 where it takes 4.
@@ -97,17 +94,6 @@ def bound(
     if form == "sharp" and algorithm != "rejection":
         types, b = 8 * math.log(2 * n), 1.0
     return ErrorBound(r * (types * s / N) ** 0.25, r * math.sqrt(b * d * s / N), r)
-
-
-def project_below(queries: int, n: int, noise: float) -> float:
-    """The number of users below which the paper projects, d^2 s/(16 ln n), for noise of the variance s r^2; of "histogram" (d = n) in the
-    proof only, as that algorithm always projects.
-
-    >>> round(ldp.bounds.few_users.project_below(64, n=32, noise=ldp.bounds.few_users.noise_of("gaussian", 1, 1.0, 1e-6)))
-    2143
-    """
-    d, n = check_whole("number of queries", queries, 1), check_whole("number of types", n, 2)
-    return d**2 * check_positive("noise", noise) / (16 * math.log(n))
 
 
 def adaptive(queries: int, users: int, epsilon: float, radius: float = 1.0, form: str = "paper") -> float:
@@ -147,19 +133,6 @@ def lower_order(algorithm: str, queries: int, n: int, users: int, epsilon: float
         return r * _sign_size(epsilon) * math.sqrt(d * math.log(d) / N)
     d, r = (n, 1.0) if algorithm == "histogram" else (d, r)
     return r * min((1 / (N * epsilon**2)) ** 0.25, math.sqrt(d / (N * epsilon**2)))
-
-
-def largest_normal(n: int, form: str = "sharp") -> float:
-    """A bound on E max |g_j| over n standard normal g: sqrt(2 ln(2 n)), or the sqrt(ln n) of the printed proof of Theorem 3.2,
-    which is false: at n = 10 the mean is 1.88 and that 1.52 (`mean_largest_normal`)."""
-    n = check_whole("number of types", n, 2)
-    return math.sqrt(math.log(n) if check_choice("form", form, FORMS) == "paper" else 2 * math.log(2 * n))
-
-
-def mean_largest_normal(n: int) -> float:
-    """E max |g_j| over n independent standard normal g: the integral of P(max > x)."""
-    n = check_whole("number of types", n, 2)
-    return float(quad(lambda x: 1 - erf(x / math.sqrt(2)) ** n, 0, 9 + math.sqrt(2 * math.log(n)), limit=200)[0])
 
 
 def _sign_size(epsilon: float) -> float:

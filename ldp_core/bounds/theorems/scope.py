@@ -140,12 +140,6 @@ def ordered(workload: Workload) -> Workload:
     return workload.base if isinstance(workload, OnAttributes) else workload
 
 
-def tree_branching(setting: Setting) -> int:
-    """The branching factor of the mechanism's tree; the one that was chosen where it is no tree."""
-    own = None if setting.mechanism is None else setting.mechanism.parameters.get("branching")
-    return int(own or setting.branching)
-
-
 def over_ranges(formula: Callable[[int, float, int, np.ndarray], Any]) -> Callable[[Setting], float]:
     """The sum over the ranges asked of what a ``formula`` of n, epsilon, B and their lengths (k,) says of each."""
 
@@ -156,7 +150,9 @@ def over_ranges(formula: Callable[[int, float, int, np.ndarray], Any]) -> Callab
             raise ValueError("It is about ranges of ordered types; this workload asks something else.")
         lengths = np.arange(1, longest + 1)
         many = np.ones(longest) if isinstance(workload, Prefix) else workload.n - lengths + 1.0
-        each = formula(workload.n, setting.epsilon, tree_branching(setting), lengths)
+        tree = {} if setting.mechanism is None else setting.mechanism.parameters
+        branching = int(tree.get("branching") or setting.branching)  # the one chosen where the mechanism is no tree
+        each = formula(workload.n, setting.epsilon, branching, lengths)
         return float((many * each).sum()) * setting.workload.squared_weights / workload.num_queries
 
     return number

@@ -65,7 +65,7 @@ class Shifts:
 @dataclass(frozen=True)
 class Orbits:
     """Base rows ``high`` (b, n), the ``shares`` (b,) of probability of their orbits, which translations leave a base row as it
-    is (``still``, (b, n) booleans), and the objective."""
+    is (``still``, (b, n) booleans: an orbit has n divided by their number different rows), and the objective."""
 
     high: np.ndarray
     shares: np.ndarray
@@ -79,7 +79,10 @@ class Orbits:
         cls, high: np.ndarray, shares: np.ndarray, power: np.ndarray, ratio: float, group: Group, objective: float
     ) -> Orbits:
         """From base rows with the squares ``power`` (b, n) of their transforms."""
-        return cls(high, shares, still(power, ratio, group), ratio, group.differences, objective)
+        # A translation that moves a row changes two entries or more, and lowers the autocorrelation by (E - 1)^2 or more.
+        correlation = group.transform(power).real / power.shape[1]
+        still = correlation > correlation[:, :1] - 0.5 * (ratio - 1) ** 2
+        return cls(high, shares, still, ratio, group.differences, objective)
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """All different rows (k, n) of the orbits and their weights (k,)."""
@@ -97,15 +100,6 @@ class Orbits:
     def transposed(self) -> np.ndarray:
         high, weights = self.rows()
         return (weights[:, None] * np.where(high, self.ratio, 1.0)).T
-
-
-def still(power: np.ndarray, ratio: float, group: Group) -> np.ndarray:
-    """(k, n) which translations leave the base rows as they are: an orbit has n divided by their number different rows.
-
-    A translation that moves a row changes two entries or more, and lowers the autocorrelation by (E - 1)^2 or more.
-    """
-    correlation = group.transform(power).real / power.shape[1]
-    return correlation > correlation[:, :1] - 0.5 * (ratio - 1) ** 2
 
 
 def variances_of_types(orbits: Orbits, gram: np.ndarray, group: Group) -> np.ndarray:

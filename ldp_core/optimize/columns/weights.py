@@ -64,7 +64,7 @@ class Update:
 
 
 def update(
-    blocks: Sequence[RowBlock],
+    row_blocks: Sequence[RowBlock],
     masses: np.ndarray,
     weights: np.ndarray,
     multipliers: np.ndarray | None,
@@ -76,7 +76,7 @@ def update(
     hessian: np.ndarray | None = None,
     exact: bool = True,
 ) -> Update:
-    """One majorise-minimise step for ``tr(M(w)^-1 G)``, ``G = root' root``, on the rows (k, n) of ``blocks``.
+    """One majorise-minimise step for ``tr(M(w)^-1 G)``, ``G = root' root``, on the rows (k, n) of ``row_blocks``.
 
     With ``X = M^-1 G M^-1`` and ``g_k = v_k'X v_k / d_k`` the objective is majorised by ``sum_k w0_k^2 g_k / w_k`` (the
     old reconstruction stays unbiased when columns are scaled by w0 / w), whose minimum under ``V'w = 1`` is
@@ -87,7 +87,7 @@ def update(
     double precision, and unless ``exact`` not even these. Only the first block bears on the column sums. Raises Singular where M is.
     """
     objective, worth, solved = 0.0, np.zeros(len(masses)), []
-    for block in blocks:
+    for block in row_blocks:
         double = DoublePrecision(block.rows)
         rough = block.single or double
         M = (double if exact else rough).moments(weights / masses, check)
@@ -99,7 +99,7 @@ def update(
         objective += float(np.einsum("ij,ji->", part, block.root))
         worth += rough.lengths(part, check)
         solved.append(part)
-    first = blocks[0]
+    first = row_blocks[0]
     if multipliers is None:
         multipliers = np.full(first.rows.shape[1], objective / first.rows.shape[1])
     scaled = (np.maximum(weights, floor) * (worth / masses) ** power)[fixed:]
@@ -171,34 +171,23 @@ class Balance:
             previous = error
             move, _ = lapack.dpotrs(factor, -short, lower=1)
             turn = self.rough.images(move)
-            length = _length(scaled, power, slopes, turn, self.total * move.sum(), -short @ move, error)
+            falling = turn < 0
+            room = (-slopes[falling] / turn[falling]).min() if falling.any() else np.inf
+            length = min(1.0, 0.9 * room)  # inside the cone mu'v > 0 ...
+            if error >= 1e-3 or length < 1:  # else convergence is quadratic, and differences of the dual are rounding
+                # ... and so far that the dual ``sum scaled (mu'v)^(1 - power) / (1 - power) - total 1'mu`` rises.
+                cost, rate = self.total * move.sum(), -short @ move
+                before = scaled @ slopes ** (1 - power)
+                for _ in range(30):
+                    gain = (scaled @ (slopes + length * turn) ** (1 - power) - before) / (1 - power) - length * cost
+                    if gain >= 1e-4 * length * rate:
+                        break
+                    length /= 2
             mu = mu + length * move
             slopes = slopes + length * turn
         if error > 1e3 * tolerance:
             raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
         return balanced, mu, factor
-
-
-def _length(
-    scaled: np.ndarray, power: float, slopes: np.ndarray, turn: np.ndarray, cost: float, rate: float, error: float
-) -> float:
-    """How far to go along a Newton step: inside the cone mu'v > 0, and so that the dual rises.
-
-    The dual is ``sum scaled (mu'v)^(1 - power) / (1 - power) - 1'mu``, rising at ``rate`` at first; ``turn`` are the
-    changes of mu'v and ``cost`` that of 1'mu.
-    """
-    falling = turn < 0
-    room = (-slopes[falling] / turn[falling]).min() if falling.any() else np.inf
-    length = min(1.0, 0.9 * room)
-    if error < 1e-3 and length == 1:
-        return length  # quadratic convergence, where differences of the dual are rounding
-    before = scaled @ slopes ** (1 - power)
-    for _ in range(30):
-        gain = (scaled @ (slopes + length * turn) ** (1 - power) - before) / (1 - power) - length * cost
-        if gain >= 1e-4 * length * rate:
-            break
-        length /= 2
-    return length
 
 
 def fitted_shares(shares: np.ndarray, fourier_weights: np.ndarray, worth: np.ndarray, rounds: int) -> np.ndarray:

@@ -97,11 +97,6 @@ def types_to_outputs(transposed: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return blas.dgemv(1.0, transposed.T, vector)
 
 
-def outputs_to_types(transposed: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """``Q' w`` (n,) for a vector over outputs (m,)."""
-    return blas.dgemv(1.0, transposed.T, vector, trans=1)
-
-
 def multipliers(
     transposed: np.ndarray, curvature: np.ndarray, at: Evaluation, start: np.ndarray, steps: int
 ) -> np.ndarray:
@@ -115,7 +110,7 @@ def multipliers(
     mu = start.copy()
 
     def image_of(vector: np.ndarray) -> np.ndarray:
-        return outputs_to_types(transposed, types_to_outputs(transposed, vector) / curvature)
+        return blas.dgemv(1.0, transposed.T, types_to_outputs(transposed, vector) / curvature, trans=1)
 
     residual = 1 - image_of(mu)
     direction, old = np.zeros_like(mu), 1.0

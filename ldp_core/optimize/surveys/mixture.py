@@ -138,8 +138,8 @@ class Mixture:
         starts = np.concatenate([[0], np.cumsum(lengths)])
         entries = np.concatenate([part.ravel() for part in spectra])
         places = np.concatenate([part.ravel() for part in numbers])
-        fourier_weights = sparse.csr_matrix((entries, places, starts), shape=(len(lengths), len(costs) + 1))
-        self.fourier_weights = fourier_weights[:, :-1].tocsr()
+        by_column = sparse.csr_matrix((entries, places, starts), shape=(len(lengths), len(costs) + 1))
+        self.fourier_weights = by_column[:, :-1].tocsr()
         self._transposed = self.fourier_weights.T.tocsr()
         self.shares = np.concatenate([shape.shares for shape in self.shapes])
 

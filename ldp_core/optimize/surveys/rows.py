@@ -152,8 +152,7 @@ def written_out(found: SurveyDesign, workload: Workload) -> Optimized:
     assert scheme is not None
     sizes = np.array([pattern.cells.size for pattern in found.patterns])
     heavy = np.argsort(-found.shares / sizes, kind="stable")
-    rows = np.cumsum(sizes[heavy])
-    kept = heavy[rows <= _most_rows(n) - n]
+    kept = heavy[np.cumsum(sizes[heavy]) <= _most_rows(n) - n]
     shape, patterns = found.survey.shape, [found.patterns[k] for k in kept]
     high = np.array([one.cells.ravel()[_lifted(shape, one.attributes)] for one in patterns])
     high, shares = np.vstack([np.arange(n) == 0, high]), np.append(0.0, found.shares[kept])
