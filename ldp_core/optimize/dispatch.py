@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_ma
 from ldp_core.optimize.surveys.rows import design_bits, first_rows, treats_bits_alike
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import Callback, Cancel
-from ldp_core.workloads import Workload, distinguished
+from ldp_core.workloads import Quotient, Workload, distinguished
 from ldp_core.workloads.problem import Kind, Problem
 
 AnyDesign = Fitted | StratifiedDesign
@@ -78,13 +78,47 @@ def design(
     classes = distinguished(workload) if fitted and problem.kind != "question" else None
     if not fitted or (classes is None and problem.kind == "survey"):
         return SEARCHES[problem.kind](problem, epsilon, limits)
+    return never_worse(
+        workload,
+        epsilon,
+        limits,
+        classes,
+        lambda left: SEARCHES[problem.kind](problem, epsilon, left),
+        _again(epsilon),
+        problem.prior,
+    )
+
+
+def never_worse(
+    workload: Workload,
+    epsilon: float,
+    limits: SearchLimits,
+    classes: Quotient | None,
+    search: Callable[[SearchLimits], Fitted],
+    again: Callable[[Workload, SearchLimits, np.ndarray | None], Fitted],
+    prior: np.ndarray | None = None,
+    target: Literal["average", "worst_case"] = "average",
+) -> Fitted:
+    """What a search comes to, or the best mechanism in closed form where that is better.
+
+    Parameters
+    ----------
+    workload : the questions, on n types.
+    epsilon : in nats.
+    limits : those of the search and of what goes before it together.
+    classes : the types that the questions distinguish, None for all.
+    search : finds a design for all types.
+    again : finds one for the questions about the ``classes``, and the shares of these.
+    prior : (n,), how people are spread; None for evenly.
+    target : whose variance is made least.
+    """
     budget = limits.budget()
-    closed = best_closed_form(workload, epsilon, limits, problem.prior)
+    closed = best_closed_form(workload, epsilon, limits, prior, target == "worst_case")
     left = limits.never_above(closed.objective).within(budget.left())
     if classes is None:
-        return better(SEARCHES[problem.kind](problem, epsilon, left), closed)
+        return better(search(left), closed)
     with suppress(ValueError):  # a closed form too large to write out
-        return better(over_classes(_again(epsilon), workload, left, classes, problem.prior), closed)
+        return better(over_classes(again, workload, left, classes, prior, target), closed)
     return closed
 
 

@@ -16,6 +16,7 @@ from ldp_core.optimize.columns.rows import climb, exchanged, query_rows, thresho
 from ldp_core.optimize.columns.weights import (
     BOLD,
     MONOTONE,
+    DoublePrecision,
     RowBlock,
     SinglePrecision,
     Singular,
@@ -148,7 +149,7 @@ class RowSearch:
         else:
             high = np.vstack([eye, self._drawn(self._size - n)])
             self._anchor(high, np.ones(len(high)))
-            masses = (self._rows @ self._reference)[self._anchors :]
+            masses = DoublePrecision(self._rows).images(self._reference)[self._anchors :]
             # Outputs are equally likely; the first update balances the columns.
             self._weights[self._anchors :] = n / len(masses) / masses
         for _ in range(2):
@@ -320,7 +321,7 @@ class RowSearch:
         try:
             return update(
                 self._blocks,
-                blas.dgemv(1.0, self._rows.T, self._reference, trans=1),
+                DoublePrecision(self._rows).images(self._reference),
                 self._weights,
                 multipliers,
                 self._power,

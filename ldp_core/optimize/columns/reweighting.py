@@ -20,7 +20,6 @@ the moving prior only when that search gains next to nothing.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -29,13 +28,12 @@ from scipy.linalg import blas
 from ldp_core.bounds.closed_form import decompositions, equivalent_objective, least_favourable_prior
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
-from ldp_core.optimize.closed_form import best_closed_form, better
 from ldp_core.optimize.columns.generation import STEP, MovingPrior, RowSearch, Saddle
 from ldp_core.optimize.columns.orbits import first_orbits, variances_of_types
 from ldp_core.optimize.columns.search import check_types, design_strategy, row_search
 from ldp_core.optimize.columns.weights import DoublePrecision, Singular
-from ldp_core.optimize.dispatch import design
-from ldp_core.optimize.parts import Fitted, StratifiedDesign, over_classes
+from ldp_core.optimize.dispatch import design, never_worse
+from ldp_core.optimize.parts import Fitted, StratifiedDesign
 from ldp_core.optimize.question import worst_question
 from ldp_core.optimize.secret import design_secret
 from ldp_core.optimize.strategy import Optimized, type_variances
@@ -75,8 +73,7 @@ def worst_case_design(
     `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit,
     rounds, cancelling, seeds and errors are as in `design`.
     """
-    budget, problem = limits.budget(), Problem.of(workload)
-    epsilon = check_epsilon(epsilon)
+    problem, epsilon = Problem.of(workload), check_epsilon(epsilon)
     if problem.kind != "strata" and workload.symmetry in ("exchangeable", "hamming"):
         found = design(workload, epsilon, **vars(limits))
         assert not isinstance(found, StratifiedDesign)  # of another kind
@@ -84,20 +81,16 @@ def worst_case_design(
     check_types(workload)
     if problem.kind == "secret":
         return design_secret(workload, epsilon, limits, target="worst_case")
-    closed = best_closed_form(workload, epsilon, limits, worst_case=True)
-    left = limits.never_above(closed.objective).within(budget.left())
-    if problem.along is not None:
-        return better(_question(workload, epsilon, problem.along, left), closed)
-    classes = distinguished(workload)
-    if classes is None:
-        return better(_searched(workload, epsilon, left), closed)
-
-    def search(few: Workload, own: SearchLimits, _: np.ndarray | None) -> Fitted:
-        return worst_case_design(few, epsilon, own)
-
-    with suppress(ValueError):  # a closed form too large to write out
-        return better(over_classes(search, workload, left, classes, target="worst_case"), closed)
-    return closed
+    along = problem.along
+    return never_worse(
+        workload,
+        epsilon,
+        limits,
+        distinguished(workload) if along is None else None,
+        lambda left: _searched(workload, epsilon, left) if along is None else _question(workload, epsilon, along, left),
+        lambda few, left, _: worst_case_design(few, epsilon, left),
+        target="worst_case",
+    )
 
 
 def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: SearchLimits) -> Optimized:
@@ -204,8 +197,8 @@ class WorstCaseSearch(MovingPrior):
 
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if their worst type is the best off so far, whatever the average is."""
-        lengths = DoublePrecision(self._rows).lengths(self._solved[0], self._check)
-        shares = self._previous * lengths / (self._rows @ self._reference) ** 2
+        rows = DoublePrecision(self._rows)
+        shares = self._previous * rows.lengths(self._solved[0], self._check) / rows.images(self._reference) ** 2
         self._variances = blas.dgemv(1.0, self._rows.T, shares) - self._workload.gram_diag
         worst_case = equivalent_objective(float(self._variances.max()), self._workload)
         if worst_case < self.best.objective:
