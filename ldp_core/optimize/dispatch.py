@@ -14,7 +14,7 @@ import numpy as np
 
 from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.optimize.base import SearchLimits
-from ldp_core.optimize.closed_form import best_closed_form, better, exchangeable_design
+from ldp_core.optimize.closed_form import Found, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.columns.search import design_strategy
 from ldp_core.optimize.parts import Fitted, StratifiedDesign, design_strata, over_classes
 from ldp_core.optimize.question import design_question
@@ -94,11 +94,11 @@ def never_worse(
     epsilon: float,
     limits: SearchLimits,
     classes: Quotient | None,
-    search: Callable[[SearchLimits], Fitted],
+    search: Callable[[SearchLimits], Found],
     again: Callable[[Workload, SearchLimits, np.ndarray | None], Fitted],
     prior: np.ndarray | None = None,
     target: Literal["average", "worst_case"] = "average",
-) -> Fitted:
+) -> Found | Fitted:
     """What a search comes to, or the best mechanism in closed form where that is better.
 
     Parameters
