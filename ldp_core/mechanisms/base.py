@@ -394,6 +394,12 @@ def by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
     )
 
 
+def runs(total: int, at_once: int) -> Iterator[slice]:
+    """The places from 0 to ``total`` - 1, at most ``at_once`` of them at a time but at least one."""
+    for start in range(0, total, max(1, at_once)):
+        yield slice(start, min(start + max(1, at_once), total))
+
+
 def everybody(counts: np.ndarray, at_once: int) -> Iterator[np.ndarray]:
     """The type of each user of ``counts`` (n,), at most ``at_once`` users at a time, those of a type together."""
     ends, types = np.cumsum(counts), np.arange(len(counts))

@@ -29,6 +29,7 @@ from ldp_core.mechanisms.base import (
     check_counts,
     check_reports,
     check_values,
+    runs,
 )
 from ldp_core.mechanisms.files import STRATEGY, MechanismFile
 from ldp_core.mechanisms.moments import TYPES, Ends, Moments, QuadraticForm, Rows, two_values
@@ -133,10 +134,9 @@ class ExplicitMechanism(CountedOutputs):
     def _parts(self, check: Check) -> Iterator[slice]:
         """All outputs, in parts that take a fraction of a second; ``check`` is called before each
         part."""
-        m, step = self.strategy.shape[0], max(1, _STEP_ENTRIES // self.n)
-        for start in range(0, m, step):
+        for some in runs(len(self.strategy), _STEP_ENTRIES // self.n):
             check()
-            yield slice(start, min(start + step, m))
+            yield some
 
     def _masses(self, prior: np.ndarray | None) -> np.ndarray:
         """(m,) the diagonal of D_p, n times the probability of each output under ``prior``.
@@ -233,9 +233,9 @@ class ExplicitMechanism(CountedOutputs):
         that outputs have exactly the probabilities of the table. Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n, rng)
         outputs = np.empty(values.size, dtype=np.int64)
-        for start in range(0, values.size, _DRAWN_AT_ONCE):
-            some = values[start : start + _DRAWN_AT_ONCE].astype(np.int64)
-            outputs[start : start + _DRAWN_AT_ONCE] = self._outputs(some, rng.random(some.size))
+        for some in runs(values.size, _DRAWN_AT_ONCE):
+            own = values[some].astype(np.int64)
+            outputs[some] = self._outputs(own, rng.random(own.size))
         return outputs
 
     def _outputs(self, values: np.ndarray, draws: np.ndarray) -> np.ndarray:
@@ -265,9 +265,8 @@ class ExplicitMechanism(CountedOutputs):
         if users < present.size * m:
             return self.aggregate(self.privatize(np.repeat(np.arange(self.n), counts), rng))
         tally = np.zeros(m, dtype=np.int64)
-        chunk = max(1, _MULTINOMIAL_CELLS // m)
-        for start in range(0, present.size, chunk):
-            types = present[start : start + chunk]
+        for some in runs(present.size, _MULTINOMIAL_CELLS // m):
+            types = present[some]
             tally += rng.multinomial(counts[types], self.strategy.T[types]).sum(axis=0)
         return Reports(self.digest, users, tally)
 

@@ -29,6 +29,7 @@ from ldp_core.mechanisms.base import (
     check_reports,
     check_values,
     everybody,
+    runs,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
@@ -87,9 +88,8 @@ def simulate_signs(counts: np.ndarray, coefficients: range, epsilon: float, rng:
         return tally
     true = np.zeros((choices, 2), dtype=np.int64)  # users by coefficient and true sign
     even = np.full(choices, 1 / choices)
-    rows = max(1, 2**22 // choices)
-    for start in range(0, present.size, rows):
-        types = present[start : start + rows]
+    for some in runs(present.size, 2**22 // choices):
+        types = present[some]
         chosen = rng.multinomial(counts[types], even)
         minus = np.bitwise_count(np.arange(coefficients.start, coefficients.stop) & types[:, None]) & 1
         true[:, 1] += np.sum(chosen * minus, axis=0)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from ldp_core.mechanisms.base import Reports, below, check_rows, check_values
+from ldp_core.mechanisms.base import Reports, below, check_rows, check_values, runs
 from ldp_core.mechanisms.unary import BITS_AT_ONCE, UnaryMechanism, column_sums
 from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import significant
@@ -65,11 +64,6 @@ class LocalHashing(UnaryMechanism):
         columns = [keys[:, None], coefficients, offset[:, None], ((own + shift) % self.buckets)[:, None]]
         return np.hstack([column.astype(np.uint64) for column in columns])
 
-    def _chunks(self, raw: np.ndarray) -> Iterator[np.ndarray]:
-        step = max(1, BITS_AT_ONCE // self.n)
-        for start in range(0, len(raw), step):
-            yield raw[start : start + step]
-
     @property
     def outcomes(self) -> float:
         return math.inf
@@ -87,9 +81,9 @@ class LocalHashing(UnaryMechanism):
             raise ValueError(f"Coefficients, offsets and buckets run from 0 to {self.buckets - 1}.")
         data = np.zeros(self.n, dtype=np.int64)
         types = np.arange(self.n)
-        for part in self._chunks(raw):
-            small = part[:, 1:].astype(np.int64)
-            hashed = small[:, :-2] @ self._digits_of(types).T + small[:, -2:-1] + self._keyed(part[:, :1], types)
+        for some in runs(len(raw), BITS_AT_ONCE // self.n):
+            small = raw[some, 1:].astype(np.int64)
+            hashed = small[:, :-2] @ self._digits_of(types).T + small[:, -2:-1] + self._keyed(raw[some, :1], types)
             data += column_sums(hashed % self.buckets == small[:, -1:])
         return Reports(self.digest, len(raw), data)
 

@@ -1,9 +1,9 @@
 """What a report adds to questions: the one thing from which all errors follow.
 
-The answer to a question r, a row over the types, is a sum over people of what their reports add to it, and of what each person
-adds by being counted, r times the ``root``. A mechanism tells, for the cells of a few tables, the mean square of the former
-(`Mechanism.second_moments`) and its ends. Variances, of single questions or summed over all of a workload, contributions and
-intervals follow.
+The answer to a question r, a row over the types, is a sum over people of what their reports add to
+it, and of what each person adds by being counted, r times the ``root``. A mechanism tells, for the
+cells of a few tables, the mean square of the former (`Mechanism.second_moments`) and its ends.
+Variances, of single questions or summed over all of a workload, contributions and intervals follow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload, in_chunks
 
 Place = tuple[int, ...]
-"""Names the table whose cells a moment is by: columns of surveys, levels of trees; `TYPES`, `EVERYBODY`."""
+"""Names the table whose cells a moment is by: columns of surveys, levels of trees; `TYPES`,
+`EVERYBODY`."""
 TYPES = (0,)
 """The table of all types: the only column of those that are a plain list."""
 EVERYBODY = ()
@@ -32,9 +33,11 @@ Moments = Sequence[tuple[Place, np.ndarray]]
 
 
 class QuadraticForm(Protocol):
-    """Questions, as the form x'Gx over the types that adds up the squares of their answers; a `Workload` is one.
+    """Questions, as the form x'Gx over the types that adds up the squares of their answers; a
+    `Workload` is one.
 
-    `Rows` are q forms at once: what others have as a number, they have as (q, 1), and vectors (n,) as (q, n).
+    `Rows` are q forms at once: what others have as a number, they have as (q, 1), and vectors (n,)
+    as (q, n).
     """
 
     @property
@@ -48,7 +51,8 @@ class QuadraticForm(Protocol):
 
 @dataclass(frozen=True)
 class Rows:
-    """Single questions ``rows`` (q, n), each of them a form of its own; ``asked`` the workload and the queries (q,) that they are."""
+    """Single questions ``rows`` (q, n), each of them a form of its own; ``asked`` the workload and
+    the queries (q,) that they are."""
 
     rows: np.ndarray
     asked: tuple[Workload, np.ndarray] | None = None
@@ -102,7 +106,8 @@ def as_rows(questions: Rows | np.ndarray) -> Rows:
 
 
 def squared_means(questions: Any, root: np.ndarray | None) -> np.ndarray:
-    """(..., n) the squared mean of what the report of a person of each type adds, beside the ``root`` (n,): ``(e_u - root)' G (e_u - root)``."""
+    """(..., n) the squared mean of what the report of a person of each type adds, beside the
+    ``root`` (n,): ``(e_u - root)' G (e_u - root)``."""
     if root is None:
         return np.asarray(questions.gram_diag)
     if isinstance(questions, Rows):
@@ -119,7 +124,8 @@ def traced(questions: Any, matrix: np.ndarray) -> np.ndarray:
 
 
 class Ends(NamedTuple):
-    """(q,) the least and the most that a report adds to questions, or beyond; ``two`` where it adds one of these two alone."""
+    """(q,) the least and the most that a report adds to questions, or beyond; ``two`` where it adds
+    one of these two alone."""
 
     low: np.ndarray
     high: np.ndarray
@@ -156,7 +162,8 @@ class Contributions:
         high: np.ndarray,
         two: np.ndarray | bool = False,
     ) -> Contributions:
-        """Those of reports that add at least ``low`` (q,) and at most ``high``, and nothing between the two where ``two``."""
+        """Those of reports that add at least ``low`` (q,) and at most ``high``, and nothing between
+        the two where ``two``."""
         up, down = np.maximum(high - means.min(axis=1), 0), np.maximum(means.max(axis=1) - low, 0)
         return cls(means, variances, up, down, np.where(two, low, np.nan), np.where(two, high, np.nan))
 
@@ -217,7 +224,8 @@ class Errors(ABC):
         return [*self.central_moments(questions, columns), (TYPES, squared_means(questions, self.root))]
 
     def central_moments(self, questions: Any, columns: Any, /) -> Moments:
-        """The variance of what a person's report adds to questions, as `second_moments` has the mean square."""
+        """The variance of what a person's report adds to questions, as `second_moments` has the
+        mean square."""
         return [*self.second_moments(questions, columns), (TYPES, -squared_means(questions, self.root))]
 
     def ends(self, rows: Any, columns: Any, /) -> tuple[Any, ...]:
@@ -225,21 +233,25 @@ class Errors(ABC):
         raise NotImplementedError
 
     def spread(self, place: Place, moments: np.ndarray) -> np.ndarray:
-        """(..., n) for each type, ``moments`` (..., cells) of the cells of the table at ``place``."""
+        """(..., n) for each type, ``moments`` (..., cells) of the cells of the table at
+        ``place``."""
         return moments if place else np.broadcast_to(moments, (*moments.shape[:-1], self.n))
 
     def cells(self, counts: Counts) -> Callable[[Place], np.ndarray]:
-        """(cells,) the people in each cell of the table at a place, when they are ``counts`` (n,)."""
+        """(cells,) the people in each cell of the table at a place, when they are ``counts``
+        (n,)."""
         x = np.asarray(dense(counts), dtype=float)
         return lambda place: x if place else x.sum(keepdims=True)
 
     def by_type(self, moments: Moments, columns: Any = TYPES) -> np.ndarray:
-        """(..., n) what functions of the cells of tables add up to for each type, of surveys for each cell of the table of ``columns``."""
+        """(..., n) what functions of the cells of tables add up to for each type, of surveys for
+        each cell of the table of ``columns``."""
         first, *others = (self.spread(place, part) for place, part in moments)
         return np.asarray(sum(others, first))
 
     def profile_of(self, questions: Any) -> np.ndarray:
-        """(..., n) the variance that a person of each type adds, summed over the questions of each `QuadraticForm`."""
+        """(..., n) the variance that a person of each type adds, summed over the questions of each
+        `QuadraticForm`."""
         return self.by_type(self.central_moments(questions, TYPES))
 
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
@@ -252,7 +264,8 @@ class Errors(ABC):
         return self.profile_of(workload)
 
     def totals(self, workload: Workload) -> Moments:
-        """What a user adds to the total variance over all queries, in squared users. ValueError as for `variance_profile`."""
+        """What a user adds to the total variance over all queries, in squared users. ValueError as
+        for `variance_profile`."""
         return [(TYPES, self.variance_profile(workload))]
 
     def average_of(self, workload: Workload) -> float:
@@ -265,8 +278,9 @@ class Errors(ABC):
         return math.fsum(float(part @ people(place)) for place, part in totals)
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the users
-        are ``counts`` (n,). Given indices take no n x n matrix where the mechanism has none."""
+        """(p,) exact variance (squared users) of the answer to each query, or to those with the
+        given indices, when the users are ``counts`` (n,). Given indices take no n x n matrix where
+        the mechanism has none."""
         counts = dense(checked_counts(counts, self.n))
         if queries is None:
             return workload.query_variances(self.covariance(counts))
@@ -294,16 +308,19 @@ class Errors(ABC):
         return np.maximum(np.sum(parts, axis=0), 0.0)
 
     def variances_by_type(self, rows: Any, columns: Any = TYPES) -> np.ndarray:
-        """(q, cells) the variance that a person of each cell adds to ``rows`` (q, cells) times the estimated table of ``columns``; of
-        surveys where it depends on other columns, too, the most."""
+        """(q, cells) the variance that a person of each cell adds to ``rows`` (q, cells) times the
+        estimated table of ``columns``; of surveys where it depends on other columns, too, the most.
+        """
         return np.maximum(self.by_type(self.central_moments(as_rows(rows), columns), columns), 0.0)
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """The contribution of a report to the answers of a few ``queries`` (q,): see `Contributions`."""
+        """The contribution of a report to the answers of a few ``queries`` (q,): see
+        `Contributions`."""
         return self.contributions(Rows.of(workload, queries))
 
     def contributions(self, rows: Rows | np.ndarray, columns: Any = TYPES) -> Contributions:
-        """The contribution of a report to ``rows`` (q, cells) times the estimated table of ``columns``."""
+        """The contribution of a report to ``rows`` (q, cells) times the estimated table of
+        ``columns``."""
         questions = as_rows(rows)
         return Contributions.between(
             questions.rows, self.variances_by_type(questions, columns), *self.ends(questions, columns)

@@ -1,7 +1,7 @@
 """Mechanisms whose reports are about classes of types, those that the questions distinguish.
 
-A person's type becomes its class first, and a mechanism for the classes draws the report. Answers to
-these questions, their variances and the guarantee are those of that mechanism: see
+A person's type becomes its class first, and a mechanism for the classes draws the report. Answers
+to these questions, their variances and the guarantee are those of that mechanism: see
 `ldp_core.workloads.quotient`. Reports say nothing about the types within a class.
 """
 
@@ -40,7 +40,8 @@ class OnClasses(Mechanism):
 
     ``classes`` (n,) is the class of each type, numbered from 0 to c - 1 by their first types;
     ``about`` the workload they come from. Estimated counts are spread evenly over the types of a
-    class, and are marked as not identified. Answers to the questions do not depend on that. ValueError for other classes, and for mechanisms of surveys.
+    class, and are marked as not identified. Answers to the questions do not depend on that.
+    ValueError for other classes, and for mechanisms of surveys.
     """
 
     def __init__(
@@ -125,7 +126,8 @@ class OnClasses(Mechanism):
         return (x / self.class_sizes)[..., self.classes]
 
     def about_classes(self, workload: Workload) -> Workload | None:
-        """``workload`` about the classes; None if it has other types, or distinguishes those within one."""
+        """``workload`` about the classes; None if it has other types, or distinguishes those within
+        one."""
         if workload.n != self.n:
             return None
         if workload.digest not in self._known:
@@ -155,11 +157,13 @@ class OnClasses(Mechanism):
         )
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
-        """(n, n) covariance of the estimated counts, spread as they are, when the users are ``counts`` (n,)."""
+        """(n, n) covariance of the estimated counts, spread as they are, when the users are
+        ``counts`` (n,)."""
         return self._spread(self._spread(self.drawn.covariance(self._sums(counts))).T)
 
     def _of_classes(self, questions: Any) -> Any:
-        """The same questions about classes; of those that distinguish types in one, the mean over each class, as counts are spread."""
+        """The same questions about classes; of those that distinguish types in one, the mean over
+        each class, as counts are spread."""
         if isinstance(questions, Rows):
             if questions.asked is not None and (few := self.about_classes(questions.asked[0])) is not None:
                 return Rows.of(few, questions.asked[1])
@@ -219,7 +223,8 @@ class OnClasses(Mechanism):
         )
 
     def audit(self) -> Audit:
-        """That of the mechanism that draws reports: two types of one class have the same reports."""
+        """That of the mechanism that draws reports: two types of one class have the same
+        reports."""
         audited = self.drawn.audit()
         one, other = (int(self.first[k]) for k in audited.worst_pair)
         return replace(audited, worst_pair=(one, other))
@@ -274,8 +279,9 @@ class ClassEstimate(Estimate):
 
 
 def on_classes(mechanism: Mechanism, workload: Workload, estimate: Estimate) -> tuple[Mechanism, Workload, Estimate]:
-    """The mechanism that draws reports, and the workload and estimate about its types. They are those
-    given, unless the mechanism is an `OnClasses` and the workload treats the types of its classes alike."""
+    """The mechanism that draws reports, and the workload and estimate about its types. They are
+    those given, unless the mechanism is an `OnClasses` and the workload treats the types of its
+    classes alike."""
     if not isinstance(mechanism, OnClasses) or not isinstance(estimate, ClassEstimate):
         return mechanism, workload, estimate
     few = mechanism.about_classes(workload)

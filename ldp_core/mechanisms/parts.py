@@ -1,7 +1,9 @@
-"""Each person reports in one of several parts, each with a mechanism of its own: levels of a tree, groups, sets of columns, designs.
+"""Each person reports in one of several parts, each with a mechanism of its own: levels of a tree,
+groups, sets of columns, designs.
 
-A raw report is the number of the part in the clear, a report of its mechanism, and a filler up to one width. The part is drawn whatever
-the secret value is, or is known: the guarantee is that of the part where it is weakest.
+A raw report is the number of the part in the clear, a report of its mechanism, and a filler up to
+one width. The part is drawn whatever the secret value is, or is known: the guarantee is that of the
+part where it is weakest.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import Audit, Mechanism, Reports, below, by_number, check_generator, check_rows
 
@@ -42,7 +45,8 @@ class InParts(Mechanism):
 
     @cached_property
     def _dtype(self) -> np.dtype:
-        """The type of numbers that hold every report, with the number of its part and what fills it up."""
+        """The type of numbers that hold every report, with the number of its part and what fills it
+        up."""
         least = np.min_scalar_type(self.filler), np.min_scalar_type(len(self.parts))
         return np.result_type(*least, *{made.nothing.dtype for made in self.parts})
 
@@ -54,11 +58,12 @@ class InParts(Mechanism):
     def _assigned(
         self, people: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, Callable[[int, np.ndarray], np.ndarray]]:
-        """(users,) the number of the part of each of the ``people``, and what its mechanism takes of those at some places. Simulation only."""
+        """(users,) the number of the part of each of the ``people``, and what its mechanism takes
+        of those at some places. Simulation only."""
 
     def privatize(self, people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + width) one report per user: the number of the part, a report of its mechanism, and fillers. Simulation only: a
-        client needs a secure random source."""
+        """(users, 1 + width) one report per user: the number of the part, a report of its
+        mechanism, and fillers. Simulation only: a client needs a secure random source."""
         check_generator(rng)
         numbers, taken = self._assigned(people, rng)
         raw = np.full((len(numbers), 1 + self.width), self.filler, self._dtype)
@@ -76,7 +81,8 @@ class InParts(Mechanism):
         return possible
 
     def _sorted(self, raw: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Each part that is reported on, and the reports of its mechanism. ValueError for rows that are none."""
+        """Each part that is reported on, and the reports of its mechanism. ValueError for rows that
+        are none."""
         raw = check_rows(raw, 1 + self.width, f"the number of {self.part_name} and {self.width} numbers")
         numbers = raw[:, 0] if raw.dtype.kind in {"i", "u", self._dtype.kind} else np.full(len(raw), -1)
         if not below(numbers[:, None], len(self.parts)).all() or (numbers != np.floor(numbers)).any():
@@ -90,7 +96,8 @@ class InParts(Mechanism):
             yield k, sent.reshape(len(places), *self.parts[k].nothing.shape[1:])
 
     def aggregate(self, raw: np.ndarray) -> Reports:
-        """How many people reported in each part, and what is kept of the reports of one part after the other."""
+        """How many people reported in each part, and what is kept of the reports of one part after
+        the other."""
         sent = dict(self._sorted(raw))
         return self._joined([made.aggregate(sent.get(k, made.nothing)) for k, made in enumerate(self.parts)])
 
@@ -113,7 +120,8 @@ class InParts(Mechanism):
         return [Reports(made.digest, number, tuple(arrays[start:stop])) for made, number, start, stop in each]
 
     def tally(self, reports: Reports) -> np.ndarray:
-        """(m,) how often each output of each part was sent; also of the reports of a mechanism that this one draws for."""
+        """(m,) how often each output of each part was sent; also of the reports of a mechanism that
+        this one draws for."""
         each = zip(self.parts, self.reports_of(reports), strict=True)
         return np.concatenate([made.tally(sent) for made, sent in each])
 
@@ -130,6 +138,38 @@ class InParts(Mechanism):
         return replace(audits[k], delta=delta, method=method, worst_pair=(one, other))
 
 
+def stacked(
+    channels: Sequence[Any],
+    of_parts: Callable[[np.ndarray], Sequence[np.ndarray]],
+    of_types: Callable[[Sequence[np.ndarray]], np.ndarray],
+    n: int,
+) -> LinearOperator:
+    """The strategy of reports in parts.
+
+    Parameters
+    ----------
+    channels : (K,) the strategies of the parts, matrices or operators.
+    of_parts : what it takes of numbers (n, ...) of the types for the types of each part.
+    of_types : its adjoint.
+    n : how many types there are.
+
+    Returns
+    -------
+    (outputs of all parts, n) the outputs of the first part first.
+    """
+    ends = np.cumsum([Q.shape[0] for Q in channels])
+
+    def forward(x: np.ndarray) -> np.ndarray:
+        return np.concatenate([Q @ part for Q, part in zip(channels, of_parts(x), strict=True)])
+
+    def adjoint(y: np.ndarray) -> np.ndarray:
+        return of_types([Q.T @ part for Q, part in zip(channels, np.split(y, ends[:-1]), strict=True)])
+
+    operators = {"matvec": forward, "matmat": forward, "rmatvec": adjoint, "rmatmat": adjoint}
+    return LinearOperator((int(ends[-1]), n), dtype=float, **operators)
+
+
 def drawn(users: int, shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(users,) the parts of people who each draw one with the probabilities ``shares`` (K,). Simulation only."""
+    """(users,) the parts of people who each draw one with the probabilities ``shares`` (K,).
+    Simulation only."""
     return rng.permutation(np.repeat(np.arange(len(shares)), rng.multinomial(users, shares)))

@@ -19,6 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ldp_core.mechanisms.base import runs
 from ldp_core.privacy import STEP, exponential_below, least_meant
 
 TOTAL = 2**53
@@ -118,10 +119,9 @@ def _scaled(units: np.ndarray) -> np.ndarray:
 
 def _is_table(units: np.ndarray) -> bool:
     """True if all are whole, and columns sum to 2^53 exactly."""
-    rows = max(1, _ENTRIES // units.shape[1])
     sums = np.zeros(units.shape[1], dtype=np.int64)
-    for start in range(0, len(units), rows):
-        part = units[start : start + rows]
+    for some in runs(len(units), _ENTRIES // units.shape[1]):
+        part = units[some]
         whole = part.astype(np.int64)
         if not np.array_equal(whole, part):
             return False
@@ -139,9 +139,7 @@ def _keeps(units: np.ndarray, odds: Fraction) -> bool:
 def _balanced(units: np.ndarray, least: np.ndarray, most: np.ndarray) -> bool:
     """Change whole ``units`` (m, n) between ``least`` and ``most`` (which broadcast) so that columns sum to 2^53; whether that was
     possible."""
-    step = max(64, _ENTRIES // len(units))
-    for start in range(0, units.shape[1], step):
-        columns = slice(start, start + step)
+    for columns in runs(units.shape[1], max(64, _ENTRIES // len(units))):
         part = units[:, columns]
         lowest = least[:, columns] if least.shape[1] > 1 else least
         missing = (TOTAL - part.sum(axis=0, dtype=np.int64)).astype(float)

@@ -1,7 +1,9 @@
-"""Mechanisms for people of whom the collector knows some attributes: one mechanism for the secret types in each stratum.
+"""Mechanisms for people of whom the collector knows some attributes: one mechanism for the secret
+types in each stratum.
 
-A device draws its report from the secret type alone, and sends it with its stratum in the clear. Estimates of strata are independent,
-so that variances add. The guarantee is about the secret attributes; nothing protects the known ones. See `ldp_core.workloads.strata`.
+A device draws its report from the secret type alone, and sends it with its stratum in the clear.
+Estimates of strata are independent, so that variances add. The guarantee is about the secret
+attributes; nothing protects the known ones. See `ldp_core.workloads.strata`.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from ldp_core.mechanisms.base import (
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import PATTERNS, STRATEGIES, MechanismFile
 from ldp_core.mechanisms.moments import TYPES, Contributions, Ends, Moments, Rows, as_rows
-from ldp_core.mechanisms.parts import InParts
+from ldp_core.mechanisms.parts import InParts, stacked
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.wording import magnitude
@@ -37,8 +39,8 @@ from ldp_core.workloads import Representatives, Workload
 
 
 class InStrata(InParts):
-    """In stratum z, the mechanism ``drawn[which[z]]`` for its secret types. A raw report is the number of the stratum and a report
-    of its mechanism."""
+    """In stratum z, the mechanism ``drawn[which[z]]`` for its secret types. A raw report is the
+    number of the stratum and a report of its mechanism."""
 
     strata: Sequence[Any]
     """(K,) the mechanism of each stratum."""
@@ -75,8 +77,9 @@ class InStrata(InParts):
 
     @abstractmethod
     def within(self, workload: Workload) -> list[tuple[Any, Workload, float]]:
-        """For each stratum its mechanism and a workload with the errors of ``workload`` there, once multiplied by a number squared, which
-        is 0 where nothing secret is asked. ValueError where it has other types."""
+        """For each stratum its mechanism and a workload with the errors of ``workload`` there, once
+        multiplied by a number squared, which is 0 where nothing secret is asked. ValueError where
+        it has other types."""
 
     @abstractmethod
     def _estimated(self, parts: Sequence[Any], people: np.ndarray) -> Estimate:
@@ -111,8 +114,8 @@ class InStrata(InParts):
         return self if same else self._with(drawn)
 
     def files(self) -> tuple[MechanismFile, ...]:
-        """The files of all designs: those of one as they would be alone, of several together. ValueError where they are too large
-        together."""
+        """The files of all designs: those of one as they would be alone, of several together.
+        ValueError where they are too large together."""
         by_design = [made.files() for made in self.drawn_by_design]
         if len(by_design) == 1:
             return by_design[0]
@@ -123,7 +126,8 @@ class InStrata(InParts):
         return tuple(self._together_in_file(files) for files in written.values())
 
     def _together_in_file(self, files: list[tuple[int, MechanismFile]]) -> MechanismFile:
-        """One file of several, each with the number of its design. Tables and strategies are numbered, and documents in a list."""
+        """One file of several, each with the number of its design. Tables and strategies are
+        numbered, and documents in a list."""
         count, first = len(self.drawn_by_design), files[0][1]
         if first.name == PATTERNS:
             facts = {"patterns": sum(file.facts["patterns"] for _, file in files)}
@@ -166,7 +170,8 @@ class InStrata(InParts):
         return next((reason for made, few in asked.values() if (reason := made.supports(few))), None)
 
     def _of_each(self, workload: Workload, error: Callable[[Any, Workload], Any]) -> list[Any]:
-        """(K,) an ``error`` of each stratum, worked out once for those that are alike. ValueError where the workload cannot be answered."""
+        """(K,) an ``error`` of each stratum, worked out once for those that are alike. ValueError
+        where the workload cannot be answered."""
         if reason := self.supports(workload):
             raise ValueError(reason)
         found, each = dict[tuple[int, Workload], Any](), self.within(workload)
@@ -187,7 +192,8 @@ class InStrata(InParts):
     def _of_rows(
         self, rows: Rows | np.ndarray, columns: Any
     ) -> Iterator[tuple[Any, np.ndarray, np.ndarray, np.ndarray]]:
-        """For each stratum its mechanism, its cells, which ``rows`` are about these (of groups most are about one), and the rows there."""
+        """For each stratum its mechanism, its cells, which ``rows`` are about these (of groups most
+        are about one), and the rows there."""
         rows = as_rows(rows).rows
         for made, cells in zip(self.strata, self.cells_within(columns), strict=True):
             few = rows[:, cells]
@@ -223,7 +229,8 @@ class InStrata(InParts):
         return [(columns, self.variances_by_type(questions, columns) if rows else self.variance_profile(questions))]
 
     def contributions_within(self, rows: np.ndarray, columns: Any = TYPES) -> list[Contributions]:
-        """(K,) what a report of each stratum adds to ``rows`` (q, cells) times the estimated table of ``columns``."""
+        """(K,) what a report of each stratum adds to ``rows`` (q, cells) times the estimated table
+        of ``columns``."""
         secret = self.secret_of(columns)
         return [made.contributions(few, secret).among(about) for made, _, about, few in self._of_rows(rows, columns)]
 
@@ -253,7 +260,8 @@ class InStrata(InParts):
 
 
 class StratifiedMechanism(InStrata):
-    """In stratum z, the types ``types[z]`` of ``types`` (K, m), the mechanism ``drawn[which[z]]`` for m secret types.
+    """In stratum z, the types ``types[z]`` of ``types`` (K, m), the mechanism ``drawn[which[z]]``
+    for m secret types.
 
     ValueError for mechanisms that do not fit the types.
     """
@@ -326,23 +334,14 @@ class StratifiedMechanism(InStrata):
     @cached_property
     def channel(self) -> LinearOperator | None:
         """(m, n) Q where reports keep how often each output was sent."""
-        tables = [made.channel for made in self.strata]
-        if any(Q is None for Q in tables):
+        channels, order = [made.channel for made in self.strata], np.argsort(self.types.ravel())
+        if any(Q is None for Q in channels):
             return None
-        channels = [Q for Q in tables if Q is not None]
-        ends = np.cumsum([0, *(Q.shape[0] for Q in channels)])
 
-        def forward(x: np.ndarray) -> np.ndarray:
-            return np.concatenate([Q @ x[types] for Q, types in zip(channels, self.types, strict=True)])
+        def of_types(parts: Sequence[np.ndarray]) -> np.ndarray:
+            return np.concatenate(parts)[order]
 
-        def backward(y: np.ndarray) -> np.ndarray:
-            x = np.empty((self.n, *y.shape[1:]))
-            for z, (Q, types) in enumerate(zip(channels, self.types, strict=True)):
-                x[types] = Q.T @ y[ends[z] : ends[z + 1]]
-            return x
-
-        operators = {"matvec": forward, "matmat": forward, "rmatvec": backward, "rmatmat": backward}
-        return LinearOperator((int(ends[-1]), self.n), dtype=float, **operators)
+        return stacked(channels, lambda x: [x[types] for types in self.types], of_types, self.n)
 
     # --- errors -----------------------------------------------------------------------------------------
 
@@ -381,7 +380,8 @@ class StratifiedMechanism(InStrata):
         return covariance
 
     def contributions(self, rows: Rows | np.ndarray, columns: Any = TYPES) -> Contributions:
-        """What a report adds, whatever its stratum: one of two values only where that is so in all strata, with the same two."""
+        """What a report adds, whatever its stratum: one of two values only where that is so in all
+        strata, with the same two."""
         parts = self.contributions_within(as_rows(rows).rows)
 
         def of_all(name: str) -> list[np.ndarray]:
@@ -395,7 +395,8 @@ class StratifiedMechanism(InStrata):
 
 @dataclass(frozen=True, repr=False)
 class StratifiedEstimate(Estimate):
-    """The estimates ``parts`` of the strata, of as many ``people`` (K,), about the ``cells`` (K, m) of a table, such as that of all types."""
+    """The estimates ``parts`` of the strata, of as many ``people`` (K,), about the ``cells`` (K, m)
+    of a table, such as that of all types."""
 
     parts: tuple[Estimate, ...]
     cells: np.ndarray

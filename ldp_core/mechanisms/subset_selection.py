@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_DRAWN_TYPES, MOST_TABLE_ENTRIES, SAMPLED_REPORTS
-from ldp_core.mechanisms.base import Reports, below, check_counts, check_rows, check_values
+from ldp_core.mechanisms.base import Reports, below, check_counts, check_rows, check_values, runs
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.mechanisms.moments import TYPES, Ends, Rows
 from ldp_core.mechanisms.report_table import ReportTable
@@ -97,13 +97,12 @@ class SubsetSelection(ExchangeableMechanism):
         random source."""
         values = check_values(values, self.n, rng)
         sets = np.empty((values.size, self.size), dtype=np.int64)
-        chunk = max(1, 2**22 // self.n)
-        for start in range(0, values.size, chunk):
-            own = values[start : start + chunk]
+        for some in runs(values.size, 2**22 // self.n):
+            own = values[some]
             keys = rng.random((own.size, self.n))
             # A key below all others forces the true type in, one above all others keeps it out.
             keys[np.arange(own.size), own] = np.where(rng.random(own.size) < self.p, -1.0, 2.0)
-            sets[start : start + chunk] = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
+            sets[some] = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
         return sets
 
     @property

@@ -31,6 +31,7 @@ from ldp_core.mechanisms.base import (
     check_reports,
     check_rows,
     check_values,
+    runs,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel
 from ldp_core.mechanisms.moments import TYPES, Contributions, Ends, Rows, as_rows
@@ -115,15 +116,6 @@ class UnaryMechanism(ExchangeableMechanism):
 
     # --- reports ------------------------------------------------------------------------------------------------
 
-    def _draw_bits(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, n) bits of the given users. Simulation only."""
-        bits = np.empty((values.size, self.n), dtype=bool)
-        rows = max(1, BITS_AT_ONCE // self.n)
-        for start in range(0, values.size, rows):
-            bits[start : start + rows] = coins(bits[start : start + rows].shape, self.q, rng)
-        bits[np.arange(values.size), values] = rng.random(values.size) < self.p
-        return bits
-
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Two binomials per type. Simulation only."""
         counts = check_counts(counts, self.n, rng)
@@ -174,15 +166,19 @@ class UnaryEncoding(UnaryMechanism):
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits. Simulation only: a client needs a secure random source."""
-        return self._draw_bits(check_values(values, self.n, rng), rng)
+        values = check_values(values, self.n, rng)
+        bits = np.empty((values.size, self.n), dtype=bool)
+        for some in runs(values.size, BITS_AT_ONCE // self.n):
+            bits[some] = coins(bits[some].shape, self.q, rng)
+        bits[np.arange(values.size), values] = rng.random(values.size) < self.p
+        return bits
 
     def possible(self, rows: np.ndarray) -> np.ndarray:
         return below(rows, 2)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         raw = check_rows(raw, self.n, f"{self.n} bits")
-        rows = max(1, BITS_AT_ONCE // self.n)
-        parts = (raw[start : start + rows] for start in range(0, len(raw), rows))
+        parts = (raw[some] for some in runs(len(raw), BITS_AT_ONCE // self.n))
         if raw.dtype != bool and not all(((part == 0) | (part == 1)).all() for part in parts):
             raise ValueError(f"Each report must hold {self.n} bits: zeros and ones.")
         return Reports(self.digest, raw.shape[0], column_sums(raw.astype(bool, copy=False)))
@@ -215,8 +211,8 @@ def coins(shape: tuple[int, ...], chance: float, rng: np.random.Generator) -> np
 def column_sums(bits: np.ndarray) -> np.ndarray:
     """(n,) sums of (users, n) booleans, 255 rows at a time as bytes."""
     sums, bytes_ = np.zeros(bits.shape[1], dtype=np.int64), np.ascontiguousarray(bits).view(np.uint8)
-    for start in range(0, len(bits), 255):
-        sums += np.add.reduce(bytes_[start : start + 255], axis=0, dtype=np.uint8)
+    for some in runs(len(bits), 255):
+        sums += np.add.reduce(bytes_[some], axis=0, dtype=np.uint8)
     return sums
 
 

@@ -1,4 +1,5 @@
-"""Surveys in which each person draws one of several tables, or patterns, whatever their values are, and reports about that alone."""
+"""Surveys in which each person draws one of several tables, or patterns, whatever their values are,
+and reports about that alone."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from ldp_core.people import records_of
 
 
 class DrawnSets(InParts, SurveyMechanism):
-    """Part k, drawn with the probability ``shares[k]``, is about the cell of the table of ``sets[k]``; parts past these about whole records."""
+    """Part k, drawn with the probability ``shares[k]``, is about the cell of the table of
+    ``sets[k]``; parts past these about whole records."""
 
     sets: tuple[Set, ...]
     shares: np.ndarray

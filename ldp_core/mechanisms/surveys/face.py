@@ -1,4 +1,5 @@
-"""The face of mechanisms for surveys: what follows from what their reports tell of the table of a few attributes."""
+"""The face of mechanisms for surveys: what follows from what their reports tell of the table of a
+few attributes."""
 
 from __future__ import annotations
 
@@ -23,9 +24,10 @@ from ldp_core.workloads import Group, Histogram, Survey, Workload, in_chunks
 
 
 class SurveyMechanism(Mechanism):
-    """A mechanism on the product of attributes of ``sizes``, whose answers are consistent tables of a few attributes, with nothing
-    of the size of the product. Its estimates add ``1/m_A`` per person and dimension to the second moment of the component of each
-    set A of attributes (see `ldp_core.anova`): `inflation`."""
+    """A mechanism on the product of attributes of ``sizes``, whose answers are consistent tables of
+    a few attributes, with nothing of the size of the product. Its estimates add ``1/m_A`` per
+    person and dimension to the second moment of the component of each set A of attributes (see
+    `ldp_core.anova`): `inflation`."""
 
     def __init__(
         self, name: str, sizes: Sequence[int], epsilon: float, parameters: Mapping[str, Any], explanation: str = ""
@@ -50,19 +52,20 @@ class SurveyMechanism(Mechanism):
 
     @property
     def scrambled(self) -> Any:
-        """The `ldp_core.mechanisms.surveys.scrambled.ScrambledPatterns` that everyone sends, or everyone without a strategy on
-        a table; None where there are none."""
+        """The `ldp_core.mechanisms.surveys.scrambled.ScrambledPatterns` that everyone sends, or
+        everyone without a strategy on a table; None where there are none."""
         return None
 
     @property
     def component_information(self) -> Mapping[Set, float] | None:
-        """{A: m_A} for sets A of attributes, where reports have nothing but these: see `ldp_core.anova`."""
+        """{A: m_A} for sets A of attributes, where reports have nothing but these: see
+        `ldp_core.anova`."""
         return None
 
     @property
     def table_reports(self) -> Sequence[tuple[Set, float, Mechanism]]:
-        """(attributes, share of people, mechanism) of the reports that are about the table of some attributes, by a mechanism on
-        its cells; none where reports are something else."""
+        """(attributes, share of people, mechanism) of the reports that are about the table of some
+        attributes, by a mechanism on its cells; none where reports are something else."""
         return ()
 
     def fits(self, shape: Sequence[int]) -> bool:
@@ -112,7 +115,8 @@ class SurveyMechanism(Mechanism):
     # --- questions ----------------------------------------------------------------------------------------------
 
     def supports(self, workload: Workload) -> str | None:
-        """None, or why the workload cannot be answered: it has other types, or asks for what reports do not tell."""
+        """None, or why the workload cannot be answered: it has other types, or asks for what
+        reports do not tell."""
         try:
             survey = as_survey(workload, self.sizes)
         except ValueError as error:
@@ -132,7 +136,8 @@ class SurveyMechanism(Mechanism):
         return f"The reports of this mechanism say nothing about {what}, which the questions ask for."
 
     def _asked(self, group: Group, values: dict[Set, float] | None) -> list[Set]:
-        """The non-empty sets A on whose components the queries of ``group``, with the eigenvalues ``values``, depend, or may."""
+        """The non-empty sets A on whose components the queries of ``group``, with the eigenvalues
+        ``values``, depend, or may."""
         several = self._several(group.attributes)
         if values is None and group.base.n > MOST_MATRIX_TYPES:
             return [members for members in anova.subsets(several) if members]
@@ -147,7 +152,8 @@ class SurveyMechanism(Mechanism):
         return [members for members, value in values.items() if members and value > rounding]
 
     def surveys(self, workload: Workload) -> list[Survey]:
-        """The surveys whose tables are estimated on their own: one, but where the collector knows groups of people."""
+        """The surveys whose tables are estimated on their own: one, but where the collector knows
+        groups of people."""
         return [as_survey(workload, self.sizes)]
 
     def _shape_of(self, attributes: Iterable[int]) -> list[int]:
@@ -159,19 +165,22 @@ class SurveyMechanism(Mechanism):
         return tuple(i for i in attributes if self.sizes[i] > 1)
 
     def _cells_of(self, records: np.ndarray, attributes: Set) -> np.ndarray:
-        """(users,) the cells of the table of ``attributes`` that people with ``records`` (users, d) are in."""
+        """(users,) the cells of the table of ``attributes`` that people with ``records`` (users, d)
+        are in."""
         return np.ravel_multi_index(tuple(records[:, i] for i in attributes), tuple(self.sizes[i] for i in attributes))
 
     # --- exact variances ----------------------------------------------------------------------------------------
 
     def central_moments(self, questions: Rows, columns: Set) -> Moments:
-        """As `second_moments` of what reports add, each person adding the mean of a question by being counted."""
+        """As `second_moments` of what reports add, each person adding the mean of a question by
+        being counted."""
         cells = questions.rows.shape[1]
         known = squared_means(questions, np.full(cells, 1 / cells))
         return [*self.second_moments(questions, columns), (columns, -known)]
 
     def by_type(self, moments: Moments, columns: Any = TYPES) -> np.ndarray:
-        """For each cell of the table of ``columns``; the most over the values of others, table by table."""
+        """For each cell of the table of ``columns``; the most over the values of others, table by
+        table."""
         total = np.zeros(())
         for members, part in moments:
             shaped = part.reshape(len(part), *self._shape_of(members))
@@ -184,8 +193,9 @@ class SurveyMechanism(Mechanism):
         return people_of(counts, self.sizes).table
 
     def cell_variances(self, columns: Set, people: Tables) -> np.ndarray:
-        """(cells,) exact variance of the count of each cell of the table of ``columns``, by mechanisms that treat all values of a
-        column alike: what a person adds to a count depends on the columns in which they agree with the cell alone."""
+        """(cells,) exact variance of the count of each cell of the table of ``columns``, by
+        mechanisms that treat all values of a column alike: what a person adds to a count depends on
+        the columns in which they agree with the cell alone."""
         table = people.table(columns).reshape(self._shape_of(columns))
         first = self.variances_by_type(np.eye(1, table.size), columns).reshape(table.shape)
         return from_agreement(first[np.ix_(*((0, min(1, size - 1)) for size in table.shape))], table)
@@ -213,7 +223,8 @@ class SurveyMechanism(Mechanism):
         return self._profiles(as_survey(workload, self.sizes))
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
-        """Functions (cells,) of the tables of a few attributes each whose sum is what people add to all queries."""
+        """Functions (cells,) of the tables of a few attributes each whose sum is what people add to
+        all queries."""
         profiles, alike = list[tuple[Set, np.ndarray]](), [0.0]
         for group, values in zip(survey.groups, survey.spectra, strict=True):
             if values is None:
@@ -226,16 +237,19 @@ class SurveyMechanism(Mechanism):
         return [*profiles, (EVERYBODY, np.array([math.fsum(alike)]))]
 
     def _added(self, members: Set) -> float:
-        """The variance that a person adds to a question of length 1 on the component of the set ``members``."""
+        """The variance that a person adds to a question of length 1 on the component of the set
+        ``members``."""
         return self.inflation[members] - 1
 
     def _group_profiles(self, group: Group) -> Moments:
-        """What people add to the queries of a ``group``, without its weight, that does not treat the values of a column alike."""
+        """What people add to the queries of a ``group``, without its weight, that does not treat
+        the values of a column alike."""
         return [(group.attributes, self.variances_by_type(group.base.gram_root, group.attributes).sum(axis=0))]
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the people are
-        ``counts``: people, counts of all types, or records, as `people_of` takes them."""
+        """(p,) exact variance (squared users) of the answer to each query, or to those with the
+        given indices, when the people are ``counts``: people, counts of all types, or records, as
+        `people_of` takes them."""
         if reason := self.supports(workload):
             raise ValueError(reason)
         survey, people = as_survey(workload, self.sizes), people_of(counts, self.sizes)
@@ -264,12 +278,14 @@ class SurveyMechanism(Mechanism):
         return 0
 
     def cost_dimension(self, workload: Workload) -> int:
-        """How many numbers the errors of each query go through: the cells of the largest table that is asked about, or `dimensions`."""
+        """How many numbers the errors of each query go through: the cells of the largest table that
+        is asked about, or `dimensions`."""
         return max(workload.working_types, self.dimensions)
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """The contribution of a report to the answers of a few ``queries`` (q,). The types are the cells of the table that a query is about; those of
-        smaller tables are followed by copies of their last."""
+        """The contribution of a report to the answers of a few ``queries`` (q,). The types are the
+        cells of the table that a query is about; those of smaller tables are followed by copies of
+        their last."""
         survey, chosen = as_survey(workload, self.sizes), np.asarray(queries, dtype=np.int64)
         parts: list[tuple[np.ndarray, Contributions]] = []
         for k, here, local in survey.located(chosen):
@@ -290,8 +306,9 @@ class SurveyMechanism(Mechanism):
 
 
 def from_agreement(by_agreement: np.ndarray, people: np.ndarray) -> np.ndarray:
-    """(cells,) variances of the counts of all cells for ``people`` (n_1, ..., n_k), from those that one person adds (2, ..., 2), by whether
-    their value of each attribute agrees with the cell's (0) or not (1): sums of ``people`` for all cells at once."""
+    """(cells,) variances of the counts of all cells for ``people`` (n_1, ..., n_k), from those that
+    one person adds (2, ..., 2), by whether their value of each attribute agrees with the cell's (0)
+    or not (1): sums of ``people`` for all cells at once."""
     for axis in range(people.ndim):  # agreeing people weigh what they add beyond others, and everyone what others add
         agree, other = np.split(by_agreement, 2, axis=axis)
         by_agreement = np.concatenate([agree - other, other], axis=axis)

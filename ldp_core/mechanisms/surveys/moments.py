@@ -31,6 +31,7 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
+from ldp_core.mechanisms.base import runs
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.privacy import exp_epsilon
 
@@ -85,11 +86,8 @@ class PatternMoments:
         """(q, cells) mean square of what a person of each cell of the table of ``attributes`` adds to ``rows`` (q, cells), less their means."""
         sizes = [self.sizes[i] for i in attributes]
         rows = np.asarray(rows, dtype=float)
-        step = max(1, 2**22 // rows.shape[1])  # of rows worked on at once
-        parts = [
-            self._squares(attributes, rows[start : start + step].reshape(-1, *sizes))
-            for start in range(0, len(rows), step)
-        ]
+        at_once = runs(len(rows), 2**22 // rows.shape[1])
+        parts = [self._squares(attributes, rows[some].reshape(-1, *sizes)) for some in at_once]
         return np.concatenate(parts or [np.zeros(rows.shape)])
 
     def _squares(self, attributes: Set, rows: np.ndarray) -> np.ndarray:

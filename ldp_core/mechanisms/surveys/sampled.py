@@ -1,4 +1,5 @@
-"""One random set of columns: each person draws a set of attributes and reports the joint value there by a histogram mechanism.
+"""One random set of columns: each person draws a set of attributes and reports the joint value
+there by a histogram mechanism.
 
 This is what practitioners do with surveys. Sets B are drawn with probabilities a_B, whatever the
 person's value. A histogram mechanism that treats all cells of the table over B alike adds a vector
@@ -8,8 +9,9 @@ components A inside B (`ldp_core.anova`); all reports together give
 
     m_B = 1 / (alpha n_B + beta),    m_A = sum over B that hold A of a_B m_B.
 
-In the best linear reconstruction, which knows the number of people, a report on B has the weight m_B / m_A in component A. Source: this project;
-subset selection is the best histogram mechanism there (Ye and Barg 2018). The sets are those asked about.
+In the best linear reconstruction, which knows the number of people, a report on B has the weight
+m_B / m_A in component A. Source: this project; subset selection is the best histogram mechanism
+there (Ye and Barg 2018). The sets are those asked about.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Reports, by_number, check_counts, check_reports
+from ldp_core.mechanisms.base import Reports, by_number, check_counts, check_reports, runs
 from ldp_core.mechanisms.moments import TYPES, Ends, Moments, Rows
 from ldp_core.mechanisms.parts import drawn
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
@@ -42,14 +44,16 @@ ORACLES: dict[str, tuple[str, Callable[[int, float], Oracle]]] = {
     "oue": ("optimised unary encoding", lambda n, epsilon: UnaryEncoding("oue", n, epsilon)),
     "randomized_response": ("randomized response", RandomizedResponse),
 }
-"""Histogram mechanisms for the joint value of a few attributes: the name of each in a sentence, and its constructor."""
+"""Histogram mechanisms for the joint value of a few attributes: the name of each in a sentence, and
+its constructor."""
 SHARES = ("even", "fitted")
 """How often each set is asked: alike, or so that the total variance is least."""
 
 
 class SampledSets(DrawnSets):
-    """``oracle`` reports the joint value of one of the sets asked about, drawn with probabilities ``shares``: "even", "fitted" to make the
-    total variance least, or a number for each of them. Raises ValueError for anything else.
+    """``oracle`` reports the joint value of one of the sets asked about, drawn with probabilities
+    ``shares``: "even", "fitted" to make the total variance least, or a number for each of them.
+    Raises ValueError for anything else.
     """
 
     part_name, guarantee = "a set", "{}; the set is drawn whatever the value"
@@ -121,7 +125,8 @@ class SampledSets(DrawnSets):
         return sources
 
     def _weighed(self, parts: dict[Set, np.ndarray], shared: Set, attributes: Set) -> np.ndarray:
-        """(q, ...) what a report on a set that has ``shared`` in common with ``attributes`` is weighed with, but for the factor of the set."""
+        """(q, ...) what a report on a set that has ``shared`` in common with ``attributes`` is
+        weighed with, but for the factor of the set."""
         total = np.zeros(1)
         for within in anova.subsets(shared):
             if within:
@@ -154,9 +159,7 @@ class SampledSets(DrawnSets):
             weights = weights.reshape(len(rows), math.prod(weights.shape[1:]))
             factors = self.information_of_sets[sets].tolist()
             for n, factor in {(self.parts[k].n, f) for k, f in zip(sets.tolist(), factors, strict=True)}:
-                step = max(1, 2**22 // n)  # of queries written out at once
-                for start in range(0, len(rows), step):
-                    here = slice(start, start + step)
+                for here in runs(len(rows), 2**22 // n):  # queries written out at once
                     spread = np.repeat(factor * weights[here], n // weights.shape[1], axis=1)
                     least, most, _ = self.oracles[n].ends(Rows(spread), TYPES)
                     low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)
@@ -171,7 +174,8 @@ class SampledSets(DrawnSets):
         return math.ceil(math.log2(len(self.sets))) + max(oracle.bits_per_report for oracle in self.oracles.values())
 
     def _joined(self, reports: Sequence[Reports]) -> Reports:
-        """How many reported on each set (K,), and what their reports add up to, one set after the other, in one array."""
+        """How many reported on each set (K,), and what their reports add up to, one set after the
+        other, in one array."""
         users = np.array([part.users for part in reports], dtype=np.int64)
         return Reports(self.digest, int(users.sum()), (users, np.concatenate([part.arrays[0] for part in reports])))
 
@@ -181,7 +185,8 @@ class SampledSets(DrawnSets):
         return [Reports(oracle.digest, number, own) for oracle, number, own in each]
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Everyone draws a set; the people of one set are then simulated by their cells. Simulation only."""
+        """Everyone draws a set; the people of one set are then simulated by their cells. Simulation
+        only."""
 
         def sent(oracle: Oracle, table: np.ndarray) -> Reports:
             if table.sum() >= 1_000:  # fewer are simulated one by one, which is then quicker
@@ -192,7 +197,8 @@ class SampledSets(DrawnSets):
         return self._joined([sent(oracle, table) for oracle, table in zip(self.parts, tables, strict=True)])
 
     def _drawn(self, people: People, rng: np.random.Generator) -> list[np.ndarray]:
-        """How many people with each combination of values of a set have drawn it, for each set. Simulation only."""
+        """How many people with each combination of values of a set have drawn it, for each set.
+        Simulation only."""
         starts = np.concatenate([[0], np.cumsum(self._cells)])
         counts = np.zeros(starts[-1], dtype=np.int64)
         if people.by_type is not None:  # those who are left draw the next set with its share of what is left

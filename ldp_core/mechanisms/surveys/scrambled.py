@@ -28,7 +28,7 @@ from scipy import special
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_REPORT_NUMBERS
-from ldp_core.mechanisms.base import Audit, Reports, below, by_number, check_generator, check_reports, check_rows
+from ldp_core.mechanisms.base import Audit, Reports, below, by_number, check_generator, check_reports, check_rows, runs
 from ldp_core.mechanisms.files import PATTERNS, MechanismFile
 from ldp_core.mechanisms.moments import Ends, Moments, Rows
 from ldp_core.mechanisms.parts import drawn
@@ -190,9 +190,8 @@ class ScrambledPatterns(SurveyMechanism):
         largest = max(len(self.patterns), *self.sizes)
         raw = np.full((len(records), 1 + self.width), -1, dtype=np.result_type(np.int16, np.min_scalar_type(-largest)))
         for number, users in by_number(drawn(len(records), self.shares, rng)):
-            step = self._step(number)
-            for start in range(0, len(users), step):
-                some = users[start : start + step]
+            for places in runs(len(users), self._step(number)):
+                some = users[places]
                 moved = self._scrambled(number, records[some], rng)
                 raw[some, 0] = number
                 raw[some, 1 : 1 + sum(block.shape[1] for block in moved)] = np.concatenate(moved, axis=1)
@@ -242,8 +241,8 @@ class ScrambledPatterns(SurveyMechanism):
         sent, cover = np.zeros(len(self.patterns), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64)
         for number, rows in by_number(raw[:, 0]):
             sent[number] = len(rows)
-            for start in range(0, len(rows), self._step(number)):
-                moved, _ = self._moved(number, raw[rows[start : start + self._step(number)], 1:])
+            for some in runs(len(rows), self._step(number)):
+                moved, _ = self._moved(number, raw[rows[some], 1:])
                 cover[self._starts[number] : self._starts[number + 1]] += covered(self.patterns[number].cells, moved)
         return Reports(self.digest, len(raw), (sent, cover))
 
@@ -264,9 +263,9 @@ class ScrambledPatterns(SurveyMechanism):
             values = np.bincount(records[:, pattern.attributes[0]], minlength=pattern.cells.size)
             sets = SubsetSelection(pattern.cells.size, self.epsilon, size)
             return sets.simulate(values, rng).arrays[0]
-        places_covered, step = np.zeros(pattern.cells.size, dtype=np.int64), self._step(number)
-        for start in range(0, len(records), step):
-            places_covered += covered(pattern.cells, self._scrambled(number, records[start : start + step], rng))
+        places_covered = np.zeros(pattern.cells.size, dtype=np.int64)
+        for some in runs(len(records), self._step(number)):
+            places_covered += covered(pattern.cells, self._scrambled(number, records[some], rng))
         return places_covered
 
     def estimate(self, reports: Reports) -> ComponentEstimate:

@@ -1,4 +1,5 @@
-"""Mechanisms for surveys of people of whom the collector knows some attributes: a survey of the other ones in each stratum."""
+"""Mechanisms for surveys of people of whom the collector knows some attributes: a survey of the
+other ones in each stratum."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def _of_all(made: Mechanism, sizes: Sequence[int]) -> SplitSurvey:
 
 
 class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
-    """In stratum z the survey ``drawn[which[z]]`` of the secret attributes of ``shape``; those at the places ``known`` are no secret.
+    """In stratum z the survey ``drawn[which[z]]`` of the secret attributes of ``shape``; those at
+    the places ``known`` are no secret.
 
     ValueError for mechanisms that are no surveys of the secret attributes.
     """
@@ -121,8 +123,8 @@ class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
         return [as_survey(few, sizes) for few in {few for _, few, scale in self.within(workload) if scale}]
 
     def profile_of(self, workload: Workload) -> np.ndarray:
-        """(K,) what people of each stratum add: all of them for surveys that treat the values of each attribute alike, else the worst
-        type. (n,) for questions that are no survey."""
+        """(K,) what people of each stratum add: all of them for surveys that treat the values of
+        each attribute alike, else the worst type. (n,) for questions that are no survey."""
         worst = np.array(self._of_each(workload, lambda made, few: float(made.profile_of(few).max())))
         if workload.survey is not None:
             return worst
@@ -147,7 +149,8 @@ class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
 
 @dataclass(frozen=True, repr=False)
 class StratifiedSurveyEstimate(SurveyEstimate):
-    """The estimates ``parts`` of the strata, of as many ``people`` (K,), each of whom stands for so many ``times`` (K,)."""
+    """The estimates ``parts`` of the strata, of as many ``people`` (K,), each of whom stands for so
+    many ``times`` (K,)."""
 
     parts: tuple[SurveyEstimate, ...] = field(kw_only=True)
     mechanism: StratifiedSurveyMechanism = field(kw_only=True)
@@ -199,7 +202,8 @@ class StratifiedSurveyEstimate(SurveyEstimate):
 
 @lru_cache(maxsize=64)
 def strata_of(workload: Workload, sizes: tuple[int, ...], known: tuple[int, ...]) -> Strata | None:
-    """The strata of ``workload`` on attributes of ``sizes``; None where it only asks what is ``known``."""
+    """The strata of ``workload`` on attributes of ``sizes``; None where it only asks what is
+    ``known``."""
     strata = workload.strata
     if strata is not None and (strata.shape, strata.known) == (sizes, known):
         return strata

@@ -37,18 +37,15 @@ _KEPT = 2**14
 
 def weights_of(shares: Shares) -> np.ndarray | str:
     """One of `SHARES`, or (h,) positive numbers, as a list or as a text with blanks between them. ValueError for anything else."""
-    if isinstance(shares, str):
-        if shares in SHARES:
-            return shares
-        try:
-            weights = np.array([float(word) for word in shares.replace(",", " ").split()])
-        except ValueError:
+    if isinstance(shares, str) and shares in SHARES:
+        return shares
+    try:
+        given = shares.replace(",", " ").split() if isinstance(shares, str) else shares
+        weights = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        if isinstance(shares, str):
             raise ValueError(f"Unknown shares {shares!r}; {meant(shares, SHARES)} Numbers work as well.") from None
-    else:
-        try:
-            weights = np.asarray(shares, dtype=float)
-        except (TypeError, ValueError):
-            weights = np.zeros(0)
+        weights = np.zeros(0)
     if weights.ndim != 1 or not weights.size or not np.all(np.isfinite(weights)) or not np.all(weights > 0):
         raise ValueError(
             f'Shares are "even", "fitted", or a number above 0 for each level of the tree; got {shares!r}.'

@@ -30,7 +30,7 @@ from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.moments import TYPES, Ends, Moments, Rows
-from ldp_core.mechanisms.parts import InParts
+from ldp_core.mechanisms.parts import InParts, stacked
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.levels import Tree
@@ -188,15 +188,13 @@ class HierarchicalTree(InParts):
 
 def channel(tree: Nodes, levels: Sequence[np.ndarray | LinearOperator]) -> LinearOperator:
     """(outputs of all levels, n) Q where each user picks a level and sends an output by that level's Q."""
-    ends, types = np.cumsum([Q.shape[0] for Q in levels]), np.arange(tree.n)
 
-    def forward(x: np.ndarray) -> np.ndarray:
-        nodes = tree.aggregate(np.ravel(x))
-        return np.concatenate([Q @ z / gain for Q, z, gain in zip(levels, nodes, tree.gains, strict=True)])
+    def of_levels(x: np.ndarray) -> list[np.ndarray]:
+        return [nodes.T / gain for nodes, gain in zip(tree.aggregate(x.T), tree.gains, strict=True)]
 
-    def adjoint(y: np.ndarray) -> np.ndarray:
-        parts = zip(levels, np.split(np.ravel(y), ends[:-1]), tree.gains, strict=True)
-        each = ((Q.T @ part / gain)[tree.nodes_of(level, types)] for level, (Q, part, gain) in enumerate(parts))
-        return sum(each, np.zeros(()))
+    def of_types(parts: Sequence[np.ndarray]) -> np.ndarray:
+        each = enumerate(zip(parts, tree.gains, strict=True))
+        types = np.arange(tree.n)
+        return sum(((part / gain)[tree.nodes_of(level, types)] for level, (part, gain) in each), np.zeros(()))
 
-    return LinearOperator((int(ends[-1]), tree.n), matvec=forward, rmatvec=adjoint, dtype=float)
+    return stacked(levels, of_levels, of_types, tree.n)
