@@ -244,7 +244,7 @@ ESTIMATORS = {
             unbiased=False,
             from_reports=smoothed.estimate,
             rule=_can_be_smoothed,
-            told_by=lambda workload: {"ordinary": smoothed.ordinary(workload)},
+            told_by=lambda workload: {"ordinary": smoothed.types_in_order(workload)},
         ),
         EstimatorSpec(
             "posterior",

@@ -79,7 +79,7 @@ def in_order(workload: Workload) -> str | None:
     return f"It smooths along one ordered attribute, and {what}. Choose maximum likelihood, or WNNLS."
 
 
-def ordinary(workload: Workload) -> int | None:
+def types_in_order(workload: Workload) -> int | None:
     """How many of the types have a place in the order, None where that is not known."""
     several = [axis for axis in workload.axes or () if axis.size > 1]
     return several[0].ordinary if len(several) == 1 else None

@@ -22,7 +22,6 @@ from ldp_core.estimators import norm_sub
 from ldp_core.limits import MOST_FITTED_CELLS
 from ldp_core.mechanisms.surveys.estimates import FittedEstimate, SeparateEstimate, SurveyEstimate
 from ldp_core.mechanisms.surveys.sets import Holding
-from ldp_core.people import Tables
 from ldp_core.workloads import Survey
 
 _PENALTY = 5.0  # in the weights of the questions
@@ -129,10 +128,6 @@ class _Layout:
                 start = end
             tables_by_set.append(total.ravel())
         return np.concatenate(tables_by_set)
-
-    def join(self, tables: Tables) -> np.ndarray:
-        """(cells,) all tables one after the other."""
-        return np.concatenate([tables.table(self.sets[k]) for numbers in self.shapes.values() for k in numbers])
 
     def split(self, tables: np.ndarray) -> list[np.ndarray]:
         """The tables in the order of the sets."""

@@ -308,8 +308,16 @@ class Errors(ABC):
         return np.maximum(np.sum(parts, axis=0), 0.0)
 
     def variances_by_type(self, rows: Any, columns: Any = TYPES) -> np.ndarray:
-        """(q, cells) the variance that a person of each cell adds to ``rows`` (q, cells) times the
-        estimated table of ``columns``; of surveys where it depends on other columns, too, the most.
+        """The variance that a person adds to linear questions.
+
+        Parameters
+        ----------
+        rows : (q, cells) the questions, on the table of ``columns``.
+
+        Returns
+        -------
+        (q, cells) in squared users, by the cell that the person is in. Where it depends on further
+        columns of a survey, it is the most over their values.
         """
         return np.maximum(self.by_type(self.central_moments(as_rows(rows), columns), columns), 0.0)
 

@@ -62,8 +62,17 @@ class InParts(Mechanism):
         of those at some places. Simulation only."""
 
     def privatize(self, people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + width) one report per user: the number of the part, a report of its
-        mechanism, and fillers. Simulation only: a client needs a secure random source."""
+        """One report of each person. Simulation only: a client needs a secure random source.
+
+        Parameters
+        ----------
+        people : (users,) types or, of surveys, (users, columns) records.
+        rng : NumPy's generator, which is not secure.
+
+        Returns
+        -------
+        (users, 1 + width) the number of the part, a report of its mechanism, and fillers.
+        """
         check_generator(rng)
         numbers, taken = self._assigned(people, rng)
         raw = np.full((len(numbers), 1 + self.width), self.filler, self._dtype)

@@ -77,9 +77,22 @@ class InStrata(InParts):
 
     @abstractmethod
     def within(self, workload: Workload) -> list[tuple[Any, Workload, float]]:
-        """For each stratum its mechanism and a workload with the errors of ``workload`` there, once
-        multiplied by a number squared, which is 0 where nothing secret is asked. ValueError where
-        it has other types."""
+        """What is asked within each stratum.
+
+        Parameters
+        ----------
+        workload : the questions about all types.
+
+        Returns
+        -------
+        (K,) the mechanism of a stratum, a workload on its secret types, and a number: once multiplied
+        by it squared, errors are those of ``workload`` there. It is 0 where nothing secret is asked.
+
+        Raises
+        ------
+        ValueError
+            Where the workload has other types.
+        """
 
     @abstractmethod
     def _estimated(self, parts: Sequence[Any], people: np.ndarray) -> Estimate:
@@ -229,8 +242,16 @@ class InStrata(InParts):
         return [(columns, self.variances_by_type(questions, columns) if rows else self.variance_profile(questions))]
 
     def contributions_within(self, rows: np.ndarray, columns: Any = TYPES) -> list[Contributions]:
-        """(K,) what a report of each stratum adds to ``rows`` (q, cells) times the estimated table
-        of ``columns``."""
+        """What a report of each stratum adds to linear questions.
+
+        Parameters
+        ----------
+        rows : (q, cells) the questions, on the table of ``columns``.
+
+        Returns
+        -------
+        (K,) the contributions to each row times the estimated table, stratum by stratum.
+        """
         secret = self.secret_of(columns)
         return [made.contributions(few, secret).among(about) for made, _, about, few in self._of_rows(rows, columns)]
 
@@ -355,13 +376,9 @@ class StratifiedMechanism(InStrata):
         if strata is not None and np.array_equal(strata.types, self.types) and not (raw or strata.constant.any()):
             few, scales = [strata.designs[d] for d in strata.which], strata.scale.tolist()
         else:
-            few, scales = self.queries_within(workload), [1.0] * len(self.strata)
+            few, scales = [Representatives(workload, types) for types in self.types], [1.0] * len(self.strata)
         scales = [scale * bool(one.gram_diag.any()) for one, scale in zip(few, scales, strict=True)]
         return list(zip(self.strata, few, scales, strict=True))
-
-    def queries_within(self, workload: Workload) -> list[Workload]:
-        """All queries of ``workload`` about the types of each stratum."""
-        return [Representatives(workload, types) for types in self.types]
 
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
         def error(made: Mechanism, few: Workload) -> np.ndarray:

@@ -193,9 +193,18 @@ class SurveyMechanism(Mechanism):
         return people_of(counts, self.sizes).table
 
     def cell_variances(self, columns: Set, people: Tables) -> np.ndarray:
-        """(cells,) exact variance of the count of each cell of the table of ``columns``, by
-        mechanisms that treat all values of a column alike: what a person adds to a count depends on
-        the columns in which they agree with the cell alone."""
+        """Exact variances of all counts of a table, by mechanisms that treat all values of a column
+        alike: what a person adds depends on the columns in which they agree with the cell alone.
+
+        Parameters
+        ----------
+        columns : of the table.
+        people : who takes part.
+
+        Returns
+        -------
+        (cells,) in squared users.
+        """
         table = people.table(columns).reshape(self._shape_of(columns))
         first = self.variances_by_type(np.eye(1, table.size), columns).reshape(table.shape)
         return from_agreement(first[np.ix_(*((0, min(1, size - 1)) for size in table.shape))], table)
