@@ -127,7 +127,8 @@ def about_the_bound(table: pd.DataFrame) -> str:
         if best["gap"]
         else f"{title} needs no more"
     )
-    return f"Proved: at this epsilon nobody can do with fewer than {wording.at_least(bound)}{plain(proved_for(state.setting, ready[best['name']], case))}, {case_meaning(case)}. {reach}."
+    least = f"{wording.at_least(bound)}{proved_for(state.setting, ready[best['name']], case)}"
+    return plain(f"Proved: at this epsilon, {case_meaning(case)}, nobody can do with fewer than {least}. {reach}.")
 
 
 def users_needed(table: pd.DataFrame) -> None:

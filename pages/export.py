@@ -118,9 +118,7 @@ with controls:
     if refused:
         st.info(f"There is no kit of this design. {plain(refused)} You can still download the design alone.")
     if mechanism is None:
-        st.warning(
-            "The mechanism is not optimised for this design yet, so the file holds your choices but no strategy."
-        )
+        st.warning("No mechanism is fitted to this design yet, so the file holds your choices but no strategy.")
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
     else:
         with buttons:

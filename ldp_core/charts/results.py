@@ -236,7 +236,10 @@ def difference_over_users(curve: pd.DataFrame, users: int, look: Theme = LIGHT) 
             x=marks["users"],
             y=marks["difference"],
             mode="markers+text",
-            text=[wording.significant(y) for y in marks["difference"]],
+            text=[
+                f"{wording.count(x)} people: {wording.significant(y)}"
+                for x, y in zip(marks["users"], marks["difference"], strict=True)
+            ],
             textposition="top right",
             marker={"size": 10, "color": look.accent},
             hoverinfo="skip",

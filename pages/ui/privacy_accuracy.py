@@ -41,13 +41,13 @@ def suspicion() -> float:
 
 def suspicion_control() -> None:
     st.slider(
-        "Prior, before the report (%)",
+        "Belief before the report (%)",
         min_value=1,
         max_value=99,
         value=50,
         key="suspicion",
         persist_state="session",
-        help="How likely somebody thinks it, before the report, that a given person has a given value or belongs to a given group.",
+        help="The prior: how likely somebody thinks it, before the report, that a given person has a given value or belongs to a given group.",
     )
 
 
@@ -126,7 +126,10 @@ def _mixed(state: Session, mechanism: Mechanism) -> None:
     said = later.value(state, key, title, promise, waiting, small=True)
     if said is None:
         return
-    st.markdown(plain(said))
+    st.markdown(
+        plain(said),
+        help="Central epsilon limits what the mixed reports of everybody, seen without names, tell of any one of them.",
+    )
     control(
         st.toggle,
         "Say so in the report for a privacy review",

@@ -48,7 +48,7 @@ def cells(table: pd.DataFrame, **written: Callable[[float], str]) -> Styler:
 
 
 CASES = {
-    "worst_case": ("worst case", "whatever values people have"),
+    "worst_case": ("worst case", "whatever people answer"),
     "average": ("average over the types", "with all types equally common"),
     "people": ("your people", "for people spread over the types like yours"),
     "histogram": ("your histogram", "for people spread like your histogram"),

@@ -20,10 +20,10 @@ from ldp_core.workloads import Workload
 
 Kind = Literal["impossible", "large_sample", "prediction", "few_users"]
 KINDS: dict[Kind, str] = {
-    "impossible": "No unbiased mechanism has a smaller error, with any number of users.",
-    "large_sample": "No estimator at all has a smaller error once there are enough users; with fewer, some have.",
+    "impossible": "No unbiased mechanism has a smaller error, with any number of people.",
+    "large_sample": "No estimator at all has a smaller error once there are enough people; with fewer, some have.",
     "prediction": "A paper's formula for a mechanism, for comparison with its exact error.",
-    "few_users": "A proven error of algorithms for few users and many queries.",
+    "few_users": "A proven error of algorithms for few people and many questions.",
 }
 """The kinds of statement, and what their numbers mean."""
 

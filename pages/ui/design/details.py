@@ -264,7 +264,8 @@ def _proof(state: Session, mechanism: Mechanism, case: str) -> None:
     if not math.isinf(gap):
         st.markdown(
             f"No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(bound)}{state.setting.mean_of}: this one needs at "
-            f"most {gap_in_words(gap)} that."
+            f"most {gap_in_words(gap)} that.",
+            help="Unbiased: right on average. Pure: the chance of no report changes by more than a factor of e^epsilon with the value, without exception.",
         )
     _costs(state, mechanism, case)
     if (proof_known := state.setting.proof(case)) is not None:

@@ -53,11 +53,13 @@ def draw(state: Session, mechanism: Mechanism) -> None:
         f"People needed to find the difference, and the least that {wording.plural(found.expected, 'person', 'people')} of the design find, for each answer.",
         key="detection",
         column_config={
-            "name": st.column_config.TextColumn("Answer compared", width="large"),
-            "target": "Difference to detect",
+            "name": st.column_config.TextColumn("Answer compared", width=300),
+            "target": "To detect",
             "users_needed": "People needed",
-            "difference": "Least difference found",
-            "relative": "Relative to what it is now",
+            "difference": "Least found",
+            "relative": st.column_config.NumberColumn(
+                "Of what it is now", help="The least difference found as a share of the answer compared with."
+            ),
         },
     )
     layout.download_table(table, "detection")

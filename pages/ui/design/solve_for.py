@@ -18,7 +18,6 @@ from pages.ui.tasks import work
 from pages.ui.words import plain
 
 SOLVED = {"people": "People", "target": "Target", "epsilon": "Epsilon"}
-EVERY = "Every question"
 
 
 def draw(state: Session) -> None:
@@ -37,7 +36,7 @@ def draw(state: Session) -> None:
             k = st.selectbox(
                 "For",
                 [*several, *range(len(titles))],
-                format_func=lambda k: EVERY if k is None else titles[k],
+                format_func=lambda k: "Every question" if k is None else titles[k],
                 key=f"solved-{solved}",
                 persist_state="session",
             )

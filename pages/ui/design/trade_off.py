@@ -198,5 +198,5 @@ def _sentence(state: Session, case: str, mechanism: Mechanism | None, classical:
             )
     limit = max(setting.bounds(case).values())
     if limit > 0 and (mechanism is None or not mechanism.delta):
-        words.append(f"no unbiased mechanism can need fewer than {wording.at_least(limit)}")
+        words.append(f"nobody can do with fewer than {wording.at_least(limit)}, which is proved")
     return f"{wording.capital('; '.join(words))}." if words else ""
