@@ -66,7 +66,7 @@ def users_needed(frame: pd.DataFrame, limit: float, users: int | None, look: The
         place = {"x": np.log10(value), "y": row, "xanchor": "left", "xshift": 12}
         theme.note(fig, wording.needed(value), look.text, look.paper, **place)
     if limit > 0:  # in a row of its own
-        theme.note(fig, "impossible", look.faint, xref="paper", x=0.01, y=len(frame), xanchor="left")
+        theme.note(fig, "impossible", look.faint, look.paper, xref="paper", x=0.01, y=len(frame), xanchor="left")
     fig.update_layout(margin={"t": theme.MODE_BAR + 17 * len(lines)}, shapes=shapes if limit > 0 else shapes[1:])
     about = frame["about"] if "about" in frame else [""] * len(frame)
     named = [theme.wrapped(f"{title} {more}".strip(), NAME) for title, more in zip(titles, about, strict=True)]
