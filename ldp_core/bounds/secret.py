@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -155,7 +156,7 @@ def secret_certificate(
         for found, x in searched(workload, epsilon, prior, budget, begun):
             with suppress(linalg.LinAlgError):
                 made = partial(numbers, found, workload, float(np.exp(epsilon)), prior, budget.check)
-                best = max(best, of_numbers(made, workload, epsilon, prior, budget.check), key=lambda c: c.value)
+                best = max(best, of_numbers(made, workload, epsilon, prior, budget.check), key=attrgetter("value"))
             begun = begun if len(found.multipliers.cut_multipliers) else x
             budget.tell(bound=best.value)
     return best, begun

@@ -28,7 +28,6 @@ def build(
     """The mechanism for ``workload``, which has strata: ``create(few, own)`` makes that of a stratum. ValueError where that is none for
     strata."""
     strata, stated = workload.strata, dict(parameters)
-    assert strata is not None
     prior = stated.pop("prior", None)
     prior = None if prior is None else check_prior(prior, workload.spread_over)
     cases, values, worst = strata.pooled(prior), list[float](), stated.get("target") == "worst_case"
@@ -53,9 +52,8 @@ def build(
             values.append(equivalent_objective(float(variance), few))
         return mechanism
 
-    mechanism = of_designs(workload, prior, made)
-    assert mechanism is not None
-    return mechanism
+    drawn = [made(few, shares) for few, shares in cases]
+    return in_strata(drawn, strata.which, strata, drawn[0].parameters)
 
 
 def of_epsilons(workload: Workload | None, epsilons: Sequence[float], create: Callable[[float], Mechanism]) -> InStrata:
@@ -67,12 +65,8 @@ def of_epsilons(workload: Workload | None, epsilons: Sequence[float], create: Ca
         raise ValueError(
             f"Give one epsilon, or one for each group that the collector knows: there are {many} and {len(epsilons):,} epsilons."
         )
-    made = {epsilon: create(epsilon) for epsilon in dict.fromkeys(map(check_epsilon, epsilons))}
-    own = []
-    for z, epsilon in enumerate(epsilons):
-        alike = made[check_epsilon(epsilon)]
-        assert isinstance(alike, InStrata)
-        own.append(alike.strata[z])
+    made: dict[float, Any] = {epsilon: create(epsilon) for epsilon in dict.fromkeys(map(check_epsilon, epsilons))}
+    own = [made[check_epsilon(epsilon)].strata[z] for z, epsilon in enumerate(epsilons)]
     drawn = {id(one): one for one in own}
     which = np.array([list(drawn).index(id(one)) for one in own])
     return in_strata([*drawn.values()], which, strata, own[0].parameters)
@@ -83,7 +77,6 @@ def of_designs(
 ) -> InStrata | None:
     """The mechanism of the strata of ``workload`` from those that are ``made`` for its cases; None where one is."""
     strata = workload.strata
-    assert strata is not None
     cases = strata.pooled(None if prior is None else check_prior(prior, workload.spread_over))
     drawn = [mechanism for case in cases if (mechanism := made(*case)) is not None]
     if len(drawn) < len(cases):

@@ -107,14 +107,12 @@ class StratifiedDesign(Design):
     def mechanism(self) -> InStrata:
         """One mechanism for each of the ``parts``."""
         strata, drawn = self.workload.strata, [part.mechanism() for part in self.parts]
-        assert strata is not None
         return in_strata(drawn, self.which, strata, drawn[0].parameters)
 
     @cached_property
     def strategy(self) -> np.ndarray:
         """(m, n) the strategies of the strata, reports of the first stratum first. ValueError where one is too large to write out."""
         strata, tables = self.workload.strata, [part.strategy for part in self.parts]  # type: ignore[attr-defined]
-        assert strata is not None
         if sum(len(tables[d]) for d in self.which) * self.workload.n > MOST_STRATEGY_ENTRIES:
             raise ValueError("The strategies of all groups together are too large to write out: use those in `parts`.")
         return linalg.block_diag(*(tables[d] for d in self.which))[:, np.argsort(strata.types.ravel())]
@@ -130,7 +128,6 @@ def design_strata(
     """A design for each of the workloads of the strata of ``workload``, for the people of all that share it, by ``design``, in an equal part of the
     time."""
     strata, budget = workload.strata, limits.budget()
-    assert strata is not None
     cases, parts, values = strata.pooled(prior), list[Design](), list[float]()
     whole = partial(strata.objective, prior=prior)
     for left, (few, shares) in zip(range(len(cases), 0, -1), cases, strict=True):

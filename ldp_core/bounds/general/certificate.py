@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 from scipy import linalg
@@ -56,14 +57,14 @@ def general_certificate(
         if few_high(workload.n, np.exp(epsilon)) and not stop():
             made = of_single_entries(workload.gram_dense(), np.exp(epsilon), prior, budget.check)
             single = written(made, workload, epsilon, prior)
-            best = max(best, replace(single, value=single.claim()), key=lambda c: c.value)
+            best = max(best, replace(single, value=single.claim()), key=attrgetter("value"))
             budget.tell(bound=best.value)
             if made.exactly - best.trivial <= (1 + OPTIMAL) * (best.value - best.trivial):
                 return best
         if workload.n > AT_ONCE_TYPES or not stop():
             for found in searched(workload, epsilon, prior, stop, budget.check, taken):
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
-                    best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
+                    best = max(best, of(found, workload, epsilon, prior, budget.check), key=attrgetter("value"))
                 budget.tell(bound=best.value)
     if given_up(workload, budget) or workload.n <= AT_ONCE_TYPES:  # else the closed form was the first
         return best
@@ -72,7 +73,7 @@ def general_certificate(
     with blas_threads(workload.n):
         if best.value >= centred_svd(workload, epsilon, prior) * (1 - 3e-4):
             return best
-        return max(best, closed_form(workload, epsilon, prior), key=lambda c: c.value)
+        return max(best, closed_form(workload, epsilon, prior), key=attrgetter("value"))
 
 
 def given_up(workload: Workload, budget: Budget) -> bool:
@@ -92,7 +93,8 @@ def nothing(workload: Workload, epsilon: float, prior: np.ndarray) -> Certificat
 
 def closed_form(workload: Workload, epsilon: float, prior: np.ndarray) -> Certificate:
     """The certificate of the centred SVD bound."""
-    return of(multipliers.closed(prior), workload, epsilon, prior)
+    n = workload.n
+    return of(multipliers.plain(multipliers.held(prior), np.zeros((n, n))), workload, epsilon, prior)
 
 
 def of(
@@ -117,7 +119,7 @@ def of_numbers(
         lost = made.exactly - value
         if value < proved[0].value or lost <= OPTIMAL / 10 * (made.exactly - certificate.trivial):
             break
-    return max(proved, key=lambda c: c.value)
+    return max(proved, key=attrgetter("value"))
 
 
 def of_dual(certificate: Certificate) -> Multipliers:

@@ -74,8 +74,13 @@ class Multipliers:
 
     def times(self, scale: float) -> Multipliers:
         """All of them, multiplied by ``scale``."""
-        kinds = ("q", "pairs", "size_multipliers", "cut_multipliers")
-        return replace(self, **{kind: scale * getattr(self, kind) for kind in kinds})
+        return replace(
+            self,
+            q=scale * self.q,
+            pairs=scale * self.pairs,
+            size_multipliers=scale * self.size_multipliers,
+            cut_multipliers=scale * self.cut_multipliers,
+        )
 
     def form(self, D: float) -> Form:
         """Q, w, t and h of the module's docstring, for D = E - 1."""
@@ -94,12 +99,6 @@ def plain(q: np.ndarray, pairs: np.ndarray) -> Multipliers:
     """Those without sizes and cuts."""
     none = np.zeros(0)
     return Multipliers(q, pairs, none, none, Cuts.none(len(q)), none)
-
-
-def closed(prior: np.ndarray) -> Multipliers:
-    """Those of the centred SVD bound."""
-    n = len(prior)
-    return plain(held(prior), np.zeros((n, n)))
 
 
 def held(prior: np.ndarray) -> np.ndarray:
