@@ -79,6 +79,14 @@ WORDS = (
   mathematics. The *gap* to it is the most that any better mechanism could still save.
 - **Certificate**: nearly always the sharpest of our lower bounds. It carries the numbers that prove it, so anybody can check it again with a few lines
   of linear algebra and without trusting the program that found it; *Check the proof again* on the Design page does so.
+- **Rank, singular values**: the rank is how many answers do not follow from the others; a singular value says how much of all answers moves
+  together in one way. The more evenly these spread, the more people any mechanism needs.
+- **Alpha**: the papers' measure of error, the mean of the squared errors of all answers as shares of people. A target here stands for one.
+- **Pure epsilon**: the promise with no delta. **Central epsilon**: what a mixture of many reports says about one person, where somebody else
+  mixes them before the collector sees them; it is smaller than the epsilon of a report.
+- **Prior, strongest belief, best guess**: what somebody believes of a person before a report, the most that they can believe after it, and how
+  often they guess right at best.
+- **Occasion**: one of several times at which the same people report, such as a month. Their epsilons add up.
 - **Closed-form bounds** (SVD, centred SVD): lower bounds known at once from the questions alone. The SVD bound is the
   one in the literature and is usually 5 to 20 times too low.
 - **Optimise for**: the worst case, the average over all types, your people, or a histogram you give. The optimiser makes that error

@@ -90,7 +90,7 @@ with accuracy:
     layout.chart(
         lambda look: charts.answers(answers, look),
         f"{sample['sentence']} At epsilon {epsilon:g} answers are off by up to about ± {wording.significant(error, 2)} percentage points "
-        f"(Optimised; bars are one standard deviation of {TRIALS} collections).",
+        f"(with the mechanism made for these questions; bars are one standard deviation of {TRIALS} collections).",
         "demonstration",
         answers,
         of_design=False,

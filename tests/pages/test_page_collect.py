@@ -103,7 +103,7 @@ def test_reports_become_the_answers_of_the_core(collect):
     assert list(table["Verdict"]) == [verdicts.marked(word) for word in expected["verdict"]]
     adds = about.mechanism.query_contributions(about.workload, np.arange(25))
     promised = wording.significant(100 * np.sqrt(adds.variances.max() / USERS))
-    assert f"whatever values people have, it would be at most ± {promised} percentage points." in collect.words
+    assert f"however people answer, it would be at most ± {promised} percentage points." in collect.words
     needed = collect.session.setting.users_needed(about.mechanism, "worst_case")
     enough = "enough" if needed <= USERS else "fewer than that"
     assert (
@@ -251,7 +251,7 @@ def test_several_reports_of_a_person_are_answered_once_it_is_said_how_many_occas
     collect.session.change(reports_per_user=4)
     content, raw = reports(collect)
     count(collect.go("collect"), ("monday.csv", content))
-    assert "Say how many occasions these reports are of" in collect.words
+    assert "Say how many reports of each person these are" in collect.words
     assert not collect.charts
     collect.enter("number_input", "collect-occasions", 2).finish()
     about = subject(collect)

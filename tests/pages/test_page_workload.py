@@ -31,7 +31,7 @@ def chart(app, axis_title):
 def test_every_kind_is_added_to_six_yes_or_no_questions(health, kind, queries):
     health.add(kind)
     assert [part.kind for part in health.parts] == ["k_way_marginals", kind]
-    assert health.metric("Queries (p)") == f"{60 + queries}"
+    assert health.metric("Answers") == f"{60 + queries}"
     assert f"{queries:,} quer" in health.words
     assert not health.errors
     # The picture names the groups beside the rows.
@@ -44,7 +44,7 @@ def test_one_attribute_changes_its_questions_in_place(on_ages, kind, queries):
     on_ages.change_kind(kind)
     assert [part.kind for part in on_ages.parts] == [kind]
     assert on_ages.workload.num_queries == queries
-    assert f"Queries (p) {queries}" in on_ages.words
+    assert f"Answers {queries}" in on_ages.words
     first, last = (on_ages.workload.query_name(q, None) for q in (0, queries - 1))
     assert first in on_ages.words
     assert last in on_ages.words
@@ -94,7 +94,7 @@ def test_two_groups_are_compared_by_any_question(health):
     assert health.parts[0].summary == "Joint counts of every 2 attributes, asthma yes minus no, shares"
     health.enter("selectbox", "group-0-first", "no").enter("number_input", "group-0-k", 1)
     assert health.parts[0].summary == "Histograms of every attribute, asthma no minus yes, shares"
-    assert "Queries (p) 10\n" in health.words
+    assert "Answers 10\n" in health.words
     assert "no minus yes" in health.words.split("Examples: ")[1]
     assert not health.errors
 
@@ -120,7 +120,7 @@ def test_every_kind_of_question_is_asked_within_groups(health):
         assert (part.kind, part.by) == (kind, ("exercises", "sleeps_badly"))
         assert part.summary.endswith(", within each exercises x sleeps_badly")
         asked = part.build(health.configuration.domain)
-        assert health.metric("Queries (p)") == f"{asked.num_queries:,}"
+        assert health.metric("Answers") == f"{asked.num_queries:,}"
         assert kind == "difference" or health.workload == asked
         if kind == "k_way_marginals":
             assert health.control("number_input", "group-0-k").max == 4

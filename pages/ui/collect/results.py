@@ -153,13 +153,13 @@ def _occasions(subject: Kit) -> int | None:
     if most == 1:
         return 1
     stated = st.number_input(
-        "Occasions counted",
+        "Reports of each person that were counted",
         0,
         most,
         0,
         key="collect-occasions",
         persist_state="session",
-        help=f"People send up to {most:,} reports, one on each occasion. Answers are the average of the occasions counted.",
+        help=f"People send up to {most:,} reports, each on another occasion, such as a month. Answers are the average of the occasions counted.",
     )
     return stated or None
 
@@ -191,7 +191,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
             later.instead(error)
             return
     if occasions is None:
-        st.info("Say how many occasions these reports are of: otherwise people would be counted several times.")
+        st.info("Say how many reports of each person these are: otherwise people would be counted several times.")
         return
     workload = subject.workload
     compute = partial(
@@ -287,13 +287,13 @@ def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) ->
     if len(worst) == 1:
         off, promised = (verdicts.errors_in_words(worst[name]) for name in ("standard_error", "promised"))
         one = len(table) == 1
-        words = f"{words[:-1]} {'the answer is off by ' if one else 'answers are off by up to '}{plain(off)}; whatever values people have, it would "
+        words = f"{words[:-1]} {'the answer is off by ' if one else 'answers are off by up to '}{plain(off)}; however people answer, it would "
         words += f"be at most {plain(promised)}."
     if subject.needed is not None and not asked_of(subject.workload).coarse:
         enough = "enough" if reported >= subject.needed else "fewer than that"
         words += f" The design needs {wording.users(subject.needed)} until every question meets its target: these are {enough}."
     if not estimators.spec(estimator).unbiased:
-        words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
+        words += " This estimate is not right on average (biased): its intervals are those of the one that is, as far as they reach, and hold the estimate too."
     if missed := estimators.missed_in_words(float(table["adds_up_to"].iloc[0]), reported, estimator):
         words += f" {plain(missed)}"
     if contradicted := estimators.contradicted_in_words(table, estimator):

@@ -144,12 +144,10 @@ def _draw(state: Session, shown: Shown, commit: Commit, first: list[str], fixed:
             placeholder=" ",
             alt="The columns: which are asked, and how",
             column_config={
-                "asked": st.column_config.CheckboxColumn("Ask", width=50, help="What each person reports."),
+                "asked": st.column_config.CheckboxColumn("Ask", width=70, help="What each person reports."),
                 "column": st.column_config.TextColumn("Column", width="small"),
                 "kind": choices("Kind", options=list(tables.KINDS.values()), width="small"),
-                "privacy": choices(
-                    "Secret or known", options=list(tables.PRIVACY.values()), width="small", help=PRIVACY
-                ),
+                "privacy": choices("Secret or known", options=list(tables.PRIVACY.values()), help=PRIVACY),
                 "bins": st.column_config.TextColumn("Bins or categories", help=BINS),
                 "missing": choices(
                     "Missing values",

@@ -83,11 +83,16 @@ KINDS: dict[str, Kind] = {
         "Marginals: joint counts of chosen attributes",
         "How many have each combination of values, in pairs or triples you choose.",
     ),
-    "k_way_marginals": Kind("Marginals of every k attributes", "Every pair (k = 2), every triple (k = 3), and so on."),
-    "all_marginals": Kind(
-        "Marginals of every group", "Every single attribute, every pair, every triple, up to all of them together."
+    "k_way_marginals": Kind(
+        "Marginals: joint counts of every pair or triple", "Every two columns (k = 2), every three (k = 3), and so on."
     ),
-    "joint_histogram": Kind("Histogram of all combinations", "How many people are of each type."),
+    "all_marginals": Kind(
+        "Marginals: joint counts of every group",
+        "Every single attribute, every pair, every triple, up to all of them together.",
+    ),
+    "joint_histogram": Kind(
+        "Histogram of all combinations", "How many people have each combination of values of all columns."
+    ),
     "parity": Kind(
         "Parity: even or odd",
         "In each group of two-valued attributes: people with the second value of an even number of them, less those with an odd "

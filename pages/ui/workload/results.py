@@ -27,6 +27,7 @@ from ldp_core.limits import (
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
 from ldp_core.workloads.answers import OF_GROUP, POINTS
 from pages.ui import later, layout, proving
+from pages.ui.controls import button
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -44,7 +45,7 @@ FEW_LEVELS = 4
 SOURCES = {
     "svd": "McKenna et al. 2020, Theorem 5.6",
     "centred_svd": "derived in this project; see below",
-    "certificate": "a proof by duality, derived in this project; see below",
+    "certificate": "a proof that anybody can check again, derived in this project; see below",
 }
 
 
@@ -70,28 +71,11 @@ def groups_of(design: Setting, parts: Sequence[WorkloadPart]) -> list[tuple[str,
     return [(part.summary, line.told.num_queries) for part, line in zip(parts, design.answers.lines, strict=True)]
 
 
-def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
-    """Singular values and rank of the answers asked; None while they are computed. ValueError where they cannot be."""
-    w = design.answers.told
-    if w.n > MOST_TRANSFORMED_TYPES:
-        raise ValueError(
-            f"Rank and singular values are worked out for up to {MOST_TRANSFORMED_TYPES:,} types; there are {w.n:,}."
-        )
-    return later.ask(
-        state,
-        ("spectrum", w.digest),
-        "singular values",
-        lambda cancel: (w.singular_values(), w.rank),
-        quick(design),
-        8 * w.n,
-    )
-
-
 def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """All results of the page."""
     row, survey = layout.metrics("workload"), design.workload.survey
-    about = "The answers asked for."
-    row.metric("Queries (p)", f"{design.answers.told.num_queries:,}", help=about)
+    about = "All single answers asked for. The papers call them queries, and their number p."
+    row.metric("Answers", f"{design.answers.told.num_queries:,}", help=about)
     if survey is not None:
         _metrics_of_survey(row, design)
         hardness(state, design, row)
@@ -99,18 +83,11 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
             _asked_together(state, design, survey, parts)
             _sets(state, survey)
         return
-    tabs = {"What they count": partial(matrix, state, design, parts)}
-    try:
-        figures = spectrum(state, design)
-        row.metric(
-            "Independent (rank)",
-            "…" if figures is None else f"{figures[1]:,}",
-            help=f"Queries that do not follow from the others: never more than there are types, here {design.domain.size:,}.",
-        )
-        tabs["Singular values"] = partial(singular_values, design, figures)
-    except ValueError as error:
-        row.caption(plain(str(error)))
     hardness(state, design, row)
+    tabs = {
+        "What they count": partial(matrix, state, design, parts),
+        "Singular values": partial(singular_values, state, design),
+    }
     layout.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
 
 
@@ -200,15 +177,13 @@ def bounds(state: Session, design: Setting) -> dict[str, float] | None:
 
 def hardness(state: Session, design: Setting, row: DeltaGenerator) -> None:
     """The users that any mechanism needs: as a number of ``row``, in a sentence, and proving a sharper bound."""
-    c, case, name = state.configuration, state.setting.case, "Users any mechanism needs"
+    c, case, name = state.configuration, state.setting.case, "People needed at least"
     try:
         limits = bounds(state, design)
     except ValueError as error:
         row.caption(plain(str(error)))
         return
-    about = (
-        "How hard the questions are: with fewer users, no unbiased mechanism reaches the target error at this epsilon."
-    )
+    about = "How hard the questions are: with fewer people, no mechanism that is right on average (unbiased) reaches the target at this epsilon."
     if limits is None:
         row.metric(name, "…", help=about)
         st.info("How hard the questions are is being worked out.")
@@ -219,7 +194,7 @@ def hardness(state: Session, design: Setting, row: DeltaGenerator) -> None:
         row.metric(name, wording.minimum(bound), help=f"{about} {source}")
         enough = "are too few" if design.users < bound else "may be enough"
         st.markdown(
-            f"For {plain(design.error_in_words(1.0))} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no unbiased mechanism can need fewer than "
+            f"For {plain(design.error_in_words(1.0))} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no mechanism that is right on average can need fewer than "
             f"**{wording.at_least(bound)}**; your {people(design.users)} {enough}."
         )
     else:
@@ -236,12 +211,24 @@ def _proving(state: Session, case: str) -> None:
     proving.controls(state, case)
 
 
-def singular_values(design: Setting, figures: tuple[np.ndarray, int] | None) -> None:
-    """How evenly the questions spread over the directions there are, by the singular values and the rank of `spectrum`."""
-    if figures is None:
-        st.info("The singular values are being worked out.")
+def singular_values(state: Session, design: Setting) -> None:
+    """How evenly the questions spread over the directions there are, by their singular values and rank; asked for where that takes long."""
+    w = design.answers.told
+    if w.n > MOST_TRANSFORMED_TYPES:
+        st.info(f"These are worked out for up to {MOST_TRANSFORMED_TYPES:,} types; there are {w.n:,}.")
         return
-    values, _ = figures
+    run = lambda work: (w.singular_values(), w.rank)  # noqa: E731
+    task = later.Task(state, f"spectrum:{w.digest}", "singular values", run, lambda _: 8 * w.n, later.DESIGN)
+    figures = task.get(True) if quick(design) else task.result
+    if figures is None:
+        st.info("The singular values are being worked out." if task.running else "Working these out takes a while.")
+        button("Work them out", "spectrum", "play_arrow", task.start, disabled=task.running is not None)
+        return
+    values, rank = figures
+    st.caption(
+        f"How many different things the answers depend on: {rank:,} of them do not follow from the others (their rank). Each "
+        "singular value says how much of all answers moves together in one way."
+    )
     levels, times = np.unique(np.round(values / values.max(), 6), return_counts=True)
     if len(levels) <= FEW_LEVELS:
         sizes = [wording.significant(level * values.max()) for level in levels[::-1]]
