@@ -35,6 +35,7 @@ with place:
             else plain(f"The questions are too many for this server. {design.misfit}")
         )
         ask_default = lambda: state.change(workload=WorkloadRecipe.default(design.domain))  # noqa: E731
+        data_actions.unused_columns(state)
         button("Ask the default questions instead", "ask-default", "restart_alt", ask_default)
         layout.end()
     data_actions.unused_columns(state)

@@ -229,9 +229,24 @@ class Setting:
     def unused_columns(self) -> tuple[str, ...]:
         """Names of the attributes that no question is about: they multiply the types and serve no answer."""
         if self._workload is None:
-            return ()
+            return self._in_the_way()
         unused = workloads.unused_attributes(self._workload, self.domain.shape)
         return tuple(self.domain.attributes[i].name for i in unused)
+
+    def _in_the_way(self) -> tuple[str, ...]:
+        """Names of the attributes that no question names, where questions that do not fit could be asked without these."""
+        parts = self.configuration.workload.parts if self.misfit and self.configuration.workload else ()
+        text = " ".join(part.model_dump_json() for part in parts)
+        kept = [attribute for attribute in self.domain.attributes if attribute.name in text]
+        if not kept or not all(part.mentions or part.kind == "predicates" for part in parts):
+            return ()
+        try:
+            if workloads.price(parts, kept).seconds > inputs.QUICK_SECONDS:
+                return ()
+            workloads.over_attributes(parts, kept)
+        except ValueError:
+            return ()
+        return tuple(attribute.name for attribute in self.domain.attributes if attribute not in kept)
 
     # --- targets --------------------------------------------------------------------------------
 

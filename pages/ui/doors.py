@@ -58,8 +58,11 @@ def compare_groups(state: Session, choice: DataChoice, source: Source, epsilon: 
         condition = f"{workloads.quoted(measured)} = {workloads.quoted(answer)}"
         question = workloads.PredicatesPart(predicates=(workloads.Predicate(expression=condition),))
         unit = "percentage points"
+    shares = unit != measured
     typed = st.text_input(
-        f"What difference matters? ({plain(unit)})", "5" if unit != measured else "", key=f"door-difference-{measured}"
+        f"What difference matters? ({'percentage points' if shares else 'in its own unit'})",
+        "5" if shares else "",
+        key=f"door-difference-{measured}",
     )
     known = st.checkbox(
         "The collector knows the group already",

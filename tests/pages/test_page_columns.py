@@ -2,7 +2,9 @@
 
 import pytest
 
-from ldp_core.data.tables import PRIVACY
+from ldp_core.data.tables import PRIVACY, CategoricalRecipe, NumericRecipe
+from ldp_core.designs import DeclaredData, WorkloadRecipe
+from ldp_core.workloads import MeanPart
 
 ROWS = "age,arm,place,joined\n" + "".join(
     f"{10 + i % 80},{'old' if i % 2 else 'new'},town {i % 4},2026-0{1 + i % 6}-01\n" for i in range(400)
@@ -80,3 +82,16 @@ def test_columns_without_data_are_described_in_the_table_and_nothing_is_red_befo
     assert app.configuration.domain.attributes[1].name == "spend"
     app.press("declare-remove")
     assert [one.name for one in app.session.setting.domain.attributes] == ["satisfied"]
+
+
+def test_an_idle_column_that_stops_the_questions_goes_at_one_press(app):
+    shops = tuple(f"shop {i}" for i in range(300))
+    ages = NumericRecipe(column="years", method="range", low=0, high=80, bins=8)
+    app.session.set_data(DeclaredData(recipes=(ages, CategoricalRecipe(column="shop", categories=shops))), None)
+    app.session.change(workload=WorkloadRecipe(parts=(MeanPart(attribute="years"),)))
+    app.go("data").cells({"shop": {"privacy": PRIVACY[True]}})
+    app.go("workload")
+    assert "The known attributes make 300 groups" in " ".join(app.errors)
+    app.press("drop-unused")
+    assert (app.errors, app.session.setting.domain.shape, len(app.parts)) == ([], (8,), 1)
+    assert app.press("undo").session.setting.domain.shape == (8, 300)

@@ -39,7 +39,7 @@ def test_two_groups_are_compared_by_three_answers(app, table):
 
 def test_numbers_are_compared_by_their_average_and_in_their_unit(app, table):
     at_door(app, "groups", table).enter("selectbox", "door-measured", "spend")
-    assert "What difference matters? (spend)" in [box.label for box in app.at.text_input]
+    assert "What difference matters? (in its own unit)" in [box.label for box in app.at.text_input]
     before = app.configuration
     app.press("door-open")
     assert (app.at.title[0].value, app.configuration) == ("Start", before)

@@ -186,9 +186,7 @@ def across_two(state: Session, design: Setting) -> None:
     if not others:
         return
     names = [domain.attributes[i].name for i in others]
-    across = st.selectbox(
-        f"{plain(attribute.name)} together with", options=names, key="data-across", persist_state="session"
-    )
+    across = st.selectbox("Together with", options=names, key="data-across", persist_state="session")
     places = [next(i for i, a in enumerate(domain.attributes) if a.name == name) for name in (attribute.name, across)]
     try:
         nobody = _nobody(design, places)
