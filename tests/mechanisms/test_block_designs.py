@@ -98,7 +98,7 @@ def test_the_sketch_is_a_kind_of_geometry(n, epsilon):
     assert best * (1 - 1e-9) <= found <= 1.15 * best
     assert found <= hashed * (1 + 1e-9)
     assert "kind count mean sketch" in library.spec(name).title
-    refused("Unknown kind 'sketch'", mechanisms.create, "projective_geometry", n, epsilon, kind="sketch")
+    refused("Unknown kind 'sketch'", lambda: mechanisms.create("projective_geometry", n, epsilon, kind="sketch"))
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_what_cannot_be_answered_is_told():
     found = collected(mechanism, np.full(4, 10))
     empty = collector.Collection.empty(mechanism, DESIGN)
     refused("no reports yet", collector.answers, empty, mechanism, workload)
-    refused("did you mean 'any_time'", collector.answers, found, mechanism, workload, kind="anytime")
+    refused("did you mean 'any_time'", lambda: collector.answers(found, mechanism, workload, kind="anytime"))
     refused("4 types", lambda: collector.answers(found, mechanism, workloads.histogram(5)))
     refused(
         "another mechanism",

@@ -103,7 +103,7 @@ def test_what_cannot_be_weighted_is_refused_with_a_sentence():
         ([0.0, 0.0], "from 0 up, not all 0"),
     ):
         refused(sentence, collector.answers, found, made, ASKED, sizes=np.array(sizes))
-    refused("for one look, at the end", collector.answers, found, made, ASKED, kind="any_time", sizes=SIZES)
+    refused("for one look, at the end", lambda: collector.answers(found, made, ASKED, kind="any_time", sizes=SIZES))
     few, made = collected(people=np.array([[9, 9, 9, 9], [0, 0, 0, 0]]))
     refused(
         'no report from "b", so nothing can stand for the people there',
