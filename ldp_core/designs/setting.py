@@ -640,16 +640,6 @@ class Setting:
             return closed
         return {**closed, "certificate": frames.users_certified(proof.certificate, self.answers.norm)}
 
-    def floor(self, case: str) -> tuple[str, float] | None:
-        """The strongest of these bounds by name, and the variance per user that no unbiased mechanism goes below.
-
-        None where bounds take too long to compute while a page is drawn.
-        """
-        if self.working_types > MOST_EXACT_TYPES:
-            return None
-        limits = self.bounds(case)
-        return frames.strongest(limits), max(limits.values()) * self.answers.norm
-
     # --- trials ---------------------------------------------------------------------------------
 
     def posterior_prior(self) -> float | np.ndarray | None:
@@ -719,17 +709,17 @@ class Setting:
             return mechanism
         return None
 
-    @once
-    def _costs_key(self, what: str, mechanism: Mechanism, case: str) -> str:
+    def _worked_out(self, what: str, find: Callable[..., Any], mechanism: Mechanism, case: str) -> Any:
+        """What ``find`` makes of a mechanism and the people of the design in a case, kept."""
         about = (self.workload.digest, self.answers.norm, self.certificate_key(case), self.people.digest)
-        return digest((what, mechanism.digest, *about))
+        found = partial(find, mechanism, self.workload, self.counts, self.cases[case])
+        return self.results.cached((what, mechanism.digest, *about), found)
 
     @once
     def users_needed(self, mechanism: Mechanism, case: str) -> float:
         """How many people a mechanism needs in a case until every question meets its target: see `analysis.people_needed`."""
         self._refuse_expensive(mechanism.name)
-        about = (mechanism, self.workload, self.counts, self.cases[case])
-        return self.results.cached(self._costs_key("needed", mechanism, case), partial(analysis.people_needed, *about))
+        return self._worked_out("needed", analysis.people_needed, mechanism, case)
 
     @once
     def each_needs(self, mechanism: Mechanism) -> list[float]:
@@ -754,8 +744,7 @@ class Setting:
         """Each answer with its error in the case of the design: see `analysis.answers`. ValueError where single answers take too long."""
         if reason := analysis.too_many_types(self.workload):
             raise ValueError(reason)
-        about = (mechanism, self.workload, self.counts, self.cases[self.case])
-        return self.results.cached(self._costs_key("answers", mechanism, self.case), partial(analysis.answers, *about))
+        return self._worked_out("answers", analysis.answers, mechanism, self.case)
 
     def lines(self, mechanism: Mechanism, alone: Sequence[tuple[float, bool]] | None = None) -> pd.DataFrame:
         """Each question with what it comes to: see `analysis.question_lines`; ``alone`` as of `alone`, which it is by default. What a value is, and the
@@ -794,12 +783,11 @@ class Setting:
     @once
     def verdict(self, mechanism: Mechanism, singly: bool = True) -> str:
         """What the design comes to, in words: see `verdicts.headline`; without single answers unless ``singly``."""
-        needed = self.users_needed(mechanism, self.case)
+        about = (self.users, self.configuration.epsilon, self.users_needed(mechanism, self.case))
         if not singly or analysis.too_many_types(self.workload):
-            return verdicts.headline(self.users, self.configuration.epsilon, needed, coarse=self.answers.coarse)
+            return verdicts.headline(*about, coarse=self.answers.coarse)
         told = analysis.lines_of(self.answers, self.answered(mechanism), self.each_needs(mechanism), self.users)
-        judged = told, self.tally(mechanism)
-        return verdicts.headline(self.users, self.configuration.epsilon, needed, *judged, self.answers.coarse)
+        return verdicts.headline(*about, told, self.tally(mechanism), self.answers.coarse)
 
     def error(self, mechanism: Mechanism, case: str | None = None) -> float:
         """The error with the people of the design, in targets, of the question that needs the most people, in a case (that of the design)."""
@@ -852,7 +840,7 @@ class Setting:
     def costs(self, mechanism: Mechanism) -> pd.DataFrame:
         """case, users_needed, users_bound, gap of a mechanism, one row per case, each against the best of its own bounds; the gap is that for the mean
         of the questions."""
-        rows = [
+        return pd.DataFrame(
             {
                 "case": case,
                 "users_needed": self.users_needed(mechanism, case),
@@ -860,8 +848,7 @@ class Setting:
                 "gap": self.gap(mechanism, case),
             }
             for case in self.cases
-        ]
-        return pd.DataFrame(rows)
+        )
 
     def compared(self, ready: Mapping[str, Mechanism], case: str) -> pd.DataFrame:
         """name, epsilon, users_needed and gap of mechanisms by name, fewest people in the case first."""
