@@ -32,7 +32,7 @@ LONG = {
 }
 """Test functions of 0.7 s of CPU or more over all their cases, and their seconds: `measure.py` lists them. `run.sh` leaves them out unless
 CI is set; of those marked ``promise``, it runs as many cases as `PROMISED` seconds hold, and at least one."""
-PROMISED = 2.0
+PROMISED = 1.0
 
 NUMBERS = {"beliefs", "bounds", "designs", "estimators", "mechanisms", "optimize", "papers", "studies", "workloads"}
 """Folders whose tests compare what searches and proofs come to."""

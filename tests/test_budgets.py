@@ -7,6 +7,8 @@ import ast
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 SLACK = 0.03
 
@@ -30,6 +32,7 @@ def counted():
     return found
 
 
+@pytest.mark.promise
 def test_every_folder_is_within_its_budget():
     budgets = {folder: int(most) for most, folder in map(str.split, (ROOT / ".budgets").read_text().splitlines())}
     now = counted()

@@ -67,6 +67,7 @@ def test_every_mechanism_has_a_colour_that_can_be_read_and_no_two_become_one(loo
         assert (drawn == own) == (contrast(own, look.paper) >= 4.5)  # those that can be read stay as they are
 
 
+@pytest.mark.promise
 @pytest.mark.crossed
 def test_every_chart_is_small_and_what_is_drawn_can_be_seen(figs, look_name):
     look = LOOKS[look_name]

@@ -84,9 +84,15 @@ def run(node):
         yield from run(child)
 
 
-def imported(source, package, nodes=run):
-    """Absolute dotted names of everything imported anywhere in ``source``, a module of ``package``, also in functions."""
-    for node in nodes(ast.parse(source)):
+@cache
+def tree(file):
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def imported(file, nodes=run):
+    """Absolute dotted names of everything imported anywhere in ``file`` of the core, also in functions."""
+    package = ["ldp_core", *file.relative_to(ROOT).parts[:-1]]
+    for node in nodes(tree(file)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -105,8 +111,7 @@ MODULES = set(map(module, FILES))
 
 def modules_read(file):
     """The modules of the core that ``file`` imports from, also where only type checkers read it."""
-    package = ["ldp_core", *file.relative_to(ROOT).parts[:-1]]
-    for name in imported(file.read_text(encoding="utf-8"), package, ast.walk):
+    for name in imported(file, ast.walk):
         yield name if name in MODULES else name.rpartition(".")[0]
 
 
@@ -119,7 +124,7 @@ def circles(reads):
 
 @cache
 def imports_of(file):
-    return list(imported(file.read_text(encoding="utf-8"), ["ldp_core", *file.relative_to(ROOT).parts[:-1]]))
+    return list(imported(file))
 
 
 def core_units(file):
@@ -165,7 +170,9 @@ def test_no_page_shows_a_bare_string(page):
     assert not [node.lineno for node in body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
 
 
-def test_modules_load_lazily_and_without_streamlit():
+@pytest.mark.promise
+def test_modules_load_lazily_and_without_streamlit_or_the_distributions_of_scipy():
+    """Those take a third of the start, and special functions do."""
     program = """
 import importlib, pkgutil, sys
 sys.modules["streamlit"] = None  # importing it now raises ImportError
@@ -173,6 +180,9 @@ import ldp_core as ldp
 print(sorted({name.partition(".")[0] for name in sys.modules} & set(sys.argv[1:])))
 print(ldp.charts.__name__, ldp.frames.__name__, ldp.workloads.prefix(3).n)
 print("pandas" in sys.modules, set(dir(ldp)) == set(ldp.__all__))
+for name in ldp.__all__:
+    getattr(ldp, name)
+print("scipy.stats" in sys.modules)
 for module in pkgutil.walk_packages(ldp.__path__, "ldp_core."):
     importlib.import_module(module.name)
 mechanism = ldp.mechanisms.create("hierarchical", n=8, epsilon=1.0)
@@ -181,7 +191,7 @@ print(ldp.analysis.sample_complexity(mechanism, ldp.workloads.prefix(8)) > 0)
     heavy = ["numpy", "scipy", "pandas", "plotly", "duckdb", "pyarrow", "cvxpy", "pydantic", "joblib", "distributed"]
     command = [sys.executable, "-c", program, *heavy, "openpyxl"]
     run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT.parent, check=True)
-    assert run.stdout.splitlines() == ["[]", "ldp_core.charts ldp_core.frames 3", "True True", "True"]
+    assert run.stdout.splitlines() == ["[]", "ldp_core.charts ldp_core.frames 3", "True True", "False", "True"]
 
 
 def test_what_the_package_advertises_is_there_and_nothing_else():
@@ -208,12 +218,3 @@ def test_no_name_of_a_package_hides_a_module_of_it():
                 if not isinstance(getattr(package, name, package), types.ModuleType)
             ]
     assert not hidden
-
-
-def test_the_core_starts_without_the_distributions_of_scipy():
-    """They take a third of the start, and special functions do."""
-    program = (
-        "import sys, ldp_core as ldp\nfor name in ldp.__all__: getattr(ldp, name)\nprint('scipy.stats' in sys.modules)"
-    )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT.parent, check=True)
-    assert run.stdout.strip() == "False"

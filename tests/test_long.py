@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 
 import pytest
 
@@ -20,6 +21,7 @@ PROMISED = sorted(
 TITLES = [title.lower() for titles in PAGES.values() for title in titles]
 
 
+@cache
 def functions_of(file):
     """The tests in a file, by name, with their decorators."""
     found = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.FunctionDef)]

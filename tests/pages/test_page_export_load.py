@@ -25,8 +25,7 @@ def figures(app):
     return {metric.label: metric.value for metric in app.go("design").at.metric}
 
 
-@pytest.fixture
-def fitted(app):
+def optimised(app):
     """An optimised design on a sample."""
     app.sample().session.change(optimizer=Optimizer(max_rounds=20))
     app.go("design").enter("text_input", "epsilon-text", "1.5")
@@ -40,9 +39,7 @@ _kept = []
 def unmoved(another):
     """An optimised design that is shared by all the tests in which nothing happens to it."""
     if not _kept:
-        app = another().sample()
-        app.session.change(optimizer=Optimizer(max_rounds=20))
-        app.go("design").enter("text_input", "epsilon-text", "1.5").press("optimise").finish()
+        app = optimised(another())
         _kept.append((app, app.configuration))
     app, before = _kept[0]
     assert app.configuration == before
@@ -61,13 +58,13 @@ def refused(app, content, said, name="design.zip"):
 
 
 @pytest.mark.promise
-def test_a_zip_restores_the_screen_in_another_session(fitted, another):
-    zipped = exported(fitted)
+def test_a_zip_restores_the_screen_in_another_session(unmoved, another):
+    zipped = exported(unmoved)
     other = another().load(zipped)
     assert "The design was loaded." in other.words
-    assert other.configuration == fitted.configuration
+    assert other.configuration == unmoved.configuration
     other.go("design").finish()  # the proofs are made again
-    assert figures(other) == figures(fitted)
+    assert figures(other) == figures(unmoved)
     ours, theirs = json.loads(member(zipped, "outcome.json")), json.loads(member(exported(other), "outcome.json"))
     assert ours["mechanism"].pop("origin") == "computed here"
     assert theirs["mechanism"].pop("origin") == "loaded from a file, not computed here"
@@ -109,10 +106,10 @@ NOT_OURS = "not computed here"
 
 
 @pytest.mark.promise
-def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another):
-    zipped = exported(fitted)
-    assert NOT_OURS not in fitted.go("design").words
-    assert NOT_OURS not in fitted.go("export").words
+def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(unmoved, another):
+    zipped = exported(unmoved)
+    assert NOT_OURS not in unmoved.go("design").words
+    assert NOT_OURS not in unmoved.go("export").words
     other = another().load(swapped(zipped, 1.5))
     assert "The strategy was loaded from the file, not computed here" in other.words
     assert "errors recorded in the file are not those of its strategy" in other.words
@@ -129,27 +126,28 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
     assert "loaded from a file" in json.loads(member(exported(again), "outcome.json"))["mechanism"]["origin"]
     again.go("design").open("design-tabs", "Patterns and proof").press("optimise").finish()
     assert NOT_OURS not in again.go("design").words
-    assert figures(again) == figures(fitted)
+    assert figures(again) == figures(unmoved)
 
 
-def test_the_strategy_that_was_computed_in_this_session_stays_its_own(fitted):
+def test_the_strategy_that_was_computed_in_this_session_stays_its_own(app):
+    fitted = optimised(app)
     fitted.load(exported(fitted))
     assert NOT_OURS not in fitted.words
     assert fitted.session.setting.fitted(fitted.configuration.mechanism.name)[1]  # with the history of its fit
 
 
 @pytest.mark.promise
-def test_the_export_page_says_what_is_promised_and_revealed(fitted):
-    fitted.go("export")
-    assert "Pure local differential privacy with epsilon = 1.5" in fitted.words
-    assert 'The range of "age"' in fitted.words
-    assert "3,000, was counted in the data" in fitted.words
-    assert "is for simulation only" in fitted.words
-    names = zipfile.ZipFile(io.BytesIO(exported(fitted))).namelist()
+def test_the_export_page_says_what_is_promised_and_revealed(unmoved):
+    unmoved.go("export")
+    assert "Pure local differential privacy with epsilon = 1.5" in unmoved.words
+    assert 'The range of "age"' in unmoved.words
+    assert "3,000, was counted in the data" in unmoved.words
+    assert "is for simulation only" in unmoved.words
+    names = zipfile.ZipFile(io.BytesIO(exported(unmoved))).namelist()
     proof = ["certificate.json", "certificate.npz", "verify.py"]
     assert sorted(names) == sorted(["configuration.json", "outcome.json", "strategy.npz", *proof])
     for name in names:
-        assert f"**{name}**" in fitted.words
+        assert f"**{name}**" in unmoved.words
 
 
 def test_bare_json_offers_to_optimise_again(unmoved, another):

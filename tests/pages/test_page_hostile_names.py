@@ -68,7 +68,7 @@ def visited(app, seen, monkeypatch):
     app.enter("selectbox", "adding", "predicates").press("add")
     app.enter("text_area", "group-1-conditions", hostile_table.condition())
     app.enter("selectbox", "adding", "marginals").press("add").finish().open("workload-tabs", "Singular values")
-    app.session.change(optimizer=Optimizer(max_rounds=20))
+    app.session.change(optimizer=Optimizer(max_rounds=3))
     app.go("design").press("optimise").finish()
     for tab in ("Questions", "Patterns and proof"):
         app.open("design-tabs", tab)
@@ -79,7 +79,7 @@ def visited(app, seen, monkeypatch):
     app.unfold("every-mechanism")
     app.solve_for("people")
     app.go("simulate").enter("multiselect", "simulated", ["subset_selection", "optimized"])
-    app.enter("number_input", "trials", 20).press("run").finish()
+    app.enter("number_input", "trials", 3).press("run").finish()
     for tab in [tab.label for tab in app.at.tabs]:
         app.open("outcome-tabs", tab).finish()
     app.go("export").go("guide")
@@ -123,6 +123,7 @@ def texts(value, key=""):
             yield from texts(one, key)
 
 
+@pytest.mark.promise
 def test_no_name_is_markup_or_a_template_in_a_figure(visited):
     _, figures = visited
     named = 0

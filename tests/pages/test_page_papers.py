@@ -51,6 +51,7 @@ def check(app, panel):
     assert ("Standard error" in table) == frame["standard_error"].notna().any()
 
 
+@pytest.mark.promise
 def test_a_setting_opens_as_a_design_and_undo_takes_it_back(ages):
     before = ages.configuration
     show(ages, "lopuhaa-proposition-4.6").press("papers-open")

@@ -56,6 +56,7 @@ def altered(description, change):
     return found if change["design"] is None else found | {"design": change["design"]}
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("descriptions", [described_by_library, lambda: {name: describe(make(), "1.25") for name, make in MECHANISMS.items()}],
                          ids=["library", "every kind"])  # fmt: skip
 def test_the_vectors_of_every_mechanism_hold_in_javascript(descriptions):

@@ -139,10 +139,10 @@ ENDS_OF_CALENDARS = [
 
 
 def days_at_turns_of_years():
-    """Days around the ends of short and long years, written in every way."""
+    """Days around the ends of short and long years, each in every third way, and every way for a third of the days."""
     turns = [date(2021, 1, 1), date(2024, 1, 1), date(2024, 3, 1), date(2026, 1, 1)]
     near = [turn + timedelta(days) for turn in turns for days in range(-8, 8)]
-    return [day.strftime(way) for day in near for way in WAYS] + ENDS_OF_CALENDARS
+    return [day.strftime(way) for day in near for way in WAYS][::3] + ENDS_OF_CALENDARS
 
 
 def types(attribute, values):
@@ -166,17 +166,18 @@ def asked():
     likely = [LIKELY[one["kind"]] | ANYTHING for one in told]
     about = st.integers(0, len(told) - 1).flatmap(lambda which: st.tuples(st.just(which), likely[which]))
 
-    @settings(phases=[Phase.generate], max_examples=30)
+    @settings(phases=[Phase.generate], max_examples=15)
     @given(st.lists(about, min_size=60, max_size=60))
     def choose(values):
         said.extend(values)
 
     choose()
-    assert len(said) > 3000
+    assert len(said) > 2000
     cases = [(which, {told[which]["name"]: as_javascript_has_it(value)}) for which, value in said]
     return told, cases, [by_python(client.encode, [told[which]], values) for which, values in cases]
 
 
+@pytest.mark.promise
 def test_words_become_the_types_of_the_domain():
     told, cases, expected = asked()
     for which, attribute in enumerate(ATTRIBUTES):
