@@ -43,9 +43,8 @@ def unfitted(state: Session, case: str) -> None:
     """The verdict while the mechanism has yet to be fitted: what is known already."""
     name = state.configuration.mechanism.name
     fit, limit = work.fit(state, name), max(state.setting.bounds(case).values())
-    title = library.spec(name).title
     with st.container(key="verdict"):
-        st.markdown(plain(f"{title} is being optimised." if fit.running is not None else "No mechanism fitted yet."))
+        st.markdown("A mechanism is being fitted." if fit.running is not None else "No mechanism fitted yet.")
     if limit > 0 and fit.running is None:
         st.markdown(
             f"Proved: nobody can do with fewer than {wording.minimum(limit)} people for "
