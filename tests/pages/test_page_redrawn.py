@@ -28,7 +28,7 @@ def calls(act):
     return len(found)
 
 
-@pytest.mark.parametrize(("page", "most"), [("design", 3000), ("guide", 270)])
+@pytest.mark.parametrize(("page", "most"), [("design", 3000), ("guide", 200)])
 def test_a_page_that_is_drawn_again_works_nothing_out_anew(ages, unasked, page, most):
     ages.go("design").finish().go(page).finish()
     ages.at.run()
