@@ -137,6 +137,10 @@ with st.expander("A worked example: two versions compared"):
     st.markdown(EXAMPLE)
 with st.expander("Words used here"):
     st.markdown(WORDS)
+with st.expander("How two columns go together"):
+    listing.show_table(
+        guide_tables.slopes(), "Two numbers of ten values each, with a correlation of 0.5, at epsilon 1."
+    )
 with st.expander("From here to a decision"):
     st.markdown(STEPS)
 with st.expander("The mechanisms"):

@@ -52,6 +52,7 @@ from ldp_core.workloads.parts import HistogramPart as HistogramPart
 from ldp_core.workloads.parts import JointHistogramPart as JointHistogramPart
 from ldp_core.workloads.parts import KWayMarginalsPart as KWayMarginalsPart
 from ldp_core.workloads.parts import MarginalsPart as MarginalsPart
+from ldp_core.workloads.parts import MomentsPart as MomentsPart
 from ldp_core.workloads.parts import ParityPart as ParityPart
 from ldp_core.workloads.parts import Predicate as Predicate
 from ldp_core.workloads.parts import PredicatesPart as PredicatesPart

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -40,7 +41,7 @@ from ldp_core.workloads.grouped import placed, places_of, two_values, within
 from ldp_core.workloads.items_part import ItemsPart, NumberOfItemsPart
 from ldp_core.workloads.matrix_part import MatrixPart
 from ldp_core.workloads.mean_rank_part import MeanRankPart
-from ldp_core.workloads.means import MeanPart, TotalPart, averageable
+from ldp_core.workloads.means import MeanPart, TotalPart, averageable, middles
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.pairs_of_items_part import PairsOfItemsPart
 from ldp_core.workloads.part import Frozen, Name, Names, Part
@@ -275,6 +276,41 @@ class PredicatesPart(Part):
         return placed(axes, mentioned, Predicates([shape[i] for i in mentioned], moved, titles))
 
 
+class MomentsPart(Part):
+    """The averages, squares and products of columns of numbers, each from -1 to 1 over its range: slopes and correlations follow from
+    them where all are secret (`ldp_core.deploy.collector.associating`)."""
+
+    kind: Literal["moments"] = "moments"
+    attributes: Annotated[tuple[Name, ...], Strict(False), Field(min_length=2, max_length=10)]
+
+    @property
+    def _summary(self) -> str:
+        return f"Averages, squares and products of {', '.join(self.attributes)}"
+
+    def _build(self, axes: Sequence[Axis]) -> Workload:
+        places = sorted(places_of(axes, self.attributes))
+        if unlike := [axes[i].name for i in places if not averageable(axes[i])]:
+            raise ValueError(f"{shortened(unlike[0])} is not made of bins of numbers alone, so it has no square.")
+        found = {i: middles(axes[i])[:3] for i in places}
+        u = {i: (2 * at - low - high) / (high - low) for i, (at, low, high) in found.items()}
+        own = [
+            placed(
+                axes,
+                [i],
+                Custom(np.stack([u[i], u[i] ** 2]), [f"average of {axes[i].name}", f"square of {axes[i].name}"]),
+            )
+            for i in places
+        ]
+        pairs = [
+            placed(axes, [i, j], Custom(np.outer(u[i], u[j]).reshape(1, -1), [f"{axes[i].name} times {axes[j].name}"]))
+            for i, j in combinations(places, 2)
+        ]
+        return Union([*own, *pairs], [0.5] * len(own) + [1.0] * len(pairs))
+
+    def measured(self, axes: Sequence[Axis], people: Tables | None) -> tuple[Unit, float]:
+        return Unit(span=2.0, least=-100.0), 0.0
+
+
 Question = Annotated[
     HistogramPart
     | JointHistogramPart
@@ -288,6 +324,7 @@ Question = Annotated[
     | PredicatesPart
     | MeanPart
     | TotalPart
+    | MomentsPart
     | ItemsPart
     | NumberOfItemsPart
     | PairsOfItemsPart

@@ -32,6 +32,7 @@ from ldp_core.workloads import (
     MarginalsPart,
     MatrixPart,
     MeanPart,
+    MomentsPart,
     ParityPart,
     Predicate,
     PredicatesPart,
@@ -119,6 +120,7 @@ QUESTIONS = {
         (labels("g", 2), labels("b", 3)),
         DifferencePart(of=HistogramPart(attribute="b"), attribute="g", first="g 0", second="g 1"),
     ),
+    "moments": (GRID, MomentsPart(attributes=("y", "x"))),
     "slopes on known columns": (
         (KNOWN, bins("x", 4), labels("b", 2), bins("y", 3).model_copy(update={"known": True})),
         SlopePart(of="b", on=("arm", "y")),

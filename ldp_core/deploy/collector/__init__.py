@@ -6,6 +6,7 @@ collector.answers(collection, mechanism, workload)                          # wi
 collector.manipulation(mechanism, workload).share(users=10_000)                # forged reports that move the worst answer
 """
 
+from ldp_core.deploy.collector import associating as associating
 from ldp_core.deploy.collector import quantiles as quantiles
 from ldp_core.deploy.collector import regressing as regressing
 from ldp_core.deploy.collector.answering import KINDS as KINDS

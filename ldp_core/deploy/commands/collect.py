@@ -43,6 +43,10 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     )
     about = (collection, kit.mechanism, kit.workload, kit.domain)
     reached = collector.quantiles.quantiles(*about, given.level, kind, given.drawn)
+    together = list[str]()
+    if given.associate:
+        pair = tuple(given.associate)
+        together = collector.associating.in_words(collection, kit.mechanism, kit.domain, pair, given.level, given.drawn)
     fitted = None
     if given.regress:
         columns = collector.regressing.formula(given.regress)
@@ -66,6 +70,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         "unlike": unlike,
         "regression": fitted,
         "quantiles": reached,
+        "associations": together,
     }
     whose = collector.whose(reported, given.drawn, sizes)
     result |= {"intervals": whose, "file": given.output}
@@ -74,6 +79,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         yield from map(_said, collection.read)
         if fitted is not None:
             yield from ("", *terminal.words(collector.regressing.table(fitted)), collector.regressing.in_words(fitted))
+        yield from together
         if given.output:
             yield f"Answers written to {given.output}."
             return

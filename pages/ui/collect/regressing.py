@@ -42,3 +42,18 @@ def quantiles(state: Session, subject: Kit, collection: Collection, kind: str, d
     if found is not None and len(found):
         with st.expander("Quantiles"):
             listing.show_table(collector.quantiles.table(found), collector.quantiles.MEANING)
+
+
+def associations(state: Session, subject: Kit, collection: Collection, drawn: bool) -> None:
+    """What the reports tell of two secret columns together."""
+    secret = [axis.name for axis in axes_of(subject.domain) if axis.size > 1 and not axis.known]
+    if len(secret) < 2:
+        return
+    with st.expander("Two columns together"):
+        pair = st.multiselect("Columns x and y", secret, secret[:2], key="associate", persist_state="session")
+        if len(pair) == 2:
+            about = (collection, subject.mechanism, subject.domain, (pair[0], pair[1]), LEVEL, drawn)
+            key = ("associate", collection.digest, subject.design, drawn, *pair)
+            compute = lambda cancel: collector.associating.in_words(*about)  # noqa: E731
+            for sentence in later.value(state, key, "comparing columns", compute, small=True) or ():
+                st.markdown(plain(sentence))

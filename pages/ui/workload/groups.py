@@ -36,7 +36,7 @@ from pages.ui.workload.parts import add, checked, parts_of, remove, replace
 
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
-NOT_COMPARED = ("difference", "share", "slope", "matrix", "mean", "mean_rank", "total")
+NOT_COMPARED = ("difference", "share", "slope", "moments", "matrix", "mean", "mean_rank", "total")
 AVERAGES = ("mean", "mean_rank")
 NOT_WITHIN = ("matrix", "share", "slope")
 NO_OTHER = "–"
@@ -386,6 +386,12 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
     shares = lambda on: edited(part, shares=on, of=part.of if on else counted)  # noqa: E731
     _setting(st.checkbox, "Shares or averages of each group", "shares", group, part.shares, shares)
     _question("Questions compared", part, group, [part.attribute, *part.by], averages=part.shares)
+
+
+@_settings.register
+def _moments(part: workloads.MomentsPart, group: Group) -> None:
+    names = usable("moments", group.axes)
+    _chooser(group, "Columns", "attributes", part.attributes, names, lambda chosen: edited(part, attributes=chosen))
 
 
 @_settings.register

@@ -106,6 +106,10 @@ KINDS: dict[str, Kind] = {
         "Share within each group",
         "Which share of the people in each group, such as each region, fulfils each question.",
     ),
+    "moments": Kind(
+        "Moments: for slopes and correlations of secret columns",
+        "Averages, squares and products of number columns, from -1 to 1 over their ranges. Collect makes slopes and correlations of them.",
+    ),
     "slope": Kind(
         "Slope: regression on known columns",
         "How a share or an average changes with columns the collector knows, each with the others held fixed.",
@@ -130,8 +134,8 @@ def usable(kind: str, axes: Sequence[Axis]) -> list[str]:
     """Names of the attributes that questions of this kind can be about."""
     if kind in ("prefix", "ranges", "rectangles"):
         return [axis.name for axis in axes if axis.ordered and axis.ordinary > 1]
-    if kind in ("mean", "total"):
-        fits = workloads.averageable if kind == "mean" else workloads.summable
+    if kind in ("mean", "total", "moments"):
+        fits = workloads.summable if kind == "total" else workloads.averageable
         return [axis.name for axis in axes if axis.size > 1 and fits(axis)]
     if kind == "parity":
         return [axis.name for axis in axes if axis.size == 2]
@@ -156,7 +160,7 @@ def offered(axes: Sequence[Axis]) -> list[str]:
     possible = [kind for kind in KINDS if usable(kind, axes) and (several or kind not in joint)]
     if not joint_domain_fits(axes):
         possible = [kind for kind in possible if kind not in JOINT]
-    return [kind for kind in possible if kind != "rectangles" or len(usable(kind, axes)) > 1]
+    return [kind for kind in possible if kind not in ("rectangles", "moments") or len(usable(kind, axes)) > 1]
 
 
 def left_out(axes: Sequence[Axis]) -> list[str]:
@@ -210,6 +214,8 @@ def starting(
         fields["attribute"] = own if own in names else next((name for name in secret if name not in about), secret[0])
         if fields["attribute"] not in by:
             fields["by"] = by
+    elif kind == "moments":
+        fields["attributes"] = names[:2]
     elif kind == "rectangles":
         pairs = [part.attributes for part in others if isinstance(part, workloads.RectanglesPart)]
         fields["attributes"] = _not_among(pairs, combinations(names, 2)) or names[:2]

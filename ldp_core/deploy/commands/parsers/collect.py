@@ -64,6 +64,12 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="a logistic regression of a secret yes or no on columns that the collector knows, such as 'satisfied ~ age, arm'",
     )
     parser.add_argument(
+        "--associate",
+        nargs=2,
+        metavar=("X", "Y"),
+        help="slope of Y by X, correlation and a test of independence of two secret columns, as far as the design tells them",
+    )
+    parser.add_argument(
         "--occasions",
         type=int,
         metavar="N",

@@ -1,0 +1,149 @@
+"""What goes with what where both columns are secret: slope and correlation of numbers, and a test of independence.
+
+With the averages m of x, y, x^2, y^2 and xy estimated from the same reports, the covariance ``m_xy - m_x m_y`` and the variances err
+to first order as the averages of ``xy - m_x y - m_y x`` and ``x^2 - 2 m_x x`` do. The slope is their ratio, with Fieller's interval, and the
+correlation has Fisher's, symmetric in its inverse hyperbolic tangent. Two columns are independent where their table is the product of its margins:
+``g = p - a b'``, without the last row and column, errs as a linear question of p, and ``g' Cov(g)^-1 g`` has the distribution of chi-square
+(Wald) with the covariance of the mechanism and of who takes part, for people as the margins have them.
+
+Source: Gaboardi and Rogers 2018 (Local private hypothesis testing), for two mechanisms; the covariance of any is of this project.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc, ndtri
+
+from ldp_core import wording
+from ldp_core.deploy.collector.collection import Collection
+from ldp_core.estimators import intervals
+from ldp_core.estimators.norm_sub import project
+from ldp_core.estimators.ratios import fieller
+from ldp_core.limits import MOST_MATRIX_TYPES
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.workloads import Custom, Histogram, Workload, averageable, axes_of
+from ldp_core.workloads.grouped import placed, places_of
+from ldp_core.workloads.means import middles
+
+
+def associations(
+    collection: Collection,
+    mechanism: Mechanism,
+    attributes: Any,
+    columns: tuple[str, str],
+    level: float = 0.95,
+    drawn: bool = False,
+) -> pd.DataFrame:
+    """Slope and correlation of two secret columns of numbers, from questions that hold their moments.
+
+    Parameters
+    ----------
+    collection, mechanism : Collection, Mechanism
+        Reports, and the mechanism that drew them.
+    attributes : Domain or sequence of attributes
+        Of the design.
+    columns : tuple of str
+        x and y.
+    level, drawn : float, bool
+        Of the intervals: see `answers`.
+
+    Returns
+    -------
+    DataFrame
+        A row each: ``name``, ``answer``, ``low``, ``high`` (NaN where the variance of x may be 0), ``standard_error``.
+
+    Raises
+    ------
+    ValueError
+        The columns are no numbers, or the design does not tell their moments.
+    """
+    axes = axes_of(attributes)
+    x, y = columns
+    places = places_of(axes, columns)
+    if not all(averageable(axes[i]) for i in places):
+        raise ValueError("Slopes and correlations are of two columns of numbers that everybody has.")
+    grid = dict(
+        zip(sorted(places), np.meshgrid(*(middles(axes[i])[0] for i in sorted(places)), indexing="ij"), strict=True)
+    )
+    X, Y = (grid[i].ravel() for i in places)
+    estimate, users = mechanism.estimate(collection.reports), collection.users
+
+    def asked(*rows: np.ndarray) -> Workload:
+        return placed(axes, sorted(places), Custom(np.stack(rows)))
+
+    if reason := mechanism.supports(moments := asked(X, Y, X * X, Y * Y, X * Y)):
+        raise ValueError(f"This design does not tell the moments of {x} and {y}: {reason}")
+    mx, my, mxx, myy, mxy = estimate.answers(moments) / users
+    both, vx, vy = mxy - mx * my, mxx - mx * mx, myy - my * my
+    spread = np.sqrt(vx * vy) if min(vx, vy) > 0 else np.nan
+    of_both, of_x, of_y = X * Y - mx * Y - my * X, X * X - 2 * mx * X, Y * Y - 2 * my * Y
+    of_r = np.nan_to_num(of_both / spread - both / spread / 2 * (of_x / vx + of_y / vy)) + 1e-12 * X
+    found = intervals(mechanism, asked(of_both, of_x, of_both + of_x, of_r), estimate, level, None, users, drawn)
+    one, other, total, error = (found.errors / users) ** 2
+    z, r, covariance = float(ndtri((1 + level) / 2)), both / spread, (total - one - other) / 2
+    ends = [float(end) for end in fieller(*np.array([both, vx, one, other, covariance]), z)]
+    of_slope = np.sqrt(max(0.0, one - 2 * both / vx * covariance + (both / vx) ** 2 * other)) / vx
+    inside, reach = np.arctanh(np.clip(r, -0.999999, 0.999999)), z * np.sqrt(error) / max(1e-6, 1 - r * r)
+    rows = [
+        (f"slope of {y} per 1 of {x}", both / vx, *ends, of_slope),
+        ("correlation", r, np.tanh(inside - reach), np.tanh(inside + reach), np.sqrt(error)),
+    ]
+    return pd.DataFrame(rows, columns=["name", "answer", "low", "high", "standard_error"])
+
+
+def independence(
+    collection: Collection, mechanism: Mechanism, attributes: Any, columns: tuple[str, str]
+) -> tuple[float, int, float]:
+    """Wald's test of the independence of two secret columns in the population that people were drawn from.
+
+    Parameters
+    ----------
+    collection, mechanism, attributes, columns
+        As of `associations`; the design must tell the joint counts of both columns.
+
+    Returns
+    -------
+    tuple of float, int, float
+        The statistic, its degrees of freedom, and the chance of one as large where the columns are independent.
+
+    Raises
+    ------
+    ValueError
+        The design does not tell the joint counts.
+    """
+    axes = axes_of(attributes)
+    places = sorted(places_of(axes, columns))
+    shape, users = [axes[i].size for i in places], collection.users
+    table = placed(axes, places, Histogram(shape[0] * shape[1]))
+    if reason := mechanism.supports(table) or ("" if table.n <= MOST_MATRIX_TYPES else "it has too many types."):
+        raise ValueError(f"This design does not tell the joint counts of {' and '.join(columns)}: {reason}")
+    p = mechanism.estimate(collection.reports).answers(table).reshape(shape) / users
+    a, b = (project(p.sum(axis=k), 1.0) for k in (1, 0))
+    cells, T = np.outer(a, b).ravel(), table.rows(np.arange(table.num_queries))
+    spread = T.T @ (cells * users) * len(cells) / table.n  # evenly over all other columns
+    noise = T @ mechanism.covariance(spread) @ T.T / users**2
+    whole = noise + (np.diag(cells) - np.outer(cells, cells)) / users
+    both = whole.reshape(*shape, *shape).sum(axis=(1, 2))  # of the margins, which their product is off by on average
+    about = np.kron(*(np.eye(len(own))[:-1] - own[:-1, None] for own in (a, b)))
+    g = (p - np.outer(p.sum(axis=1), p.sum(axis=0)) + both)[:-1, :-1].ravel()
+    statistic = float(g @ np.linalg.solve(about @ whole @ about.T, g))
+    return statistic, len(g), float(chdtrc(len(g), statistic))
+
+
+def in_words(
+    collection: Collection, mechanism: Mechanism, attributes: Any, columns: tuple[str, str], level: float, drawn: bool
+) -> list[str]:
+    """What the design tells of two columns, in sentences."""
+    said, about = list[str](), (collection, mechanism, attributes, columns)
+    with suppress(ValueError):
+        for _, row in associations(*about, level, drawn).iterrows():
+            written = [wording.significant(row[name], 4) for name in ("answer", "low", "high", "standard_error")]
+            said.append("{}: {}, from {} to {}, ± {}.".format(wording.capital(row["name"]), *written))
+    with suppress(ValueError):
+        statistic, freedom, chance = independence(*about)
+        said.append(f"Independence: chi-square {statistic:.4g}, {freedom} degrees of freedom, p = {chance:.3g}.")
+    return said or ["This design tells neither the moments nor the joint counts of these columns."]
