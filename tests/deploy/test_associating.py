@@ -99,6 +99,8 @@ def test_independence_is_seldom_rejected_where_it_holds_and_always_where_it_does
     _, freedom, chance = independence(collection, mechanism, columns, ("b", "a"))
     assert freedom == 2
     assert chance < 1e-6
+    with pytest.raises(ValueError, match="too few reports"):
+        independence(of_reports(mechanism, counts // 2000, np.random.default_rng(1)), mechanism, columns, ("a", "b"))
 
 
 @pytest.mark.slow
