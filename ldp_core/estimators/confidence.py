@@ -210,16 +210,20 @@ class _Part:
         if not self.estimate.identified:
             return np.zeros((3, len(self.answers)))
         rows, population = self.adds.means, norm_sub.project(self.estimate.estimated_counts, self.people)
+        unit = np.abs(rows).max(axis=1, keepdims=True)  # in which neither of the two is lost beside the other
+        unit = np.where(unit > 0, unit, 1.0)
         own = self.adds.variances + self.drawn * (rows - self.answers[:, None] / max(1.0, self.people)) ** 2
-        own = own - own.min(axis=1, keepdims=True)
+        own, rows = (own - own.min(axis=1, keepdims=True)) / unit**2, rows / unit
 
         def variance(rows: np.ndarray) -> np.ndarray:
             found = self.mechanism.variances_by_type(rows, self.columns) @ population
             return np.asarray(found + self.drawn * _chance(rows, population, self.people))
 
         both, difference, alone = variance(own + rows), variance(own - rows), variance(own)
-        of_counts = np.isclose(rows @ self.estimate.estimated_counts, self.answers, atol=1e-6 * self.people)
-        return np.stack([alone, of_counts * (both - difference) / 4, (both + difference) / 2 - alone])
+        by_counts, answers = rows @ self.estimate.estimated_counts, self.answers / unit[:, 0]
+        of_counts = np.isclose(by_counts, answers, atol=1e-6 * self.people)
+        found = np.stack([alone, of_counts * (both - difference) / 4, (both + difference) / 2 - alone])
+        return found * unit[:, 0] ** np.array([[4], [3], [2]])
 
 
 def _parts(
@@ -290,7 +294,9 @@ def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Inte
     up, down = (
         np.max([getattr(p.adds, end) for p in parts], axis=0) + np.max(ranges, axis=0) for end in ("up", "down")
     )
-    told = np.array([part.most > _rounding(part) for part in parts])  # (parts, q): others are known without a report
+    size = np.max([np.abs(part.adds.means).max(axis=1) for part in parts], axis=0)  # of what one person counts
+    # (parts, q): others are known without a report, and vary by rounding alone.
+    told = np.array([part.most > 1e-9 * part.people * size**2 for part in parts])
     known = ~told.any(axis=0) & ((everyone is None) | (ranges[0] == 0))
     z, part_of_one = -ndtri(tail), np.maximum(up, down)
     doubt, tied, own = np.sum([some * part.moments() for some, part in zip(told, parts, strict=True)], axis=0)
@@ -318,11 +324,6 @@ def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Inte
         methods[i] = "exact"
     error, most = np.sqrt(np.maximum([variance, most], 0.0))
     return Intervals(np.clip(whole, *(end[:, None] for end in ends)), methods, error, most, found)
-
-
-def _rounding(part: _Part) -> np.ndarray:
-    """(q,) variances that are rounding alone."""
-    return 1e-9 * part.people * np.maximum(1.0, np.abs(part.adds.means).max(axis=1)) ** 2
 
 
 def _one_of_two(part: _Part) -> np.ndarray:

@@ -144,3 +144,21 @@ def test_impossible_levels_are_refused(level):
 def test_biased_answers_have_no_such_intervals():
     mechanism, workload = mechanisms.create("oue", 4, 1.0), workloads.prefix(4)
     refused("unbiased answers", lambda: estimators.intervals(mechanism, workload, Estimate(np.ones(4), unbiased=False)))
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1e5])
+@pytest.mark.parametrize("case", CASES)
+def test_answers_in_another_unit_have_the_same_intervals_in_that_unit(case, size):
+    rows = np.random.default_rng(5).normal(size=(4, N_TYPES))
+    rows[0] = 1.0  # known
+    plain, scaled = workloads.custom(rows), workloads.custom(size * rows)
+    mechanism = built(case, plain)
+    estimate = mechanism.estimate(mechanism.simulate(COUNTS, np.random.default_rng(6)))
+    for drawn in (False, True):
+        found, again = (
+            estimators.intervals(mechanism, questions, estimate, users=COUNTS.sum(), drawn=drawn)
+            for questions in (plain, scaled)
+        )
+        np.testing.assert_array_equal(again.methods, found.methods)
+        np.testing.assert_allclose(again.ends / size, found.ends, rtol=1e-6, atol=1e-6 * COUNTS.sum())
+        np.testing.assert_allclose(again.most / size, found.most, rtol=1e-6, atol=1e-6 * COUNTS.sum())
