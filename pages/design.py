@@ -117,4 +117,4 @@ with st.container(key="results"):
         tabs["Patterns and proof"] = partial(details.patterns_and_proof, state, mechanism, case, optimise_button)
     tabs["What a report tells"] = partial(privacy_accuracy.show, state, mechanism)
     layout.panes(state, "design-tabs", list(tabs), list(tabs.values()))
-    direct.fold(state)
+    direct.break_even(state)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection, regressing
+from ldp_core.deploy.collector.quantiles import MEANING
 from ldp_core.deploy.kit.opening import Kit
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads.axes import axes_of
@@ -14,7 +15,7 @@ from pages.ui.session.state import Session
 from pages.ui.words import plain
 
 
-def fold(state: Session, subject: Kit, collection: Collection) -> None:
+def logistic(state: Session, subject: Kit, collection: Collection) -> None:
     """Which columns, and the coefficients; nothing where no design like this has any."""
     axes = axes_of(subject.domain)
     yes_or_no = [axis.name for axis in axes if axis.size == 2 and not axis.known]
@@ -22,8 +23,8 @@ def fold(state: Session, subject: Kit, collection: Collection) -> None:
     if not yes_or_no or not known:
         return
     with st.expander("Logistic regression"):
-        of = st.selectbox("Yes or no", yes_or_no, key="regress-of", persist_state="session")
-        on = st.multiselect("On", known, known, key="regress-on", persist_state="session")
+        of = st.selectbox("Yes or no", options=yes_or_no, key="regress-of", persist_state="session")
+        on = st.multiselect("On", options=known, default=known, key="regress-on", persist_state="session")
         if not on:
             return
         about = (collection, subject.mechanism, subject.domain, of, on)
@@ -41,7 +42,7 @@ def quantiles(state: Session, subject: Kit, collection: Collection, kind: str, d
     found = later.value(state, key, "finding quantiles", compute, small=True)
     if found is not None and len(found):
         with st.expander("Quantiles"):
-            listing.show_table(collector.quantiles.table(found), collector.quantiles.MEANING)
+            listing.show_table(collector.quantiles.table(found), MEANING)
 
 
 def associations(state: Session, subject: Kit, collection: Collection, drawn: bool) -> None:
@@ -50,7 +51,9 @@ def associations(state: Session, subject: Kit, collection: Collection, drawn: bo
     if len(secret) < 2:
         return
     with st.expander("Two columns together"):
-        pair = st.multiselect("Columns x and y", secret, secret[:2], key="associate", persist_state="session")
+        pair = st.multiselect(
+            "Columns x and y", options=secret, default=secret[:2], key="associate", persist_state="session"
+        )
         if len(pair) == 2:
             about = (collection, subject.mechanism, subject.domain, (pair[0], pair[1]), LEVEL, drawn)
             key = ("associate", collection.digest, subject.design, drawn, *pair)

@@ -245,7 +245,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     with st.expander("The answers as a table"):
         _table(shown, "The answers shown, their intervals, and their standard errors at the answers found.", kind)
     regressing.quantiles(state, subject, collection, kind, wider)
-    regressing.fold(state, subject, collection)
+    regressing.logistic(state, subject, collection)
     regressing.associations(state, subject, collection, wider)
     if subject.domain.size <= MOST_SHOWN_QUERIES and any(line.key != POINTS for line in asked_of(workload).lines):
         _behind(state, subject, compute, key, quick)

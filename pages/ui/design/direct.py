@@ -8,7 +8,7 @@ from ldp_core import detection, wording
 from pages.ui.session.state import Session
 
 
-def fold(state: Session) -> None:
+def break_even(state: Session) -> None:
     """Two sliders and a sentence."""
     with st.expander("Is it better than just asking?"):
         share = st.slider("Yes concerns, in %", 1, 50, 10, key="direct-share", persist_state="session")
