@@ -16,6 +16,7 @@ from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.closed_form import Found, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.columns.search import design_strategy
+from ldp_core.optimize.lists import design_lists
 from ldp_core.optimize.parts import Fitted, StratifiedDesign, design_strata, over_classes
 from ldp_core.optimize.question import design_question
 from ldp_core.optimize.secret import design_secret
@@ -25,6 +26,7 @@ from ldp_core.optimize.surveys.rows import design_bits, first_rows, treats_bits_
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Quotient, Workload, distinguished
+from ldp_core.workloads.lists import lists_of
 from ldp_core.workloads.problem import Kind, Problem
 
 AnyDesign = Fitted | StratifiedDesign
@@ -55,6 +57,7 @@ def design(
       (`ldp_core.optimize.parts`), up to 2,048 types.
     * Questions that treat yes-or-no attributes alike get patterns, written out as a strategy where there
       is room for it (`ldp_core.optimize.surveys.rows.design_bits`).
+    * Questions about lists of items that treat the items alike get a mixture of orbits (`ldp_core.optimize.lists`).
     * Every other workload gets a strategy over all types. If its questions are about tables of
       several attributes, the search begins with the best strategies for these tables
       (`ldp_core.optimize.surveys.rows`).
@@ -162,9 +165,15 @@ def _hamming(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimize
 
 def _types(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized:
     """A strategy over all types."""
-    budget = limits.budget()
-    first = first_rows(problem.workload, epsilon, limits)
-    return design_strategy(problem.workload, epsilon, limits.within(budget.left()), problem.prior, first)
+    budget, found = limits.budget(), None
+    if problem.prior is None and (lists := lists_of(problem.workload)) is not None:
+        found, first = design_lists(problem.workload, lists, epsilon, limits)
+        if first is None:
+            return found
+    else:
+        first = first_rows(problem.workload, epsilon, limits)
+    made = design_strategy(problem.workload, epsilon, limits.within(budget.left()), problem.prior, first)
+    return made if found is None or made.objective <= found.objective else found
 
 
 SEARCHES: dict[Kind, Callable[[Problem, float, SearchLimits], AnyDesign]] = {

@@ -33,6 +33,7 @@ from ldp_core.optimize.columns.orbits import first_orbits, variances_of_types
 from ldp_core.optimize.columns.search import check_types, design_strategy, row_search
 from ldp_core.optimize.columns.weights import DoublePrecision, Singular
 from ldp_core.optimize.dispatch import design, never_worse
+from ldp_core.optimize.lists import design_lists
 from ldp_core.optimize.parts import Fitted, StratifiedDesign
 from ldp_core.optimize.question import worst_question
 from ldp_core.optimize.secret import design_secret
@@ -42,6 +43,7 @@ from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, distinguished
+from ldp_core.workloads.lists import lists_of
 from ldp_core.workloads.problem import Problem
 
 # The search has converged when PATIENCE rounds gain nothing: the best mechanism can stand still
@@ -109,8 +111,13 @@ def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: Sea
 
 
 def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> Optimized:
-    budget = limits.budget()
-    first = first_rows(workload, epsilon, limits)
+    budget, found = limits.budget(), None
+    if (lists := lists_of(workload)) is not None:
+        found, first = design_lists(workload, lists, epsilon, limits, worst_case=True)
+        if first is None:
+            return found
+    else:
+        first = first_rows(workload, epsilon, limits)
     if workload.symmetry_group.all_alike:
         even = design_strategy(workload, epsilon, limits.within(budget.left()), first=first)
         return replace(even, target="worst_case")
@@ -118,7 +125,8 @@ def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> Optim
         search = WorstCaseSearch(workload, epsilon, generator(limits.seed), budget.check, first)
         run = drive(search, budget, PATIENCE)
     about = fields_of(run, epsilon, limits)
-    return Optimized(run.found[0], search.best.prior, workload=workload, target="worst_case", **about)
+    made = Optimized(run.found[0], search.best.prior, workload=workload, target="worst_case", **about)
+    return made if found is None or made.objective <= found.objective else found
 
 
 class WorstCaseSearch(MovingPrior):
