@@ -39,6 +39,8 @@ MOST_MATRIX_TYPES = 4096
 MOST_TRANSFORMED_TYPES = 2**16
 # Items of a ranking: six have 720 orders, seven 5,040.
 MOST_RANKED_ITEMS = 6
+# Items in a list whose orbits of rows are all looked through: eight have 16,796 for each size of sets.
+MOST_LISTED_TOGETHER = 7
 # Days of a course: more than a year's worth of one change would be past `MOST_LISTED_TYPES`.
 MOST_DAYS = 366
 # A table of counts, whose cells may be all types.

@@ -14,11 +14,9 @@ from itertools import combinations
 
 import numpy as np
 
-from ldp_core.limits import MOST_FITTED_TYPES
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_LISTED_TOGETHER
 from ldp_core.workloads.base import Workload
 
-LONGEST = 7
-"""Longer lists have more orbits of rows than are looked through."""
 ALIKE = 1e-9
 """Entries of G for pairs of lists of one kind differ by this share of the largest one at most."""
 
@@ -93,13 +91,17 @@ class Lists:
 
 
 def lists_of(workload: Workload) -> Lists | None:
-    """The lists that the types of ``workload`` are, where its questions treat items alike; None where they do not, or where lists have one item at most, or more than `LONGEST`."""
+    """The lists that the types of ``workload`` are, where its questions treat items alike; None where they do not, or where lists have one item at most, or more than `MOST_LISTED_TOGETHER`."""
     for items in range(2, workload.n if workload.n <= MOST_FITTED_TYPES else 0):
         counts = np.cumsum([math.comb(items, size) for size in range(items + 1)])
         most = int(np.searchsorted(counts, workload.n))
         if most < 2:
             return None
-        if most <= min(items, LONGEST) and counts[most] == workload.n and _alike(workload, Lists(items, most)):
+        if (
+            most <= min(items, MOST_LISTED_TOGETHER)
+            and counts[most] == workload.n
+            and _alike(workload, Lists(items, most))
+        ):
             return Lists(items, most)
     return None
 
