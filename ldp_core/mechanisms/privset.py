@@ -23,7 +23,7 @@ NO_LISTS = "It is for answers that are up to m of k items, and questions that tr
 
 
 def variances(lists: Lists, epsilon: float, size: int) -> np.ndarray:
-    """(most + 1,) the variance a person of the counts of all items by the published estimator, for lists of each length: theorem 3 there, for reports
+    """(most + 1,) the variance a person of the counts of all items by the published estimator, for lists of each length and reports
     of ``size`` items and dummies."""
     E, m, universe = math.exp(epsilon), lists.most, lists.items + lists.most
     every, apart = math.comb(universe, size), math.comb(lists.items, size)
