@@ -44,11 +44,11 @@ def test_other_types_are_no_lists(workload):
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 3.0])
-def test_few_types_come_within_a_few_thousandths_of_the_optimum_over_all_rows(epsilon):
+def test_few_types_come_to_the_optimum_over_all_rows(epsilon):
     workload = asked(3, 2)
     best = optimize.exact(workload, epsilon=epsilon)
     found = optimize.design(workload, epsilon=epsilon, time_limit=None, max_rounds=60)
-    assert best.objective * (1 - 1e-6) <= found.objective <= best.objective * 1.003
+    assert best.objective * (1 - 1e-6) <= found.objective <= best.objective * 1.0001
 
 
 @pytest.mark.parametrize("parts", [(ItemsPart,), (ItemsPart, PairsOfItemsPart, NumberOfItemsPart)])
