@@ -143,7 +143,7 @@ def chosen(recipes: Sequence[AttributeRecipe]) -> int:
 
 
 def more_about(recipes: Sequence[AttributeRecipe], commit: attribute_controls.Commit) -> None:
-    """What only columns of one kind have, for one of them."""
+    """The settings of one column that only its kind has."""
     names, shown = [recipe.column for recipe in recipes], chosen(recipes)
     with layout.controls("column", border=True):
         pick(
@@ -152,7 +152,7 @@ def more_about(recipes: Sequence[AttributeRecipe], commit: attribute_controls.Co
             shown,
             lambda i: state.view.update(attribute=names[i]),
             dict(enumerate(names)),
-            help="What only columns of its kind have.",
+            help="Settings that only this kind of column has.",
         )
         attribute_controls.of_column(recipes[shown], commit, types_of(shown))
         secret_values(recipes, shown, commit)

@@ -100,8 +100,10 @@ class Mixture:
 def design_lists(
     workload: Workload, lists: Lists, epsilon: float, limits: SearchLimits, worst_case: bool = False
 ) -> tuple[Optimized, Rows | None]:
-    """The strategy of least L, or of least worst-case variance, from orbits that there is room for; and rows to go on from, with their weights, where
-    single flips gain, of `FEW_TYPES`, or where larger orbits would be better, of which some rows are drawn."""
+    """The strategy of least L, or of least worst-case variance, among those of whole orbits that there is room for.
+
+    Besides, rows and weights to go on from: for at most `FEW_TYPES` types, where single flips still gain, and where larger orbits would be
+    better, of which some rows are then drawn. None where nothing can be gained."""
     budget, room = limits.budget(), MOST_STRATEGY_ENTRIES // workload.n
     for most in (math.inf, room):
         search = ListSearch(workload, lists, check_epsilon(epsilon), worst_case, most, budget.check)

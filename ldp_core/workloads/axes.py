@@ -19,7 +19,7 @@ LISTED_TYPES = 2**16
 """Attributes of bins or dates with more types than this make their labels on demand: there may be millions."""
 
 YES = {"yes", "y", "true", "1", "ja", "oui", "sí", "si", "sì", "sim"}
-"""Of two values that which a share is told of; else it is the second."""
+"""Where a column has two values, its share is that of a value with one of these names, else that of the second."""
 
 _BIN = re.compile(r"\[(.+), (.+)([)\]])")
 _START = re.compile(r"\[?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
