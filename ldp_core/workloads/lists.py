@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import accumulate, combinations
 
 import numpy as np
 
@@ -93,16 +93,14 @@ class Lists:
 def lists_of(workload: Workload) -> Lists | None:
     """The lists that the types of ``workload`` are, where its questions treat items alike; None where they do not, or where lists have one item at most, or more than `MOST_LISTED_TOGETHER`."""
     for items in range(2, workload.n if workload.n <= MOST_FITTED_TYPES else 0):
-        counts = np.cumsum([math.comb(items, size) for size in range(items + 1)])
-        most = int(np.searchsorted(counts, workload.n))
-        if most < 2:
+        longest = min(items, MOST_LISTED_TOGETHER)
+        counts = list(accumulate(math.comb(items, size) for size in range(longest + 1)))
+        if counts[2] > workload.n:
             return None
-        if (
-            most <= min(items, MOST_LISTED_TOGETHER)
-            and counts[most] == workload.n
-            and _alike(workload, Lists(items, most))
-        ):
-            return Lists(items, most)
+        if workload.n in counts[2:]:
+            lists = Lists(items, counts.index(workload.n))
+            if _alike(workload, lists):
+                return lists
     return None
 
 
