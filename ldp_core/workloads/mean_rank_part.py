@@ -8,22 +8,22 @@ from typing import Any, Literal
 import numpy as np
 
 from ldp_core.people import Tables
-from ldp_core.workloads.answers import Asked, Unit
+from ldp_core.workloads.answers import Unit
 from ldp_core.workloads.axes import Axis
-from ldp_core.workloads.base import Workload
 from ldp_core.workloads.combined_part import CombinedPart
 from ldp_core.workloads.grouped import places_of
+from ldp_core.workloads.part import AveragePart
 
 RANKS = "ranks"
 
 
-class MeanRankPart(CombinedPart):
+class MeanRankPart(CombinedPart, AveragePart):
     """The mean rank of each item, 1 for the first, of all people or of those in each group of the attributes ``by``: the unit is a rank."""
 
     kind: Literal["mean_rank"] = "mean_rank"
     _kinds = ("ranking",)
     _besides = " of everybody, without other or missing values"
-    averages = True
+    _names = ("A mean rank", "mean ranks")
 
     @classmethod
     def fits(cls, axis: Axis) -> bool:
@@ -48,16 +48,3 @@ class MeanRankPart(CombinedPart):
         shares = counts / max(1, counts.sum())
         each = shares @ axis.combined.members**2 - (shares @ axis.combined.members) ** 2
         return self._unit(axis), float(np.sqrt(np.maximum(each, 0).mean()))
-
-    def numbers(self, axes: Sequence[Axis]) -> Workload:
-        if self.by:
-            raise ValueError("A mean rank within groups is not divided once more; compare mean ranks of all instead.")
-        return self._build(axes)
-
-    @property
-    def groups_by(self) -> tuple[str, ...]:
-        return self.by
-
-    def asked(self, axes: Sequence[Axis]) -> Asked | None:
-        alone = self.model_copy(update={"by": ()})
-        return alone.asked_within(axes, self.by, self._unit(self._axis(axes))) if self.by else None

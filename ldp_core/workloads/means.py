@@ -12,13 +12,13 @@ import numpy as np
 from ldp_core import wording
 from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.people import People, Tables
-from ldp_core.workloads.answers import Asked, Unit
+from ldp_core.workloads.answers import Unit
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import shortened
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.grouped import placed, places_of
-from ldp_core.workloads.part import Name, Part
+from ldp_core.workloads.part import AveragePart, Name, Part
 
 
 # Values count as the middle of their bin, and devices do not round them at random to the edges beside them: types are the bins that all
@@ -119,12 +119,11 @@ class _NumberPart(Part):
         return said
 
 
-class MeanPart(_NumberPart):
+class MeanPart(_NumberPart, AveragePart):
     """The average of a numeric attribute, each person at the middle of their bin: of all people, whose number is known, or of those in each
     group of the attributes ``by``, a ratio where it is secret who is in them (`ldp_core.workloads.ratios`)."""
 
     kind: Literal["mean"] = "mean"
-    averages = True
     _what = "average"
     _total = False
 
@@ -134,19 +133,6 @@ class MeanPart(_NumberPart):
                 f"{shortened(axis.name)} has people without a number, {' and '.join(axis.labels[axis.ordinary :])}, and how many there are is "
                 "not known; ask for its total, where they count as 0, or leave them out on the Data page."
             )
-
-    def numbers(self, axes: Sequence[Axis]) -> Workload:
-        if self.by:
-            raise ValueError("An average within groups is not divided once more; compare averages of all instead.")
-        return self._build(axes)
-
-    @property
-    def groups_by(self) -> tuple[str, ...]:
-        return self.by
-
-    def asked(self, axes: Sequence[Axis]) -> Asked | None:
-        alone = self.model_copy(update={"by": ()})
-        return alone.asked_within(axes, self.by, self._unit(self._axis(axes))) if self.by else None
 
 
 class TotalPart(_NumberPart):

@@ -139,6 +139,36 @@ class Part(Frozen):
         """`summary` without the groups."""
 
 
+class AveragePart(Part):
+    """Averages of everybody, or of those in each group of the attributes ``by``, where they are ratios."""
+
+    averages = True
+    _names: ClassVar[tuple[str, str]] = ("An average", "averages")
+    """One of them and several, in words."""
+
+    @abstractmethod
+    def _axis(self, axes: Sequence[Axis]) -> Axis:
+        """The attribute that is averaged."""
+
+    @abstractmethod
+    def _unit(self, axis: Axis) -> Unit:
+        """The unit of the answers."""
+
+    def numbers(self, axes: Sequence[Axis]) -> Workload:
+        if self.by:
+            one, several = self._names
+            raise ValueError(f"{one} within groups is not divided once more; compare {several} of all instead.")
+        return self._build(axes)
+
+    @property
+    def groups_by(self) -> tuple[str, ...]:
+        return self.by
+
+    def asked(self, axes: Sequence[Axis]) -> Asked | None:
+        alone = self.model_copy(update={"by": ()})
+        return alone.asked_within(axes, self.by, self._unit(self._axis(axes))) if self.by else None
+
+
 def _apart(axes: Sequence[Axis], mentioned: Sequence[str], names: Sequence[str]) -> tuple[list[int], list[int]]:
     """The places of the attributes ``names``, which make up groups, and of all others. ValueError where none is left."""
     places = places_of(axes, [*mentioned, *names])[-len(names) :]
