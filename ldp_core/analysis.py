@@ -39,9 +39,10 @@ from ldp_core.workloads import (
     Workload,
     assembled,
 )
-from ldp_core.workloads.answers import LARGEST_SIZE_ERROR, OF_GROUP, POINTS
+from ldp_core.workloads.answers import LARGEST_SIZE_ERROR
 from ldp_core.workloads.base import check_workload
 from ldp_core.workloads.shown import shown_queries
+from ldp_core.workloads.units import OF_GROUP, POINTS
 
 DEFAULT_ALPHA = 0.01
 NUMBERS = ("answers", "users", "value", "standard_error", "bins", "finds", "usable", "judged", "target", "alone")

@@ -27,10 +27,10 @@ from scipy.special import ndtr, ndtri
 from ldp_core.errors import of_queries, variances_of
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, dense, users_of
-from ldp_core.workloads import Detect, Line, answers
-from ldp_core.workloads.answers import LEVEL as LEVEL
-from ldp_core.workloads.answers import OF_GROUP
-from ldp_core.workloads.answers import POWER as POWER
+from ldp_core.workloads import Detect, Line, units
+from ldp_core.workloads.units import LEVEL as LEVEL
+from ldp_core.workloads.units import OF_GROUP
+from ldp_core.workloads.units import POWER as POWER
 
 _ROUNDS, _PEOPLE = 50, 1e6
 """Of the search for a difference, which halves its error at least; and people that slopes are taken of, which does not matter."""
@@ -116,7 +116,7 @@ def reach(power: float, level: float) -> float:
             f"The power is a chance from 50 % to less than 100 %, the level one above 0 and up to 50 %; got {100 * power:.6g} % and "
             f"{100 * level:.6g} %."
         )
-    return answers.reach(Detect(1.0, power, level))
+    return units.reach(Detect(1.0, power, level))
 
 
 def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise: np.ndarray | None = None) -> Contrasts:

@@ -31,7 +31,7 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.problems import ConfigurationError, in_words, join
 from ldp_core.wording import NUMBER, check_parameters
 from ldp_core.workloads import Rates, Workload, WorkloadPart, default_parts, over_attributes
-from ldp_core.workloads.answers import LEVEL, POWER
+from ldp_core.workloads.units import LEVEL, POWER
 
 FORMAT: Final = "ldp-design"
 VERSION: Final = 10

@@ -11,7 +11,7 @@ from ldp_core.data.domain import Domain
 from ldp_core.designs.configuration import Configuration, DifferenceToDetect, PlanningRates
 from ldp_core.people import Counted, Records
 from ldp_core.workloads import Detect, Rates
-from ldp_core.workloads.answers import Target
+from ldp_core.workloads.units import Target
 
 QUICK_SECONDS = 1.5
 """Questions that take longer than this are computed in the background, once somebody asks for it."""

@@ -47,8 +47,8 @@ from ldp_core.people import Counted, Counts, Records
 from ldp_core.run import Callback, Cancel, Check, Interrupted, asked, unchecked
 from ldp_core.studies import outcomes
 from ldp_core.workloads import Detect
-from ldp_core.workloads.answers import OF_GROUP, POINTS
 from ldp_core.workloads.axes import axes_of
+from ldp_core.workloads.units import OF_GROUP, POINTS
 
 SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
 """How long to search for the best mechanism, and to prove a bound, for at most this many types."""

@@ -11,11 +11,7 @@ import numpy as np
 
 from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads.answers import Answers as Answers
-from ldp_core.workloads.answers import Detect as Detect
 from ldp_core.workloads.answers import Line as Line
-from ldp_core.workloads.answers import Rates as Rates
-from ldp_core.workloads.answers import Ratios as Ratios
-from ldp_core.workloads.answers import Unit as Unit
 from ldp_core.workloads.axes import Axis as Axis
 from ldp_core.workloads.axes import axes_of as axes_of
 from ldp_core.workloads.base import Workload as Workload
@@ -74,6 +70,8 @@ from ldp_core.workloads.pricing import work_out as work_out
 from ldp_core.workloads.quotient import Quotient as Quotient
 from ldp_core.workloads.quotient import classes_of as classes_of
 from ldp_core.workloads.quotient import distinguished as distinguished
+from ldp_core.workloads.ratios import Rates as Rates
+from ldp_core.workloads.ratios import Ratios as Ratios
 from ldp_core.workloads.representatives import Representatives as Representatives
 from ldp_core.workloads.secret import PartlySecret as PartlySecret
 from ldp_core.workloads.spanned import spans as spans
@@ -97,6 +95,8 @@ from ldp_core.workloads.types_part import TypesPart as TypesPart
 from ldp_core.workloads.types_part import kinds_for as kinds_for
 from ldp_core.workloads.types_part import on_types as on_types
 from ldp_core.workloads.types_part import parameter as parameter
+from ldp_core.workloads.units import Detect as Detect
+from ldp_core.workloads.units import Unit as Unit
 from ldp_core.workloads.workload_size import example_queries as example_queries
 from ldp_core.workloads.workload_size import joint_domain_fits as joint_domain_fits
 from ldp_core.workloads.workload_size import tables_asked as tables_asked

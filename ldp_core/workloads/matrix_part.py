@@ -15,12 +15,12 @@ from pydantic import Field, Strict, model_validator
 from ldp_core import wording
 from ldp_core.limits import MOST_UPLOADED_ENTRIES
 from ldp_core.people import Tables
-from ldp_core.workloads.answers import Unit
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.matrix_files import checked_matrix, read_matrix
 from ldp_core.workloads.part import Part
+from ldp_core.workloads.units import Unit
 
 
 class MatrixPart(Part):

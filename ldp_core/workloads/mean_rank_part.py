@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from ldp_core.people import Tables
-from ldp_core.workloads.answers import Unit
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.combined_part import CombinedPart
 from ldp_core.workloads.grouped import places_of
 from ldp_core.workloads.part import AveragePart
+from ldp_core.workloads.units import Unit
 
 RANKS = "ranks"
 

@@ -12,13 +12,13 @@ import numpy as np
 from ldp_core import wording
 from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.people import People, Tables
-from ldp_core.workloads.answers import Unit
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import shortened
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.grouped import placed, places_of
 from ldp_core.workloads.part import AveragePart, Name, Part
+from ldp_core.workloads.units import Unit
 
 
 # Values count as the middle of their bin, and devices do not round them at random to the edges beside them: types are the bins that all

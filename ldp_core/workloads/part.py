@@ -10,12 +10,14 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from ldp_core.people import People, Tables
-from ldp_core.workloads.answers import Asked, Line, Rates, Unit, sides_of
+from ldp_core.workloads.answers import Asked, Line, sides_of
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.grouped import by_groups, places_of, two_values
+from ldp_core.workloads.ratios import Rates
 from ldp_core.workloads.surveyed import groups
 from ldp_core.workloads.surveys import Group
+from ldp_core.workloads.units import Unit
 
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], Strict(False)]  # a list from a widget is welcome

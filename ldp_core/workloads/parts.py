@@ -20,17 +20,7 @@ from ldp_core import limits
 from ldp_core.limits import MOST_CONDITIONS, MOST_SETS_IN_A_PART
 from ldp_core.people import Counts, Tables, people_of
 from ldp_core.workloads import expressions
-from ldp_core.workloads.answers import (
-    LEAST_TARGET,
-    OF_GROUP,
-    Answers,
-    Asked,
-    Detect,
-    Rates,
-    Target,
-    Unit,
-    default_targets,
-)
+from ldp_core.workloads.answers import Answers, Asked, default_targets
 from ldp_core.workloads.axes import Axis, axes_of, yes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.before_part import BeforePart
@@ -46,12 +36,14 @@ from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.pairs_of_items_part import PairsOfItemsPart
 from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.ratios import Rates
 from ldp_core.workloads.regression import Regression
 from ldp_core.workloads.secret import partly_secret
 from ldp_core.workloads.strata import stratified
 from ldp_core.workloads.subsets import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.surveyed import surveyed
 from ldp_core.workloads.types_part import TypesPart
+from ldp_core.workloads.units import LEAST_TARGET, OF_GROUP, Detect, Target, Unit
 
 
 class HistogramPart(Part):

@@ -16,12 +16,13 @@ from typing import Any
 from ldp_core.limits import MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Counts
 from ldp_core.run import Cancel, asked
-from ldp_core.workloads.answers import Rates, Target
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.parts import WorkloadPart, over_attributes
 from ldp_core.workloads.predicates import ROWS_AT_ONCE
+from ldp_core.workloads.ratios import Rates
 from ldp_core.workloads.subsets import KWayMarginals
+from ldp_core.workloads.units import Target
 
 A_TYPE = 15e-9
 """Seconds for a type in any part."""

@@ -19,14 +19,16 @@ from typing import Any
 import numpy as np
 
 from ldp_core.people import Counts
-from ldp_core.workloads.answers import OF_GROUP, Asked, Line, Rates, Ratios, Within
+from ldp_core.workloads.answers import Asked, Line, Within
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import shortened
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.grouped import placed
 from ldp_core.workloads.means import averageable, middles
+from ldp_core.workloads.ratios import Rates, Ratios
 from ldp_core.workloads.surveys import Group
+from ldp_core.workloads.units import OF_GROUP
 
 RANK = 1e-9
 """Columns that others add up to are known by what is left of them, as a share of them."""
@@ -98,7 +100,7 @@ class Regression(Asked):
     def on_table(self, table: Group, survey: bool, most: int | None) -> Slopes:
         own = super().on_table(table, survey, None)
         names = [f"{own.names[0].removesuffix(self.names()[0])}, {name}" for name in self.model[1]]
-        given = {name: getattr(own, name) for name in ("attributes", "sums", "inside", "group", "known", "place")}
+        given = {name: getattr(own, name) for name in ("attributes", "sums", "inside", "known", "place")}
         unit = replace(own.unit, middle=0.0)
         return Slopes(names=tuple(names), unit=unit, queries_of=np.arange(len(names)), regression=self, **given)
 

@@ -11,12 +11,12 @@ from pydantic import AfterValidator, Field
 
 from ldp_core.people import Tables
 from ldp_core.wording import check_parameters, meant
-from ldp_core.workloads.answers import Unit
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.part import Part
 from ldp_core.workloads.subsets import AllMarginals, KWayMarginals, Parity, checked_shape
+from ldp_core.workloads.units import Unit
 
 ON_TYPES: dict[str, type[Workload]] = {
     family.kind: family for family in (Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity)

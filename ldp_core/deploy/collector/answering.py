@@ -21,7 +21,7 @@ from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.wording import meant
 from ldp_core.workloads import Detect, Line, Workload
-from ldp_core.workloads.answers import OF_GROUP, POINTS, reach
+from ldp_core.workloads.units import OF_GROUP, POINTS, reach
 
 KINDS: dict[str, Callable[..., Intervals]] = {"fixed": intervals, "any_time": any_time}
 """Intervals for one look at the answers, and for as many as one likes."""

@@ -23,7 +23,7 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS, MOST_SHOWN_Q
 from ldp_core.run import Cancel
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads import JointHistogramPart, over_attributes
-from ldp_core.workloads.answers import POINTS
+from ldp_core.workloads.units import POINTS
 from pages.ui import answer_tables, later, layout, listing, verdict_panel
 from pages.ui.collect import regressing
 from pages.ui.controls import control

@@ -25,7 +25,7 @@ from ldp_core.limits import (
     MOST_TRANSFORMED_TYPES,
 )
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
-from ldp_core.workloads.answers import OF_GROUP, POINTS
+from ldp_core.workloads.units import OF_GROUP, POINTS
 from pages.ui import later, layout, proving
 from pages.ui.controls import button
 from pages.ui.patterns import PICTURE_BYTES
