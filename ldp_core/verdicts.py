@@ -171,7 +171,7 @@ def comes_to(line: Mapping[str, Any]) -> str:
     _, now, (people, off), verdict, alone = line_cells(line).items()
     said = [
         f"now {now[1]}" * bool(now[1]),
-        f"{people[:1].lower()}{people[1:]} {off}{f' ({verdict[1]})' * bool(verdict[1])}",
+        f"{wording.uncapitalised(people)} {off}{f' ({verdict[1]})' * bool(verdict[1])}",
     ]
     return "; ".join(filter(None, [*said, f"asked alone {alone[1]}" * bool(alone[1])]))
 

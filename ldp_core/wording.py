@@ -91,6 +91,11 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def uncapitalised(sentence: str) -> str:
+    """The same words within a sentence: "No bound" -> "no bound"."""
+    return sentence[:1].lower() + sentence[1:]
+
+
 def count(value: float) -> str:
     """A whole number with separators: 18240 -> "18,240"."""
     return f"{value:,.0f}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ldp_core import wording
 from ldp_core.beliefs.limits import strongest
 from ldp_core.beliefs.reports import Exposure
 from ldp_core.wording import rounded_up, significant
@@ -66,7 +67,7 @@ def secret_in_words(suspicion: float, epsilon: float, reports: int = 1) -> str:
     )
     belief = belief.replace("a value", "one", 1)
     return (
-        f"Of a secret value: {belief[0].lower()}{belief[1:]} A report that somebody with a secret value can send comes from anybody else at least "
+        f"Of a secret value: {wording.uncapitalised(belief)} A report that somebody with a secret value can send comes from anybody else at least "
         f"{percent(least)} as often. Any other report says an open value outright."
     )
 

@@ -18,8 +18,9 @@ from ldp_core.people import Counts
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
-from ldp_core.workloads.parts import WorkloadPart, over_attributes
+from ldp_core.workloads.group_parts import WorkloadPart
 from ldp_core.workloads.predicates import ROWS_AT_ONCE
+from ldp_core.workloads.questionnaire import over_attributes
 from ldp_core.workloads.ratios import Rates
 from ldp_core.workloads.subsets import KWayMarginals
 from ldp_core.workloads.units import Target
