@@ -5,6 +5,7 @@ The *target* of an answer is a standard error in its unit, or a difference that 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +22,8 @@ MARKS = {USABLE: "✓", ROUGH: "≈", NOISE: "✕"}
 """Signs that differ in shape, to stand before the words."""
 RULE = (
     "An answer is usable (✓) if its standard error is at most the target error and, for shares, at most half of the answer; a difference, if its people "
-    "find one of the size asked for; rough (≈) up to twice that; noise (✕) beyond. In a group that is secret the number of people must also be known to "
-    "a fifth."
+    "find one of the size asked for; rough (≈) up to twice that; noise (✕) beyond. A question meets its target if its answers do on average: the root of "
+    "the mean of their squared errors. In a group that is secret the number of people must also be known to a fifth."
 )
 
 _ROUNDING = 1e-9  # with exactly the users needed an answer must not turn rough by the last bit
@@ -218,9 +219,14 @@ def headline(
         said = f"{first} {which} questions meet their targets. {tally.in_words()}"
         return said if enough else f"{said} {wording.capital(takes)}"
     told = lines[lines["standard_error"].notna()]
-    off = errors_in_words(told.groupby("unit", sort=False)["standard_error"].max())
+    largest = told.set_index("unit")["standard_error"]
+    # The people needed are for the mean of the squared errors: they may be enough where the largest is beyond the target.
+    mean = told.set_index("unit")["target"] * math.sqrt(needed / users)
     who = f"{told['question'].iloc[0]} is" if tally.queries == 1 and len(told) else "answers are"
     found = told["finds"].max()
     finds = f"; differences from {in_unit(found, told['unit'].iloc[0])} up are found" if found == found else ""
-    said = f"{first} {who} off by {'' if tally.queries == 1 else 'up to '}{off}{finds}. {tally.in_words()}"
+    off = f"{'' if tally.queries == 1 else 'up to '}{errors_in_words(largest)}"
+    if tally.queries > 1 and found != found and (mean < largest).all():
+        off = f"{errors_in_words(mean)} on average, {off}"
+    said = f"{first} {who} off by {off}{finds}. {tally.in_words()}"
     return said if enough else f"{said} {wording.capital(takes)}"

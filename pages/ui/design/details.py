@@ -81,7 +81,7 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
     layout.metrics("design").metric(
         "People needed",
         wording.needed(required),
-        help=f"Until every question meets its target ({plain(setting.error_in_words(1.0))}), {case_meaning(case)}.",
+        help=f"Until every question meets its target on average over its answers ({plain(setting.error_in_words(1.0))}), {case_meaning(case)}.",
     )
     known = bound > 0 and not mechanism.delta
     least = (
