@@ -43,6 +43,8 @@ USUAL_WHERE_SOME_ARE_OPEN = (
     "optimized",
 )
 """The same where only some values are secret. The first two protect all of them."""
+USUAL_FOR_LISTS = ("randomized_response", "subset_selection", "privset", "optimized")
+"""The same where people choose several items."""
 
 CLOSED_FORMS = {"subset_selection": "subset selection", "haar": "Haar wavelets"}
 """What searches can come to, as it is called in a sentence."""
@@ -67,6 +69,8 @@ def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple
         return tuple(chosen) if runs and not usual else USUAL_FOR_SURVEYS
     if tuple(chosen) == USUAL and not every_value_is_secret(workload):
         return USUAL_WHERE_SOME_ARE_OPEN
+    if tuple(chosen) == USUAL and spec("privset").unsuitable(workload.n, epsilon, workload) is None:
+        return USUAL_FOR_LISTS
     return USUAL if entries and all(entry.surveys_only for entry in entries) else tuple(chosen)
 
 

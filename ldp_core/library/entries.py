@@ -11,7 +11,16 @@ import numpy as np
 from ldp_core.library import matrix, optimized, own
 from ldp_core.library.specification import DELTA, Number, Parameter, Shares, Spec
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_SECRET_BITS, MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr, one_value, square_wave, utility_optimized
+from ldp_core.mechanisms import (
+    block_designs,
+    fourier,
+    hadamard,
+    hrr,
+    one_value,
+    privset,
+    square_wave,
+    utility_optimized,
+)
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, ball, gaussian, rejection
@@ -245,6 +254,18 @@ REGISTRY: dict[str, Spec] = {
             domain_rule=_needs_entries(square_wave.outputs),
             style=("#7A6A53", "circle-cross"),
             parameters={"window": Number(0, optional=True, typed=True)},
+        ),
+        Spec(
+            "privset",
+            "PrivSet",
+            privset.build,
+            made_for="which of several items people chose, a few at once",
+            paper="Wang, Huang, Nie, Wang, Xu and Yang 2018",
+            bits="log2 of C(k + m, l), for at most m of k items",
+            needs_workload=True,
+            domain_rule=privset.unsuitable,
+            style=("#AA4466", "arrow-up"),
+            parameters={"size": Number(1, optional=True, typed=True)},
         ),
         Spec(
             "fourier",

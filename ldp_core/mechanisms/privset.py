@@ -66,9 +66,11 @@ def build(workload: Workload, epsilon: float, size: int | None = None) -> Explic
 
 def unsuitable(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why it cannot run."""
-    lists = None if workload is None else lists_of(workload)
+    if workload is None:
+        return None
+    lists = None if workload.symmetry == "exchangeable" else lists_of(workload)
     if lists is None:
-        return NO_LISTS if workload is not None else None
+        return NO_LISTS
     size = best_size(lists, epsilon)
     rows = sum(
         math.comb(lists.items, size - dummies) * (lists.most if dummies else 1)

@@ -16,17 +16,16 @@ from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.closed_form import Found, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.columns.search import design_strategy
-from ldp_core.optimize.lists import design_lists
+from ldp_core.optimize.lists import from_lists
 from ldp_core.optimize.parts import Fitted, StratifiedDesign, design_strata, over_classes
 from ldp_core.optimize.question import design_question
 from ldp_core.optimize.secret import design_secret
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
-from ldp_core.optimize.surveys.rows import design_bits, first_rows, treats_bits_alike
+from ldp_core.optimize.surveys.rows import Rows, design_bits, treats_bits_alike
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Quotient, Workload, distinguished
-from ldp_core.workloads.lists import lists_of
 from ldp_core.workloads.problem import Kind, Problem
 
 AnyDesign = Fitted | StratifiedDesign
@@ -165,15 +164,11 @@ def _hamming(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimize
 
 def _types(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized:
     """A strategy over all types."""
-    budget, found = limits.budget(), None
-    if problem.prior is None and (lists := lists_of(problem.workload)) is not None:
-        found, first = design_lists(problem.workload, lists, epsilon, limits)
-        if first is None:
-            return found
-    else:
-        first = first_rows(problem.workload, epsilon, limits)
-    made = design_strategy(problem.workload, epsilon, limits.within(budget.left()), problem.prior, first)
-    return made if found is None or made.objective <= found.objective else found
+
+    def search(left: SearchLimits, first: Rows | None) -> Optimized:
+        return design_strategy(problem.workload, epsilon, left, problem.prior, first)
+
+    return from_lists(problem.workload, epsilon, limits, search, problem.prior)
 
 
 SEARCHES: dict[Kind, Callable[[Problem, float, SearchLimits], AnyDesign]] = {

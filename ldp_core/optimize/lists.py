@@ -10,7 +10,7 @@ Minutes of single flips from there gained 0.2 % for 2 of 12 items and nothing fo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,11 +26,11 @@ from ldp_core.optimize.base import SearchLimits, fields_of
 from ldp_core.optimize.columns.generation import rows_held, strategy_of
 from ldp_core.optimize.columns.weights import BOLD, MONOTONE, RowBlock, Singular, update
 from ldp_core.optimize.strategy import Optimized
-from ldp_core.optimize.surveys.rows import Rows
+from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.run import Budget, Check, Interrupted, drive, generator
 from ldp_core.workloads import Workload
-from ldp_core.workloads.lists import Lists
+from ldp_core.workloads.lists import Lists, lists_of
 
 ANCHORS = 1e-6
 """The share of randomized response, which keeps M regular where the questions are blind to some directions."""
@@ -95,6 +95,26 @@ class Mixture:
             high.append(self._high(sets, least))
             weights.append(np.full(len(sets), weight / len(sets)))
         return np.vstack(high), np.concatenate(weights)
+
+
+def from_lists(
+    workload: Workload,
+    epsilon: float,
+    limits: SearchLimits,
+    search: Callable[[SearchLimits, Rows | None], Optimized],
+    prior: np.ndarray | None = None,
+    worst_case: bool = False,
+) -> Optimized:
+    """What ``search`` comes to, which begins with rows of lists or of tables; the strategy for lists where that is better or nothing can be gained."""
+    budget, lists = limits.budget(), lists_of(workload) if prior is None else None
+    if lists is None:
+        first = first_rows(workload, epsilon, limits)
+        return search(limits.within(budget.left()), first)
+    found, first = design_lists(workload, lists, epsilon, limits, worst_case)
+    if first is None:
+        return found
+    made = search(limits.within(budget.left()), first)
+    return made if made.objective <= found.objective else found
 
 
 def design_lists(

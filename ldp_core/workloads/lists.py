@@ -105,11 +105,15 @@ def lists_of(workload: Workload) -> Lists | None:
 
 
 def _alike(workload: Workload, lists: Lists) -> bool:
+    """True where G stays the same when two items swap names, and when names move on by one: together these make all ways to rename items."""
     diagonal, sizes = workload.gram_diag, lists.sizes
     off = ALIKE * diagonal.max()
     if max(np.ptp(diagonal[sizes == size]) for size in range(lists.most + 1)) > off:
         return False
-    G, base = workload.gram_dense(), lists.most + 1
-    kinds = lists.members @ lists.members.T + base * (sizes[:, None] + base * sizes)
-    _, first, kind = np.unique(kinds, return_index=True, return_inverse=True)
-    return bool(np.abs(G - G.ravel()[first][kind].reshape(G.shape)).max() <= off)
+    G, members, names = workload.gram_dense(), lists.members.astype(np.int64), 2 ** np.arange(lists.items)
+    numbers = members @ names
+    for renamed in (np.roll(names, 1), names[[1, 0, *range(2, lists.items)]]):
+        types = np.argsort(numbers)[np.argsort(np.argsort(members @ renamed))]
+        if np.abs(G[np.ix_(types, types)] - G).max() > off:
+            return False
+    return True

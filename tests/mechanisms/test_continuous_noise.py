@@ -11,8 +11,8 @@ from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, guarantee
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise, VectorMechanism
 
-ONE_QUESTION = {"duchi", "piecewise", "hybrid"}
-NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_only and name not in ONE_QUESTION]
+OTHERS = {"duchi", "piecewise", "hybrid", "privset"}
+NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_only and name not in OTHERS]
 SAID = mechanisms.FLOATING_POINT
 CONFIGURATION = Configuration(
     domain=Domain(attributes=(CategoricalAttribute(name="answer", values=tuple("abcd"), origin="declared"),))

@@ -15,9 +15,9 @@ COUNTS = np.array([260, 0, 90, 31, 400, 7, 0, 150])
 MAKERS = (workloads.histogram, workloads.prefix, workloads.all_range)
 SURVEYS = [name for name in mechanisms.names() if library.spec(name).surveys_only]
 """They are built from surveys, and have tests of their own."""
-ONE_QUESTION = {"duchi", "piecewise", "hybrid"}
-"""They answer no workload of `MAKERS`: see `test_one_value.py`."""
-NAMES = [name for name in mechanisms.names() if name not in {*SURVEYS, *ONE_QUESTION}]
+OTHER_QUESTIONS = {"duchi", "piecewise", "hybrid", "privset"}
+"""They answer no workload of `MAKERS`: see `test_one_value.py` and `tests/optimize/test_lists.py`."""
+NAMES = [name for name in mechanisms.names() if name not in {*SURVEYS, *OTHER_QUESTIONS}]
 CLOSED = [name for name in NAMES if not library.spec(name).needs_workload]
 # Draws one number a user (in chunks): a billion users would take a minute.
 PER_USER = {"rejection_gaussian", "ball_sampling"}

@@ -17,7 +17,7 @@ CLASSES = np.array([0, 1, 1, 2, 0, 3, 4, 4, 4, 5])
 CONDITIONS = workloads.custom((RNG.random((5, 6)) < 0.5).astype(float)[:, CLASSES])
 AGE = OnAttributes((6, 2, 2), [0], workloads.union([workloads.prefix(6), workloads.histogram(6)]))
 COUNTS = {24: RNG.integers(0, 90, 24), 10: RNG.integers(0, 90, 10)}
-ON_ATTRIBUTES = ("fourier", "hierarchical_2d", "duchi", "piecewise", "hybrid")
+ON_ATTRIBUTES = ("fourier", "hierarchical_2d", "duchi", "piecewise", "hybrid", "privset")
 NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_only and name not in ON_ATTRIBUTES]
 
 

@@ -35,7 +35,7 @@ UNLIKE = over_attributes(
 )
 MEAN = over_attributes([MeanPart(attribute="score")], [SCORE, ARM])
 COUNTS = np.random.default_rng(3).integers(0, 90, 24)
-NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_only]
+NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_only and name != "privset"]
 
 
 def built(name, **more):

@@ -21,6 +21,7 @@ the moving prior only when that search gains next to nothing.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.linalg import blas
@@ -33,17 +34,16 @@ from ldp_core.optimize.columns.orbits import first_orbits, variances_of_types
 from ldp_core.optimize.columns.search import check_types, design_strategy, row_search
 from ldp_core.optimize.columns.weights import DoublePrecision, Singular
 from ldp_core.optimize.dispatch import design, never_worse
-from ldp_core.optimize.lists import design_lists
+from ldp_core.optimize.lists import from_lists
 from ldp_core.optimize.parts import Fitted, StratifiedDesign
 from ldp_core.optimize.question import worst_question
 from ldp_core.optimize.secret import design_secret
 from ldp_core.optimize.strategy import Optimized, type_variances
-from ldp_core.optimize.surveys.rows import Rows, first_rows
+from ldp_core.optimize.surveys.rows import Rows
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, distinguished
-from ldp_core.workloads.lists import lists_of
 from ldp_core.workloads.problem import Problem
 
 # The search has converged when PATIENCE rounds gain nothing: the best mechanism can stand still
@@ -84,12 +84,18 @@ def worst_case_design(
     if problem.kind == "secret":
         return design_secret(workload, epsilon, limits, target="worst_case")
     along = problem.along
+
+    def search(left: SearchLimits) -> Optimized:
+        if along is not None:
+            return _question(workload, epsilon, along, left)
+        return from_lists(workload, epsilon, left, partial(_searched, workload, epsilon), worst_case=True)
+
     return never_worse(
         workload,
         epsilon,
         limits,
         distinguished(workload) if along is None else None,
-        lambda left: _searched(workload, epsilon, left) if along is None else _question(workload, epsilon, along, left),
+        search,
         lambda few, left, _: worst_case_design(few, epsilon, left),
         target="worst_case",
     )
@@ -110,23 +116,15 @@ def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: Sea
     return Optimized(strategy, prior, workload=workload, target="worst_case", **about)
 
 
-def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> Optimized:
-    budget, found = limits.budget(), None
-    if (lists := lists_of(workload)) is not None:
-        found, first = design_lists(workload, lists, epsilon, limits, worst_case=True)
-        if first is None:
-            return found
-    else:
-        first = first_rows(workload, epsilon, limits)
+def _searched(workload: Workload, epsilon: float, limits: SearchLimits, first: Rows | None) -> Optimized:
     if workload.symmetry_group.all_alike:
-        even = design_strategy(workload, epsilon, limits.within(budget.left()), first=first)
-        return replace(even, target="worst_case")
+        return replace(design_strategy(workload, epsilon, limits, first=first), target="worst_case")
+    budget = limits.budget()
     with blas_threads(workload.n):
         search = WorstCaseSearch(workload, epsilon, generator(limits.seed), budget.check, first)
         run = drive(search, budget, PATIENCE)
     about = fields_of(run, epsilon, limits)
-    made = Optimized(run.found[0], search.best.prior, workload=workload, target="worst_case", **about)
-    return made if found is None or made.objective <= found.objective else found
+    return Optimized(run.found[0], search.best.prior, workload=workload, target="worst_case", **about)
 
 
 class WorstCaseSearch(MovingPrior):

@@ -29,6 +29,7 @@ GROUPS = {
     ),
     "ordered": ("hierarchical", "hierarchical_2d", "haar", "square_wave"),
     "marginals": ("fourier",),
+    "several items": ("privset",),
     "means": ("duchi", "piecewise", "hybrid"),
     "noise": ("gaussian", "rejection_gaussian", "ball_sampling", "adaptive"),
     "surveys": ("sampled_sets",),

@@ -7,16 +7,18 @@ import pytest
 from examples import MECHANISMS
 
 import ldp_core as ldp
-from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, ChoiceAttribute, DateAttribute, Domain, RangeAttribute
 from ldp_core.deploy.kit import client
 from ldp_core.deploy.kit.devices import NoDevice, describe
 from ldp_core.deploy.kit.vectors import vectors
+from ldp_core.workloads import ItemsPart, over_attributes
 from tests.deploy.kit.javascript import by_node, by_python, needs_node
 
 pytestmark = needs_node
 
 AGE = RangeAttribute(name="age", low=20, high=59, bins=4, integer=True, outside="clamp")
 SEX = CategoricalAttribute(name="sex", values=("female", "male"), merged=(("f", "female"),))
+WAY = ChoiceAttribute(name="way", items=("bus", "car", "walk"), most=2)
 DAY = DateAttribute(name="day", unit="week", first="2026-W01", last="2026-W02", outside="other")
 
 
@@ -25,6 +27,8 @@ def library_mechanism(name, workload=None):
     spec = ldp.library.spec(name)
     if spec.surveys_only:
         workload = ldp.workloads.survey([4, 2, 3])
+    if name == "privset":
+        workload = over_attributes([ItemsPart(attribute="way")], [WAY])
     more = {"max_rounds": 20} if "max_rounds" in spec.parameters else {}
     more |= {"shape": (4, 2)} if name == "hierarchical_2d" else {}
     if workload is None:
@@ -37,7 +41,8 @@ def described_by_library():
     """The description of every mechanism in the library that has a device, by name; and a survey's optimized one."""
     found = {}
     for name in ldp.mechanisms.names():
-        domain = Domain(attributes=(AGE, SEX, DAY) if ldp.library.spec(name).surveys_only else (AGE, SEX))
+        one = (WAY,) if name == "privset" else (AGE, SEX)
+        domain = Domain(attributes=(AGE, SEX, DAY) if ldp.library.spec(name).surveys_only else one)
         try:
             found[name] = describe(library_mechanism(name), "1.0", domain)
         except NoDevice:

@@ -14,6 +14,7 @@ from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.devices import NoDevice, describe
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.privacy import log_ratio
+from ldp_core.workloads.lists import Lists
 from tests.refused import refused
 
 
@@ -164,7 +165,8 @@ def test_epsilon_may_be_a_fraction_where_people_report_several_times():
     assert audit(json.loads(json.dumps(describe(mechanism, "1/3")))).holds
 
 
-WORKLOADS = [ldp.workloads.prefix(16), ldp.workloads.all_marginals(4), ldp.workloads.survey([2, 3, 2])]
+LISTS = ldp.workloads.custom(Lists(4, 2).members.T)
+WORKLOADS = [ldp.workloads.prefix(16), ldp.workloads.all_marginals(4), ldp.workloads.survey([2, 3, 2]), LISTS]
 ROUNDS = {"optimized": {"max_rounds": 5}, "optimized_gradient": {"max_rounds": 10}}
 
 
