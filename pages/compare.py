@@ -14,7 +14,7 @@ from ldp_core.bounds import every_value_is_secret
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from pages.ui import compare_designs, later, layout, listing, proving
 from pages.ui.compared import compared_control, offer_fits, use_control
-from pages.ui.comparing import listed, sweeps
+from pages.ui.comparing import guesses, listed, sweeps
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.tasks import work
@@ -200,9 +200,10 @@ with st.container(key="results"):
         "Error of each query": partial(draw_query_errors, table["name"].iloc[0]),
         "Over epsilon": partial(sweeps.tab, state, "epsilon", case),
     }
-    if design.workload.survey is None and every_value_is_secret(
-        design.workload
-    ):  # those are about columns of their own sizes only
+    if design.workload.survey is None and every_value_is_secret(design.workload):
+        if design.people.by_type is not None:
+            views["What reports tell"] = partial(guesses.tab, state, case)
+        # surveys are about columns of their own sizes only
         views["Over domain size"] = partial(sweeps.tab, state, "size", case)
     layout.panes(state, "compare-tabs", list(views), list(views.values()))
 

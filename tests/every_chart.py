@@ -137,6 +137,8 @@ def _costs():
     own = pd.DataFrame({"name": "subset_selection", "epsilon": at, "users_needed": 9e4 / at**2})
     reach = pd.concat([own, own.assign(name="centred_svd", users_needed=own["users_needed"] / 3)])
     asked = _asked()
+    told = swept[swept["name"].isin(MECHANISMS)]
+    told = told.assign(guess=0.07 + 0.1 * told["epsilon"] ** 1.3, error=told["users_needed"] ** 0.5 / 40)
     return {
         "users needed": lambda look: charts.users_needed(needed, limits["certificate"], 8200, look),
         "users needed, on the lines": lambda look: charts.users_needed(needed[4:], 9300.0, 9450, look),
@@ -145,6 +147,8 @@ def _costs():
         "over epsilon, few": lambda look: charts.users_over_epsilon(few, 1.0, None, set(few["name"]), look=look),
         "over size": lambda look: charts.users_over_size(sizes, 24, look),
         "over size, few": lambda look: charts.users_over_size(sizes[sizes["name"].isin(["haar", "svd"])], 24, look),
+        "guesses": lambda look: charts.guesses(told, 0.07, 1.0, "percentage points", look),
+        "guesses, few": lambda look: charts.guesses(told[told["name"] == "haar"], 0.07, 1.0, "targets", look),
         "side by side": lambda look: charts.side_by_side(beside, look),
         "query errors": lambda look: charts.query_errors(errors, look),
         "beliefs": lambda look: charts.beliefs(allowed(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),

@@ -7,6 +7,7 @@ from ldp_core.beliefs.limits import strongest as strongest
 from ldp_core.beliefs.reports import Exposure as Exposure
 from ldp_core.beliefs.reports import exposure as exposure
 from ldp_core.beliefs.sentences import at_most as at_most
+from ldp_core.beliefs.sentences import base_of as base_of
 from ldp_core.beliefs.sentences import belief_in_words as belief_in_words
 from ldp_core.beliefs.sentences import exposure_in_words as exposure_in_words
 from ldp_core.beliefs.sentences import guess_in_words as guess_in_words

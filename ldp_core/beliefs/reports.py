@@ -12,6 +12,7 @@ from ldp_core.mechanisms import ExplicitMechanism, Mechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.priors import check_prior
 
@@ -46,16 +47,34 @@ def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:
     between = math.inf if audit.delta > 0 else audit.epsilon
     if isinstance(mechanism, StratifiedMechanism):
         return _of_strata(mechanism, p, between)
-    if isinstance(mechanism, RandomizedResponse | SubsetSelection):
-        single, guess = _of_sets(mechanism, p)
-    elif isinstance(mechanism, UnaryEncoding):
-        # The report with no other bit set is the least likely under every other type at once.
-        single, guess = between, _guess_of_bits(mechanism, p)
-    elif (table := _table(mechanism)) is not None:
-        single, guess = of_table(table, p)
-    else:
-        return Exposure(between, None, None)
+    single, guess = _told(mechanism, p, between)
+    if single is None or guess is None:
+        return Exposure(between, single, guess)
     return Exposure(between, min(single, between), min(guess, 1.0))  # rounding must not overstep what is certain
+
+
+def _told(mechanism: Mechanism, p: np.ndarray, between: float) -> tuple[float | None, float | None]:
+    """`Exposure.single` and `Exposure.guess`, the latter for any weights ``p`` of the types."""
+    if isinstance(mechanism, RandomizedResponse | SubsetSelection):
+        return _of_sets(mechanism, p)
+    if isinstance(mechanism, UnaryEncoding):
+        # The report with no other bit set is the least likely under every other type at once.
+        return between, _guess_of_bits(mechanism, p)
+    if (table := _table(mechanism)) is not None:
+        return of_table(table, p)
+    return None, _guess_of_nodes(mechanism, p) if isinstance(mechanism, HierarchicalTree) else None
+
+
+def _guess_of_nodes(mechanism: HierarchicalTree, p: np.ndarray) -> float | None:
+    """sum_y max_u p_u P(y | u) of reports about one node on a random level: the likeliest type of a node stands for it."""
+    guesses = []
+    for level, oracle in enumerate(mechanism.oracles):
+        best = np.zeros(oracle.n)
+        np.maximum.at(best, mechanism.tree.nodes_of(level, np.arange(mechanism.n)), p)
+        if (guess := _told(oracle, best, 0.0)[1]) is None:
+            return None
+        guesses.append(guess / mechanism.gains[level])
+    return sum(guesses)
 
 
 def _of_strata(mechanism: StratifiedMechanism, p: np.ndarray, between: float) -> Exposure:

@@ -105,6 +105,50 @@ def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     return fig
 
 
+def guesses(frame: pd.DataFrame, blind: float, epsilon: float, unit: str, look: Theme = LIGHT) -> go.Figure:
+    """Errors, in their ``unit``, over the chance that the best guess at a person's value is right: a line for each mechanism, and a mark in the colour of
+    its epsilon, larger at the design's ``epsilon``. A line stands where guesses are without a report, ``blind``.
+
+    ``frame``: name, epsilon, guess, error.
+    """
+    fig = theme.figure(look, "right guesses, of 100 people (log scale)", f"error, {unit} (log scale)", 430)
+    fig.add_vline(x=100 * blind, line={"color": look.faint, "width": 1, "dash": "dot"})
+    above = {"yref": "paper", "y": 1.0, "yanchor": "bottom", "xanchor": "left"}
+    theme.note(fig, "without a report", look.faint, x=np.log10(100 * blind), **above)
+    for name, points in frame.sort_values("epsilon").groupby("name", sort=False):
+        shade = theme.colour(name, look)
+        fig.add_scatter(
+            x=100 * points["guess"],
+            y=points["error"],
+            name=theme.title(name),
+            mode="lines+markers",
+            line={"color": shade, "width": 1.5, "dash": theme.dash(name)},
+            marker={
+                "symbol": theme.marker(name),
+                "size": np.where(np.isclose(points["epsilon"], epsilon), 16, 10),
+                "color": np.log(points["epsilon"]),
+                "coloraxis": "coloraxis",
+                "line": {"color": shade, "width": 2},
+            },
+            customdata=points["epsilon"],
+            hovertemplate=f"epsilon %{{customdata:.3g}}: error %{{y:.3g}} {unit}, %{{x:.3g}} of 100 guessed<extra>{theme.title(name)}</extra>",
+        )
+    theme.show_legend(fig)
+    height, at = fig.layout.height + theme.COLOUR_BAR, np.sort(frame["epsilon"].unique())
+    ticks = [f"epsilon {at[0]:g}", *(f"{one:g}" for one in at[1:])]
+    fig.update_layout(
+        height=height,
+        legend_y=theme.COLOUR_BAR / height,
+        coloraxis={
+            "colorscale": look.counts,
+            "colorbar": theme.colour_bar("epsilon") | {"tickvals": np.log(at), "ticktext": ticks},
+        },
+    )
+    fig.update_xaxes(**theme.log_axis(100 * blind, 100 * frame["guess"].max(), 1.1, most=6))
+    fig.update_yaxes(**theme.log_axis(frame["error"].min(), frame["error"].max()))
+    return fig
+
+
 def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """A row per design on a log axis of users needed: the mechanism as a dot, the proved minimum as a line across, and between
     them the gap.

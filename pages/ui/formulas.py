@@ -130,6 +130,13 @@ with $t_u$ the variance one user of type $u$ adds over all $p$ queries.
     + rf"""
 **Gap**: users needed divided by the users the bound allows, less 1, for the same people.
 
+**Right guesses**: whoever sees one report, knows the mechanism and how the people of the design are spread, and names the likeliest value,
+is right with the chance
+
+$$
+\sum_y \max_u p_u\, P(y \mid u)
+$$
+
 **Broken lines over epsilon**: the two Theorems 4.5 are about averages, of ranges from a tree (Cormode et al. 2019) and of a histogram with
 many users (Lopuhaä-Zwakenberg et al. 2020). Theorem 5.1 (McKenna et al. 2020) is the most that the worst type can need, given the average
 of the design's own mechanism.

@@ -48,6 +48,7 @@ CHART_TITLES = {
     "users-needed": "People needed by mechanism",
     "query-errors": "Error of each answer",
     "over-epsilon": "People needed over epsilon",
+    "guesses": "Error against right guesses at a person's value",
     "over-size": "People needed over the number of types",
     "bounds": "Bounds and predictions on one axis",
     "designs": "People needed by saved design",

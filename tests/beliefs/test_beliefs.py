@@ -90,6 +90,20 @@ def test_sets_of_every_size_are_exact(size):
         assert found.guess == pytest.approx(guess, rel=1e-9)
 
 
+@pytest.mark.parametrize("oracle", ["subset_selection", "oue", "randomized_response"])
+def test_guesses_from_reports_about_nodes_are_those_of_all_reports_written_out(oracle):
+    """Of a tree of three levels that picks them with chances of its own."""
+    mechanism = library.create("hierarchical", n=6, epsilon=1.3, oracle=oracle, branching=2, shares="fitted",
+                               workload=workloads.prefix(6))  # fmt: skip
+    assert mechanism.levels > 1
+    nodes = [mechanism.tree.nodes_of(level, np.arange(6)) for level in range(mechanism.levels)]
+    levels = zip(mechanism.oracles, nodes, mechanism.gains, strict=True)
+    table = np.concatenate([made.written_out()[:, own] / gain for made, own, gain in levels])
+    np.testing.assert_allclose(table.sum(axis=0), 1)
+    for prior in PRIORS.values():
+        assert beliefs.exposure(mechanism, prior).guess == pytest.approx(by_enumeration(table, prior, 0.3)[1], rel=1e-9)
+
+
 def test_a_fitted_table_is_read_in_parts_of_any_size(monkeypatch):
     table = np.random.default_rng(0).dirichlet(np.ones(40), size=6).T
     mechanism = mechanisms.ExplicitMechanism("custom", table, 1.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import analysis, library, mechanisms, wording, workloads
+from ldp_core import analysis, beliefs, charts, library, mechanisms, wording, workloads
 from ldp_core.designs.configuration import Optimizer
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
@@ -56,6 +56,7 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
         "People needed",
         "Error of each query",
         "Over epsilon",
+        "What reports tell",
         "Over domain size",
     ]
     assert len(compared.charts) == 1
@@ -132,3 +133,23 @@ def test_the_headline_compares_with_the_best_classical_mechanism(app):
     app.declare(bins=2).ask("histogram").session.change(mechanism={"name": "randomized_response"})
     words = app.go("compare").enter("multiselect", "compared", ["randomized_response", "subset_selection"]).words
     assert "Randomized response needs as many people as Subset selection, the best classical one: " in words
+
+
+def test_errors_and_right_guesses_are_those_of_the_core(compared):
+    """A mark each at the epsilon of the design and those of the trade-off; a mechanism that is not fitted is said."""
+    compared.enter("multiselect", "compared", ["randomized_response", "oue", "optimized"])
+    setting = compared.session.setting
+    people = setting.counts / setting.users
+    compared.open("compare-tabs", "What reports tell").finish()
+    traces = {trace["name"]: trace for trace in compared.charts[-1]["data"] if trace.get("name")}
+    for name in ("randomized_response", "oue"):
+        drawn = traces[charts.title(name)]
+        assert list(drawn["customdata"]) == [0.1, 0.25, 0.5, 1.0, 2.0, 5.0]
+        for epsilon, guess, error in zip(drawn["customdata"], drawn["x"], drawn["y"], strict=True):
+            mechanism = mechanisms.create(name, n=25, epsilon=epsilon)
+            needed = analysis.people_needed(mechanism, setting.workload, setting.counts, setting.cases[setting.case])
+            assert error == pytest.approx(setting.scale.times * (needed / setting.users) ** 0.5)
+            assert guess == pytest.approx(100 * beliefs.exposure(mechanism, people).guess)
+    words = compared.words
+    assert f"Without a report, the best guess is right for {beliefs.out_of(people.max(), 1000)} people." in words
+    assert "too many reports to say: Optimised." in words

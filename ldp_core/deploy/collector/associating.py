@@ -124,16 +124,16 @@ def independence(
     if reason := mechanism.supports(table) or ("" if table.n <= MOST_MATRIX_TYPES else "it has too many types."):
         raise ValueError(f"This design does not tell the joint counts of {' and '.join(columns)}: {reason}")
     p = mechanism.estimate(collection.reports).answers(table).reshape(shape) / users
-    a, b = (project(p.sum(axis=k), 1.0) for k in (1, 0))
-    cells, T = np.outer(a, b).ravel(), table.rows(np.arange(table.num_queries))
+    margins = p.sum(axis=1), p.sum(axis=0)
+    cells, T = np.outer(*(project(own, 1.0) for own in margins)).ravel(), table.rows(np.arange(table.num_queries))
     spread = T.T @ (cells * users) * len(cells) / table.n  # evenly over all other columns
     noise = T @ mechanism.covariance(spread) @ T.T / users**2
     whole = noise + (np.diag(cells) - np.outer(cells, cells)) / users
     parts = whole.reshape(*shape, *shape)
     of_a, of_b, both = parts.sum(axis=(1, 3)), parts.sum(axis=(0, 2)), parts.sum(axis=(1, 2))
     product = np.einsum("ik,jl->ijkl", of_a, of_b) + np.einsum("il,kj->ijkl", both, both)
-    about = np.kron(*(np.eye(len(own))[:-1] - own[:-1, None] for own in (a, b)))
-    g = (p - np.outer(p.sum(axis=1), p.sum(axis=0)) + both)[:-1, :-1].ravel()  # the product is off by `both` on average
+    about = np.kron(*(np.eye(len(own))[:-1] - own[:-1, None] for own in margins))
+    g = (p - np.outer(*margins) + both)[:-1, :-1].ravel()  # the product is off by `both` on average
     second = product[:-1, :-1, :-1, :-1].reshape(len(g), len(g))
     square = about @ whole @ about.T
     if np.trace(second) > np.trace(square) / 2:
