@@ -9,7 +9,7 @@ import pandas as pd
 from ldp_core import beliefs, charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.people import dense
-from ldp_core.run import Cancel
+from ldp_core.run import Cancel, asked
 from pages.ui import later, layout
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -45,11 +45,11 @@ def tab(state: Session, case: str) -> None:
 
 def points(settings: Sequence[Setting], names: Sequence[str], case: str, cancel: Cancel) -> pd.DataFrame:
     """name, epsilon, guess and error (in the unit of the design's scale) of each mechanism that is ready and says what its reports tell."""
-    rows = []
+    rows, cancelled = [], asked(cancel)
     for setting in settings:
         people = dense(setting.counts) / setting.users
         for name in names:
-            mechanism = None if cancel() else setting.costed(name)
+            mechanism = None if cancelled() else setting.costed(name)
             guess = None if mechanism is None else beliefs.exposure(mechanism, people).guess
             if mechanism is not None and guess is not None:
                 rows.append((name, setting.epsilon, guess, setting.scale.times * setting.error(mechanism, case)))
