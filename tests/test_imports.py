@@ -36,7 +36,7 @@ LAYERS = [
     {"analysis", "beliefs", "estimators"},
     {"frames"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
-    {"studies.planning", "studies.curves"},
+    {"studies.curves"},
     {"studies.outcomes"},
     {"designs", "charts"},
     {"deploy.kit"},

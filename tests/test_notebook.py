@@ -29,10 +29,6 @@ def estimate(name, **options):
         (lambda: ldp.workloads.on_types("width_range", 8, widht=2), "no parameter 'widht'; did you mean 'width'"),
         (lambda: estimate("posterior", drows=300), "Posterior mean has no parameter 'drows'; did you mean 'draws'"),
         (lambda: ldp.estimators.spec("wnls"), "estimator 'wnls'; did you mean 'wnnls'"),
-        (
-            lambda: ldp.studies.planning.plan(PREFIX, ["haar"], 1.0, 9, case="worst"),
-            "'worst'; did you mean 'worst_case'",
-        ),
     ],
 )
 def test_an_unknown_name_is_answered_by_the_nearest_one(ask, answer):

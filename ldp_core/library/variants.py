@@ -1,6 +1,6 @@
 """Variants: mechanisms with some of their parameters fixed, by names such as ``hierarchical(branching=16, oracle=oue)``.
 
-A variant has an entry like any mechanism, so whatever works by name (sweeps, plans, charts) works with several of one mechanism.
+A variant has an entry like any mechanism, so whatever works by name (sweeps, charts) works with several of one mechanism.
 ``hierarchical()`` is the mechanism with nothing fixed.
 """
 

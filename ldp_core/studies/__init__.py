@@ -1,5 +1,5 @@
 """Studies of a design: trials, single questions, views of whole collections, sweeps over epsilon
-and types, plans, privacy against accuracy, and the papers' theorems for it."""
+and types, curves, and the papers' theorems for it."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,6 @@ __all__ = [
     "asking",
     "curves",
     "outcomes",
-    "planning",
     "simulate",
     "sweep",
     "theorems",
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
         asking,
         curves,
         outcomes,
-        planning,
         simulate,
         sweep,
         theorems,

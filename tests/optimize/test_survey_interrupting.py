@@ -9,7 +9,7 @@ from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import GRACE, LEAST_GRACE
-from ldp_core.studies import planning
+from ldp_core.studies import sweep
 from ldp_core.workloads import Group, Prefix, Survey, survey
 from tests.optimize.checks import Asked
 
@@ -63,10 +63,7 @@ def test_large_tables_are_left_at_once_when_somebody_cancels(asks):
 
 
 @pytest.mark.parametrize("asks", [1, 5, 50])
-@pytest.mark.parametrize("given", ["epsilon", "users"])
-def test_a_plan_that_is_cancelled_begins_no_further_fit(given, asks):
+def test_a_point_of_a_sweep_that_is_cancelled_begins_no_further_fit(asks):
     cancel = Asked(asks)
-    about = {"standard_error": 0.01, given: {"epsilon": 1.0, "users": 1e6}[given]}
-    found = planning.plan(BILLION, ["optimized"], parameters={"optimized": {"max_rounds": 1}}, cancel=cancel, **about)
+    assert sweep.evaluate(sweep.SweepPoint("optimized", BILLION, 1.0, {"max_rounds": 1}), cancel) is None
     assert cancel.after <= 10
-    assert "optimized" not in found["name"].tolist()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.designs import Results
 from ldp_core.studies import sweep
 from tests.refused import refused
 
@@ -85,7 +86,7 @@ def test_bad_grids_are_refused(ask, words):
 
 
 def test_points_without_time_are_left_out_and_computed_by_another_call(clock):
-    results = sweep.MemoryCache()
+    results = Results()
     none = sweep.epsilons(NAMES, PREFIX, (1.0,), time_limit=0.0, results=results)
     assert none.points.empty
     assert len(none.left_out) == len(NAMES) + len(sweep.BOUNDS)

@@ -18,11 +18,8 @@ from ldp_core.studies.sweep.grids import sizes as sizes
 from ldp_core.studies.sweep.grids import without_figures as without_figures
 from ldp_core.studies.sweep.points import BOUNDS as BOUNDS
 from ldp_core.studies.sweep.points import Cache as Cache
-from ldp_core.studies.sweep.points import MemoryCache as MemoryCache
 from ldp_core.studies.sweep.points import Outcome as Outcome
 from ldp_core.studies.sweep.points import SweepPoint as SweepPoint
-from ldp_core.studies.sweep.points import certified as certified
-from ldp_core.studies.sweep.points import computed as computed
 from ldp_core.studies.sweep.points import evaluate as evaluate
 from ldp_core.studies.sweep.points import outcome_of as outcome_of
 from ldp_core.studies.sweep.pools import SCHEDULER_VARIABLE as SCHEDULER_VARIABLE

@@ -56,12 +56,6 @@ class Cache(Protocol):
     def put(self, key: str, value: Outcome, /) -> None: ...
 
 
-class MemoryCache(dict[str, Outcome]):
-    """A `Cache` in a dictionary, whose single operations are atomic."""
-
-    put = dict.__setitem__
-
-
 @dataclass(frozen=True)
 class SweepPoint:
     """The mechanism or bound ``name`` for ``workload`` at ``epsilon``, ``parameters`` as for `library.create`.
@@ -149,14 +143,6 @@ def certified(workload: Workload) -> bool:
     if workload.survey is not None:
         return workload.survey.symmetric
     return workload.n <= CERTIFIED_BY_BLOCKS and dual.suffice(workload)
-
-
-def computed(point: SweepPoint, results: Cache | None, cancel: Cancel | None = None) -> Outcome | None:
-    """The outcome of ``point`` from ``results``, else by `evaluate` and kept there."""
-    outcome = results.get(point.key) if results is not None else None
-    if outcome is None and (outcome := evaluate(point, cancel)) is not None and results is not None:
-        results.put(point.key, outcome)
-    return outcome
 
 
 def _mechanism(point: SweepPoint, cancelled: Callable[[], bool]) -> Outcome:
