@@ -58,7 +58,16 @@ def on_one_axis(
         bound = scale.times * shown["standard_error"][shown["kind"] == "impossible"].max()
         fig.add_vrect(x0=1e-12, x1=bound, fillcolor=look.faint, opacity=0.14, line_width=0, layer="below")
     if exact is not None:
-        _add_mechanism(fig, mechanism, exact, scale, look)
+        shade, name = theme.colour(mechanism, look), theme.title(mechanism)
+        fig.add_vline(x=scale.times * exact, line={"color": shade, "width": 1.5, "dash": "dot"})
+        fig.add_scatter(
+            x=[scale.times * exact],
+            y=[0.0],
+            name=name,
+            mode="markers",
+            marker=theme.mark(mechanism, look, 14),
+            hovertemplate=f"{name}, exact: {_in_words(exact, scale)}<extra></extra>",
+        )
     for _, part in shown.groupby("kind", sort=False):
         _add_group(fig, part, scale, [places[name] for name in part["name"]], look)
     axis = theme.log_axis(min(values), max(values), 1.8, most=3)
@@ -67,18 +76,6 @@ def on_one_axis(
     theme.name_rows(fig, [text for _, text in names], look, [place for place, _ in names])
     fig.update_yaxes(range=[row - 0.4, -0.8])
     return fig
-
-
-def _add_mechanism(fig: go.Figure, name: str, value: float, scale: wording.Scale, look: Theme) -> None:
-    fig.add_vline(x=scale.times * value, line={"color": theme.colour(name, look), "width": 1.5, "dash": "dot"})
-    fig.add_scatter(
-        x=[scale.times * value],
-        y=[0.0],
-        name=theme.title(name),
-        mode="markers",
-        marker=theme.mark(name, look, 14),
-        hovertemplate=f"{theme.title(name)}, exact: {_in_words(value, scale)}<extra></extra>",
-    )
 
 
 def _add_group(fig: go.Figure, part: pd.DataFrame, scale: wording.Scale, places: list[float], look: Theme) -> None:

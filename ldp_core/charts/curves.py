@@ -43,14 +43,14 @@ def users_over_epsilon(
     shown = frame[drawn].assign(users_needed=lambda part: theme.whole_people(part["users_needed"]))
     reached = shown["users_needed"][(shown["name"] != "centred_svd") | (shown["users_needed"] > 1)]
     levels = [*reached, *([max(users, 1.0)] if users else [])]
-    _draw(fig, _shaded(fig, shown), "epsilon", "users_needed", "epsilon %{x:.3g}: %{y:,.0f} people", look, points)
+    _draw(fig, _shaded(fig, shown), "epsilon", "epsilon %{x:.3g}: %{y:,.0f} people", look, points)
     if theorems is not None and len(theorems):
         theme.theorem_lines(fig, theorems, look)
         levels += [level for level in theorems["users_needed"] if level > 0]
     ends = (0.1, 5.0) if users or not len(shown) else (shown["epsilon"].min(), shown["epsilon"].max())
     across = theme.log_axis(min(epsilon, ends[0]), max(epsilon, ends[1]), 1.02)
     heights = theme.log_axis(min(levels, default=1.0), max(levels, default=10.0), 1.6)
-    _name(fig, shown, "epsilon", "users_needed", look, theorems is not None)
+    _name(fig, shown, "epsilon", look, theorems is not None)
     _mark_design(fig, epsilon, users, across["range"], heights["range"], look)
     fig.update_xaxes(**across)
     fig.update_yaxes(**heights)
@@ -89,7 +89,15 @@ def users_over_size(frame: pd.DataFrame, n: int | None, look: Theme = LIGHT) -> 
     """People needed (worst case) against the number of types; ``n`` is the domain available. ``frame``: name, n, users_needed, such as
     the points of `ldp_core.studies.sweep.sizes`. Between two numbers of types nothing is proved, and bounds are marks."""
     fig = theme.figure(look, "types (log scale)", "people needed, worst case (log scale)", height=500)
-    _on_log_axes(fig, frame, "n", "users_needed", "%{x:,} types: %{y:,.0f} people", look)
+    shown = frame[(frame["n"] > 0) & (frame["users_needed"] > 0)]  # where a bound says 0 it says nothing
+    _draw(fig, shown, "n", "%{x:,} types: %{y:,.0f} people", look)
+    if len(shown):
+        fig.update_xaxes(**theme.log_axis(shown["n"].min(), shown["n"].max(), 1.1, most=6))
+        fig.update_yaxes(**theme.log_axis(shown["users_needed"].min(), shown["users_needed"].max(), 2))
+        _name(fig, shown, "n", look)
+    if shown["name"].isin(BOUND_TITLES).any():
+        place = {"x": 0.99, "xanchor": "right", "y": 0.01, "yanchor": "bottom"}
+        theme.note(fig, BELOW_MARKS, look.faint, look.paper, xref="paper", yref="paper", **place)
     if len(frame):
         sizes = sorted(frame["n"].unique())
         fig.update_xaxes(tickvals=sizes, ticktext=[f"{size:,}" for size in sizes])
@@ -118,9 +126,7 @@ def _shaded(fig: go.Figure, shown: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([shown[shown["name"] != "centred_svd"], rest])
 
 
-def _draw(
-    fig: go.Figure, shown: pd.DataFrame, x: str, y: str, hover: str, look: Theme, points: Collection[str] = ()
-) -> None:
+def _draw(fig: go.Figure, shown: pd.DataFrame, x: str, hover: str, look: Theme, points: Collection[str] = ()) -> None:
     """A curve per name. ``hover`` describes a point, as a Plotly template."""
     for name, rows in shown.groupby("name", sort=False):
         rows, bound, few = rows.sort_values(x), name in BOUND_TITLES, name in points or x != "epsilon"
@@ -128,7 +134,7 @@ def _draw(
         shade, alone = look.faint if bound else theme.colour(name, look), len(rows) == 1 or (bound and x == "n")
         fig.add_scatter(
             x=rows[x],
-            y=rows[y],
+            y=rows["users_needed"],
             name=theme.LIMITS.get(name, theme.title(name)),
             mode="markers" if alone else "lines+markers" if name == "certificate" or (few and not bound) else "lines",
             line={"color": shade, "width": width, "dash": dashes},
@@ -139,28 +145,14 @@ def _draw(
         )  # fmt: skip
 
 
-def _on_log_axes(fig: go.Figure, frame: pd.DataFrame, x: str, y: str, hover: str, look: Theme) -> None:
-    """`_draw` on two log axes, with names. Points at which a bound says nothing (0) are not drawn."""
-    shown = frame[(frame[x] > 0) & (frame[y] > 0)]
-    _draw(fig, shown, x, y, hover, look)
-    if not len(shown):
-        return
-    fig.update_xaxes(**theme.log_axis(shown[x].min(), shown[x].max(), 1.1, most=6))
-    fig.update_yaxes(**theme.log_axis(shown[y].min(), shown[y].max(), 2))
-    _name(fig, shown, x, y, look)
-    if shown["name"].isin(BOUND_TITLES).any():
-        place = {"x": 0.99, "xanchor": "right", "y": 0.01, "yanchor": "bottom"}
-        theme.note(fig, BELOW_MARKS, look.faint, look.paper, xref="paper", yref="paper", **place)
-
-
-def _name(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, look: Theme, legend: bool = False) -> None:
+def _name(fig: go.Figure, shown: pd.DataFrame, x: str, look: Theme, legend: bool = False) -> None:
     """The names of the mechanisms, and of bounds that are marks, in the order of their last points: a few in the upper corner that the
     curves leave empty at any width, which over the number of types is the left one; many in a legend."""
     if legend or shown["name"].nunique() > FEW:
         theme.show_legend(fig)
         return
     named = shown if x == "n" else shown[~shown["name"].isin(BOUND_TITLES)]
-    ends = named.sort_values(x).groupby("name", sort=False).tail(1).sort_values(y, ascending=False)
+    ends = named.sort_values(x).groupby("name", sort=False).tail(1).sort_values("users_needed", ascending=False)
     side = {"x": 0.01, "xanchor": "left"} if x == "n" else {"x": 1.0, "xanchor": "right"}
     for above, name in enumerate(ends["name"]):
         shade = look.faint if name in BOUND_TITLES else theme.colour(name, look)

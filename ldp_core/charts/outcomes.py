@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -18,10 +16,11 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
 
     ``frame``: `Outcomes.quantiles`; ``unit`` of the values, such as "types".
     """
-    fig = theme.grid(look, 2, 1, height=520, vertical_spacing=0.16)
+    fig, names = theme.grid(look, 2, 1, height=520, vertical_spacing=0.16), pair_names(frame)
     panels = {"value_error": (1, 1.0, theme.literal(unit)), "quantile_error": (2, 100.0, "pp")}
     for column, (place, scale, what) in panels.items():
-        for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
+        for index, ((mechanism, estimator), points) in enumerate(frame.groupby(["mechanism", "estimator"], sort=False)):
+            name, shade = names[mechanism, estimator], theme.colour(mechanism, look)
             fig.add_scatter(
                 x=points["quantile"] + 0.012 * index,  # or the bars would hide each other
                 y=scale * points[column],
@@ -29,11 +28,9 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
                 legendgroup=name,
                 showlegend=place == 1,
                 mode="lines+markers",
-                line=_line(points, look),
+                line={"color": shade, "width": 2, "dash": ESTIMATOR_DASH.get(estimator, "solid")},
                 marker={"symbol": theme.marker(mechanism), "size": 8},
-                error_y=theme.bars(
-                    scale * points[column], scale * points[f"{column}_se"], theme.colour(mechanism, look)
-                ),
+                error_y=theme.bars(scale * points[column], scale * points[f"{column}_se"], shade),
                 customdata=np.stack([points["quantile"], points["true_label"].map(theme.literal)], axis=-1),
                 hovertemplate="quantile %{customdata[0]}, truly at %{customdata[1]}: off by %{y:.3g} "
                 f"{what}<extra>{name}</extra>",
@@ -43,7 +40,9 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
         fig.update_yaxes(title_text=f"{column.replace('_', ' ')} ({what})", rangemode="tozero", row=place, col=1)
     fig.update_xaxes(tickvals=[0.1, 0.3, 0.5, 0.7, 0.9])
     fig.update_xaxes(title_text="quantile", row=2, col=1)
-    return _named(fig, frame)
+    if len(names) > 1:
+        theme.show_legend(fig)
+    return fig
 
 
 def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figure:
@@ -75,21 +74,3 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
     theme.name_ticks(fig, frame["type"], frame["label"], letters=theme.LETTERS, tickangle=0)
     theme.show_legend(fig)
     return fig
-
-
-def _pairs(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str], str, pd.DataFrame]]:
-    """(mechanism, estimator), name and rows of each pair, in order."""
-    names = pair_names(frame)
-    for pair, points in frame.groupby(["mechanism", "estimator"], sort=False):
-        yield pair, names[pair], points
-
-
-def _named(fig: go.Figure, frame: pd.DataFrame) -> go.Figure:
-    if len(pair_names(frame)) > 1:
-        theme.show_legend(fig)
-    return fig
-
-
-def _line(points: pd.DataFrame, look: Theme) -> dict:
-    dash = ESTIMATOR_DASH.get(points["estimator"].iloc[0], "solid")
-    return {"color": theme.colour(points["mechanism"].iloc[0], look), "width": 2, "dash": dash}

@@ -59,8 +59,10 @@ def panel(
         axis = theme.log_axis(places[0], places[-1], 1.1)
         few = {"tickvals": places, "ticktext": [f"{place:,.12g}" for place in places]} if len(places) <= 10 else {}
         fig.update_xaxes(**{**axis, **few})
-    if log_y and (ends := _ends(frame)):
-        fig.update_yaxes(**theme.log_axis(*ends, 1.3))
+    values = frame[["here", "printed"]].to_numpy(dtype=float)
+    values = values[np.isfinite(values) & (values > 0)]
+    if log_y and values.size:
+        fig.update_yaxes(**theme.log_axis(float(values.min()), float(values.max()), 1.3))
     return fig
 
 
@@ -117,10 +119,3 @@ def _add_series(
 
 def _hollow(shade: str, symbol: str) -> dict:
     return {"symbol": theme.hollow(symbol), "size": 15, "color": shade, "line": {"width": 2}}
-
-
-def _ends(frame: pd.DataFrame) -> tuple[float, float] | None:
-    """The least and greatest number above 0 that is drawn."""
-    values = frame[["here", "printed"]].to_numpy(dtype=float)
-    values = values[np.isfinite(values) & (values > 0)]
-    return (float(values.min()), float(values.max())) if values.size else None

@@ -64,15 +64,10 @@ def beliefs(
     x, end_of_text = (0.01, "left") if -0.1 < ahead < 0.25 else (1, "right")
     level = {"y": 100 * suspicion, "yanchor": "bottom" if ahead <= -0.1 else "top"}
     theme.note(fig, "prior", look.faint, xref="paper", x=x, xanchor=end_of_text, **level)
-    _here(fig, frame["epsilon"], epsilon, look)
+    fig.add_vline(x=epsilon, line={"color": look.text, "width": 1, "dash": "dot"})
+    fig.update_xaxes(range=[0, 1.02 * float(end["epsilon"])])
     fig.update_yaxes(range=[0, _ROOM], tickvals=[0, 25, 50, 75, 100])
     return fig
-
-
-def _here(fig: go.Figure, epsilons: pd.Series, epsilon: float, look: Theme) -> None:
-    """The chosen epsilon, on an axis from 0 to a little beyond the last."""
-    fig.add_vline(x=epsilon, line={"color": look.text, "width": 1, "dash": "dot"})
-    fig.update_xaxes(range=[0, 1.02 * float(epsilons.max())])
 
 
 def _mark(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.colors import sample_colorscale
+from plotly.colors import hex_to_rgb, sample_colorscale
 from plotly.subplots import make_subplots
 
 from ldp_core import library, wording
@@ -89,9 +89,9 @@ def colour(name: str, look: Theme = LIGHT) -> str:
 @cache
 def readable(shade: str, look: Theme) -> str:
     """``shade``, as "#RRGGBB", mixed with the colour of text as little as `CONTRAST` with the page asks for."""
-    pairs = list(zip(_channels(shade), _channels(look.text), strict=True))
-    mixtures = ([(1 - part / 50) * own + part / 50 * text for own, text in pairs] for part in range(51))
-    mixed = ("#" + "".join(f"{round(255 * channel):02X}" for channel in mixture) for mixture in mixtures)
+    pairs = list(zip(hex_to_rgb(shade), hex_to_rgb(look.text), strict=True))
+    mixtures = ([(1 - part / 50) * channel + part / 50 * text for channel, text in pairs] for part in range(51))
+    mixed = ("#" + "".join(f"{round(channel):02X}" for channel in mixture) for mixture in mixtures)
     return next((one for one in mixed if contrast(one, look.paper) >= CONTRAST), look.text)
 
 
@@ -102,12 +102,9 @@ def contrast(shade: str, other: str) -> float:
 
 
 def _luminance(shade: str) -> float:
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _channels(shade)]
+    shares = [channel / 255 for channel in hex_to_rgb(shade)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
     return float(np.dot((0.2126, 0.7152, 0.0722), linear))
-
-
-def _channels(shade: str) -> list[float]:
-    return [int(shade[place : place + 2], 16) / 255 for place in (1, 3, 5)]
 
 
 def marker(name: str) -> str:
@@ -122,7 +119,7 @@ def mark(name: str, look: Theme, size: int) -> dict:
 
 def faded(shade: str, opacity: float = 0.3) -> str:
     """A colour, as "#RRGGBB", through which what is behind it shows."""
-    red, green, blue = (int(shade[place : place + 2], 16) for place in (1, 3, 5))
+    red, green, blue = hex_to_rgb(shade)
     return f"rgba({red},{green},{blue},{opacity})"
 
 
@@ -313,10 +310,10 @@ def log_axis(low: float, high: float, pad: float = 1.4, most: int | None = None)
     }
 
 
-def query_ticks(fig: go.Figure, frame: pd.DataFrame, shown: int = 12) -> None:
+def query_ticks(fig: go.Figure, frame: pd.DataFrame) -> None:
     """Name queries on the x axis by their labels. ``frame``: query, label."""
     queries = frame.drop_duplicates("query").sort_values("query")
-    name_ticks(fig, queries["query"] + 1, queries["label"], shown)
+    name_ticks(fig, queries["query"] + 1, queries["label"])
 
 
 def name_ticks(
@@ -443,7 +440,8 @@ def _ticks(labels: Sequence[str], step: int, length: int) -> dict:
 
 def cell_names(names: Sequence[str]) -> list[str]:
     """``names`` as the values of an axis of names: literal, cut where they are many and long, and all different."""
-    length = next((most for most in (200, 80, 40, 20) if sum(_size(name, most) for name in names) <= HOVER_BYTES), 10)
+    written = lambda most: sum(len(json.dumps(short(name, most))) for name in names)  # noqa: E731
+    length = next((most for most in (200, 80, 40, 20) if written(most) <= HOVER_BYTES), 10)
     unique_names: dict[str, None] = {}
     times: dict[str, int] = {}
     for name in names:
@@ -453,10 +451,6 @@ def cell_names(names: Sequence[str]) -> list[str]:
             unique = f"{base} ({times[base]})"
         unique_names[unique] = None
     return list(unique_names)
-
-
-def _size(name: str, length: int) -> int:
-    return len(json.dumps(short(name, length)))
 
 
 def in_template(text: str) -> str:

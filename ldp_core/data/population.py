@@ -71,12 +71,14 @@ def expected_counts(
         raise ValueError(f"{users:,} users are too many to plan for: at most {MOST_USERS:,} are allowed.")
     if shape not in SHAPES:
         raise ValueError(f'the shape "{shape}" is unknown: use one of {", ".join(SHAPES)}.')
+    if shape == "cauchy" and not 0 < centre < 1:
+        raise ValueError(f"the centre {centre} is not inside the types: choose a number between 0 and 1, such as 0.4.")
     types = np.arange(n)
     shapes: dict[Shape, Callable[[], np.ndarray]] = {
         "uniform": lambda: np.ones(n),
         "zipf": lambda: 1.0 / (types + 1),
         "bell": lambda: np.exp(-0.5 * ((types - (n - 1) / 2) / (n / 6)) ** 2),
-        "cauchy": lambda: np.diff(np.arctan((np.arange(n + 1) / n - _checked_centre(centre)) * 10)),
+        "cauchy": lambda: np.diff(np.arctan((np.arange(n + 1) / n - centre) * 10)),
         "dirichlet": lambda: _dirichlet(n, concentration, draw),
     }
     weights = shapes[shape]()
@@ -121,12 +123,6 @@ def _spread(totals: np.ndarray, users: int) -> np.ndarray:
     whole = np.floor(exact)
     place = (whole + 1) * _GOLDEN % 1
     return (whole + (place < exact - whole)).astype(np.int64)
-
-
-def _checked_centre(centre: float) -> float:
-    if not 0 < centre < 1:
-        raise ValueError(f"the centre {centre} is not inside the types: choose a number between 0 and 1, such as 0.4.")
-    return centre
 
 
 def _dirichlet(n: int, concentration: float, draw: int) -> np.ndarray:

@@ -135,7 +135,9 @@ def load(content: bytes) -> Bundle:
     if CONFIGURATION not in members:
         raise ValueError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
     configuration = load_configuration(members[CONFIGURATION])
-    outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
+    outcome = strict_json.read(members[OUTCOME], OUTCOME) if OUTCOME in members else None
+    if OUTCOME in members and not isinstance(outcome, dict):
+        raise ValueError(f"{OUTCOME} must be a JSON object in braces: export the design again.")
     if DEVICE in members and outcome is None:
         raise ValueError(f"The kit lacks {OUTCOME}, which records its files: put it back, or export the kit again.")
     if DEVICE in members:
@@ -195,15 +197,15 @@ def _mechanism(
 ) -> Mechanism | None:
     """The mechanism whose files a design holds, if it fits the domain and keeps epsilon by its own probabilities; None without files."""
     strata = _strata(configuration)
-    mechanism: Mechanism | None
-    if strata is not None and PATTERNS in members:
-        mechanism = _surveys_in_strata(strata, members, configuration)
-    elif strata is not None and STRATEGY in members:
+    if PATTERNS in members and (strata is not None or STRATEGY not in members):
+        mechanism: Mechanism = _of_patterns(strata, members, configuration)
+    elif STRATEGY not in members:
+        return None
+    elif strata is not None:
         mechanism = _in_strata(strata, members[STRATEGY], configuration, outcome)
     else:
-        mechanism = _built(members, configuration, outcome)
-    if mechanism is not None:
-        _check_mechanism(mechanism, configuration)
+        mechanism = _of_table(_read_strategy(members[STRATEGY]), configuration, _recorded_parameters(outcome))
+    _check_mechanism(mechanism, configuration)
     return mechanism
 
 
@@ -240,18 +242,23 @@ def _in_strata(strata: Strata, content: bytes, configuration: Configuration, out
     return in_strata(drawn, which, strata, drawn[0].parameters)
 
 
-def _surveys_in_strata(strata: Strata, members: Mapping[str, bytes], configuration: Configuration) -> InStrata:
-    """The mechanism of the groups, from the patterns of one design for all of them, or of several."""
-    strategies = _read_strategies(members[STRATEGIES], len(strata.which)) if STRATEGIES in members else []
-    drawn, which = patterns_file.read_several(members[PATTERNS], configuration.mechanism.name, strategies)
-    given = np.zeros(len(strata.which)) if which is None else np.array(which)
-    _check_which(given, strata, len(drawn))
+def _of_patterns(strata: Strata | None, members: Mapping[str, bytes], configuration: Configuration) -> Mechanism:
+    """The mechanism of the patterns of one design for everybody, or for all groups that the collector knows, or of several."""
+    groups = 1 if strata is None else len(strata.which)
+    strategies = _read_strategies(members[STRATEGIES], groups) if STRATEGIES in members else []
+    drawn, which = patterns_file.read(members[PATTERNS], configuration.mechanism.name, strategies)
+    if strata is None:
+        if which is not None:
+            raise ValueError("The file of patterns is of groups that the collector knows: export the design again.")
+        return drawn[0]
+    design_of = np.zeros(groups) if which is None else np.array(which)
+    _check_which(design_of, strata, len(drawn))
     sizes = [strata.shape[i] for i in secret_of(strata.shape, strata.known)]
     if other := next((made for made in drawn if not made.fits(sizes)), None):
         raise ValueError(
             f"The patterns are for columns of {list(other.sizes)} values, and those that the collector does not know have {sizes}: optimise again."
         )
-    return in_strata(drawn, given, strata, drawn[0].parameters)
+    return in_strata(drawn, design_of, strata, drawn[0].parameters)
 
 
 def _check_which(which: np.ndarray, strata: Strata, designs: int) -> None:
@@ -260,15 +267,6 @@ def _check_which(which: np.ndarray, strata: Strata, designs: int) -> None:
         raise ValueError(
             "The file holds the designs of other groups than those that the collector knows: optimise again."
         )
-
-
-def _built(members: Mapping[str, bytes], configuration: Configuration, outcome: Mapping[str, Any]) -> Mechanism | None:
-    if STRATEGY in members:
-        return _of_table(_read_strategy(members[STRATEGY]), configuration, _recorded_parameters(outcome))
-    if PATTERNS in members:
-        strategies = _read_strategies(members[STRATEGIES]) if STRATEGIES in members else []
-        return patterns_file.read(members[PATTERNS], configuration.mechanism.name, strategies)
-    return None
 
 
 def _of_table(
@@ -376,13 +374,6 @@ def _changed(members: Mapping[str, bytes], outcome: Mapping[str, Any]) -> str:
         "came in": [name for name in found if name not in recorded],
     }
     return " and ".join(f"{listed(names, len(names))} {what}" for what, names in said.items() if names)
-
-
-def _read_outcome(content: bytes) -> dict[str, Any]:
-    outcome = strict_json.read(content, OUTCOME)
-    if not isinstance(outcome, dict):
-        raise ValueError(f"{OUTCOME} must be a JSON object in braces: export the design again.")
-    return outcome
 
 
 def _read_strategy(content: bytes, designs: int = 1) -> dict[str, np.ndarray]:

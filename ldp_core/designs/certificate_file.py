@@ -133,8 +133,10 @@ def read(written: Written, workload: Workload, epsilon: str, checked: bool = Fal
         )  # 6 and 6.0 are equal, but not the same text
         if not _same(arrays, given) or document_expected != strict_json.write(document):
             raise ValueError("it is about other questions than those of the design, or was changed")
-        if not checked and not _holds(certificate, document, given, value):
-            raise ValueError("its numbers do not prove the bound that it claims")
+        if not checked:
+            by_script = verify.proven(document, given) if "stronger" in document else value
+            if not (0 <= value <= by_script and certificate.verify()):
+                raise ValueError("its numbers do not prove the bound that it claims")
     except verify.DAMAGED:
         raise ValueError("The proof in the file cannot be used: it is damaged. Prove it again.") from None
     except ValueError as error:
@@ -158,13 +160,6 @@ def _without_triples(document: Document, data: Arrays) -> tuple[Document, Arrays
         plain["parts"] = [{name: part[name] for name in part if name != "proof"} for part in document["parts"]]
     beside = ("triples_", "weights", "steps")  # the numbers of what is proved to the program alone
     return plain, {name: array for name, array in data.items() if not name.rpartition(".")[2].startswith(beside)}
-
-
-def _holds(certificate: Proof, document: Document, data: Arrays, value: float) -> bool:
-    """True if the numbers prove both the bound for the script, and the stronger bound if there is
-    one."""
-    by_script = verify.proven(document, data) if "stronger" in document else value
-    return 0 <= value <= by_script and certificate.verify()
 
 
 def _decimal(epsilon: str, number: float) -> str:

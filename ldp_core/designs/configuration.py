@@ -69,10 +69,6 @@ def parse_epsilon(text: str) -> float:
     return value
 
 
-def _python_integer(value: Any) -> Any:
-    return int(value) if isinstance(value, np.integer) else value
-
-
 def _scalar(value: Any) -> int | float | str | bool:
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, int | float | str) or (isinstance(value, float) and not math.isfinite(value)):
@@ -86,7 +82,7 @@ def _has_weight(histogram: tuple[float, ...]) -> tuple[float, ...]:
     return histogram
 
 
-Whole = Annotated[int, BeforeValidator(_python_integer)]
+Whole = Annotated[int, BeforeValidator(lambda value: int(value) if isinstance(value, np.integer) else value)]
 Seed = Annotated[Whole, Field(ge=0, lt=2**63)]
 Parameters = Annotated[
     dict[str, Annotated[int | float | str | bool, PlainValidator(_scalar)]],

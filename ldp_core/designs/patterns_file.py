@@ -54,15 +54,13 @@ class _Table(Part):
         return bits[:count].astype(bool).reshape(self.sizes)
 
 
-class _Sent(Part):
-    attributes: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=24)]
-    table: Annotated[int, Field(ge=0)]
-    share: Annotated[float, Field(gt=0, le=1)]
-
-
 class _Own(Part):
     attributes: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=24)]
     share: Annotated[float, Field(gt=0, le=1)]
+
+
+class _Sent(_Own):
+    table: Annotated[int, Field(ge=0)]
 
 
 class _File(Part):
@@ -79,19 +77,31 @@ class _Several(Part):
     which: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=MOST_STRATA)]
 
 
-def read(content: bytes, name: str, strategies: Sequence[np.ndarray] = ()) -> ScrambledPatterns | SplitSurvey:
-    """The mechanism of a file, called ``name``, with the ``strategies`` that were written beside it; ValueError, one sentence, for anything
-    that is none."""
-    drawn, which = read_several(content, name, strategies)
-    if which is not None:
-        raise ValueError("The file of patterns is of groups that the collector knows: export the design again.")
-    return drawn[0]
-
-
-def read_several(
+def read(
     content: bytes, name: str, strategies: Sequence[np.ndarray] = ()
 ) -> tuple[list[ScrambledPatterns | SplitSurvey], list[int] | None]:
-    """The same of the mechanisms of some groups of people, and which of them is that of each group; None where there is one for all."""
+    """The mechanisms of a file of patterns.
+
+    Parameters
+    ----------
+    content : bytes
+    name : str
+        What the mechanisms are called.
+    strategies : sequence of ndarray
+        The (m, n) probabilities that were written beside the file, in its order.
+
+    Returns
+    -------
+    mechanisms : list
+        One for everybody, or several for groups of people.
+    which : list of int or None
+        Which of them is that of each group; None where there is one for all.
+
+    Raises
+    ------
+    ValueError
+        One sentence, for anything that is no such file.
+    """
     document = strict_json.read(content, "The file of patterns")
     try:
         if not (isinstance(document, dict) and "designs" in document):

@@ -19,7 +19,10 @@ DESIGN_ONLY = (
 def factor_in_words(epsilon: float) -> str:
     """e^epsilon, rounded up to three significant digits so that "at most" stays true: 2.72, or 1.98 × 10^434."""
     if epsilon <= math.log(WORTH_THE_NAME):
-        return _round_up(math.exp(epsilon))
+        factor = math.exp(epsilon)
+        step = 10.0 ** (math.floor(math.log10(factor)) - 2)
+        # Without the allowance e^(ln 3) = 3.0000000000000004 would become 3.01.
+        return f"{math.ceil(factor / step * (1 - 1e-12)) * step:,.{max(0, -round(math.log10(step)))}f}"
     power, rest = divmod(epsilon / math.log(10), 1)
     mantissa = math.ceil(10**rest * 100 * (1 - 1e-12)) / 100  # from 1 to 10; e^(ln 10^7) is 1.00 × 10^7
     return f"{mantissa:.2f} × 10^{power:.0f}" if mantissa < 10 else f"1.00 × 10^{power + 1:.0f}"
@@ -133,9 +136,3 @@ def quoted(name: str) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _round_up(value: float) -> str:
-    step = 10.0 ** (math.floor(math.log10(value)) - 2)
-    # Without the allowance e^(ln 3) = 3.0000000000000004 would become 3.01.
-    return f"{math.ceil(value / step * (1 - 1e-12)) * step:,.{max(0, -round(math.log10(step)))}f}"

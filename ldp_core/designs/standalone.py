@@ -73,7 +73,9 @@ def ready(configuration: Configuration, table: Table | None = None, cancel: Canc
     if table is None and configuration.population.shape == "data":
         table = sample(choice, configuration.domain)
         unknown = table is None
-    configuration = with_domain(configuration, table)
+    if configuration.domain is None and choice is not None and (table is not None or choice.source == "declared"):
+        made = tables.build_domain(list(choice.recipes), table, counts)
+        configuration = configuration.with_(domain=made)
     domain = configuration.domain
     if domain is None:
         raise ValueError(
@@ -90,14 +92,6 @@ def ready(configuration: Configuration, table: Table | None = None, cancel: Canc
     if not setting.has_questions:
         raise ValueError(setting.misfit)
     return replace(setting, configuration=setting.settled)
-
-
-def with_domain(configuration: Configuration, table: Table | None) -> Configuration:
-    """The configuration with the domain that its recipes describe, where it has none of its own."""
-    choice = configuration.data
-    if configuration.domain is not None or choice is None or (table is None and choice.source != "declared"):
-        return configuration
-    return configuration.with_(domain=tables.build_domain(list(choice.recipes), table, counts_column(choice)))
 
 
 def with_secret(configuration: Configuration, named: Sequence[str]) -> Configuration:

@@ -85,7 +85,10 @@ def collect(
     trial). ``views`` are kept besides the answers. ValueError for bad counts, numbers or names, a workload that cannot be
     answered, or an estimator that does not suit (see `EstimatorSpec.unsuitable`).
     """
-    counts = _checked(workload, counts)
+    if workload.survey is not None and (isinstance(counts, People) or np.ndim(counts) == 2):
+        counts = people_of(counts, workload.survey.shape)  # people of a survey as such, however they are given
+    else:
+        counts = check_counts(counts, workload.n)
     users = users_of(counts)
     if users == 0:
         raise ValueError("There are no users to simulate.")
@@ -127,13 +130,6 @@ def one_collection(
     rng = np.random.default_rng(stream)
     taking_part = drawn_anew(counts, rng) if new_people else counts
     return taking_part, mechanism.simulate(taking_part, rng)
-
-
-def _checked(workload: Workload, counts: Counts) -> Counts:
-    """People of a survey as such, however they are given, and counts (n,) of whole numbers otherwise."""
-    if workload.survey is not None and (isinstance(counts, People) or np.ndim(counts) == 2):
-        return people_of(counts, workload.survey.shape)
-    return check_counts(counts, workload.n)
 
 
 class _Kept:

@@ -11,7 +11,6 @@ when it passes a limit.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import PurePath
 
 import pandas as pd
@@ -55,47 +54,43 @@ _EXCEL_MAGIC = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 def load(content: bytes, filename: str, options: ReadOptions | None = None) -> Loaded:
     """Read an uploaded file.
 
-    Args:
-        content: the whole file, at most `MOST_UPLOAD_BYTES`.
-        filename: its name; the ending says what it should be (.csv .tsv .tab .txt .data .dat, .parquet .pq,
-            .xlsx .xlsm).
+    Parameters
+    ----------
+    content : bytes
+        The whole file, at most `MOST_UPLOAD_BYTES`.
+    filename : str
+        Its name. The ending says what it should be: .csv .tsv .tab .txt .data .dat, .parquet .pq, .xlsx .xlsm.
+    options : ReadOptions, optional
+        How to read it; what they leave open is found out.
 
-    Returns:
+    Returns
+    -------
+    Loaded
         The table (columns of text files hold unstripped text), the options used, and notes on everything guessed.
 
-    Raises:
-        UnreadableTable: with one sentence saying what is wrong and how to fix it.
+    Raises
+    ------
+    UnreadableTable
+        With one sentence saying what is wrong and how to fix it.
     """
     options = options or ReadOptions()
     ending = PurePath(filename).suffix.lower()
     _check_content(content, ending)
-    read_it = _excel if ending in EXCEL_ENDINGS else _parquet if ending in PARQUET_ENDINGS else partial(_text, ending)
-    loaded = read_it(content, options)
+    if ending in EXCEL_ENDINGS:
+        mend = "save the table as CSV or Parquet."
+        written, answer = run("excel", options.model_dump(), limits.READ_EXCEL, content, mend)
+        rows = pd.DataFrame(rows_of(written), columns=answer["names"], dtype=object)
+        used = options.model_copy(update=answer["options"])
+        loaded = plain_numbers(Loaded(rows, used, tuple(answer["notes"]), tuple(answer["sheets"])))
+    elif ending in PARQUET_ENDINGS:
+        mend = "keep only the columns or rows you need."
+        table = table_of(run("parquet", options.model_dump(), limits.READ_PARQUET, content, mend)[0])
+        loaded = plain_numbers(Loaded(frame_of(table), options, tuple(type_notes(table.schema))))
+    else:
+        table, used, notes = read_text(content, options, ending)
+        loaded = Loaded(frame_of(table), used, tuple(notes))
     check_rows(len(loaded.table))
     return without_extra(loaded)
-
-
-_MEND = "keep only the columns or rows you need."
-
-
-def _text(ending: str, content: bytes, options: ReadOptions) -> Loaded:
-    table, used, notes = read_text(content, options, ending)
-    return Loaded(frame_of(table), used, tuple(notes))
-
-
-def _parquet(content: bytes, options: ReadOptions) -> Loaded:
-    written, _ = run("parquet", options.model_dump(), limits.READ_PARQUET, content, _MEND)
-    table = table_of(written)
-    return plain_numbers(Loaded(frame_of(table), options, tuple(type_notes(table.schema))))
-
-
-def _excel(content: bytes, options: ReadOptions) -> Loaded:
-    written, answer = run(
-        "excel", options.model_dump(), limits.READ_EXCEL, content, "save the table as CSV or Parquet."
-    )
-    table = pd.DataFrame(rows_of(written), columns=answer["names"], dtype=object)
-    used = options.model_copy(update=answer["options"])
-    return plain_numbers(Loaded(table, used, tuple(answer["notes"]), tuple(answer["sheets"])))
 
 
 def _check_content(content: bytes, ending: str) -> None:

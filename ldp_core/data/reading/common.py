@@ -163,6 +163,17 @@ def first_line(error: Exception) -> str:
 
 
 @contextmanager
+def damage_as(sentence: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Errors of these ``kinds`` that a library has with a file, as one sentence; what is refused, or takes too much memory, stays so."""
+    try:
+        yield
+    except (UnreadableTable, MemoryError):
+        raise
+    except kinds as error:
+        raise UnreadableTable(sentence) from error
+
+
+@contextmanager
 def in_words(*kinds: type[Exception]) -> Iterator[None]:
     """Errors of a database as one sentence."""
     try:

@@ -19,7 +19,7 @@ from ldp_core.data.reading.child import rows_of, run, table_of
 from ldp_core.data.reading.common import UnreadableTable, column_names
 from ldp_core.data.reading.limits_in_words import MEND
 from ldp_core.data.reading.options import Loaded, ReadOptions
-from ldp_core.data.reading.stored import frame_of, frame_of_rows, plain_numbers, type_notes, with_ordered_enums
+from ldp_core.data.reading.stored import frame_of, frame_of_rows, plain_numbers, type_notes
 from ldp_core.data.reading.totals import without_extra
 
 SHARED = Path("/dev/shm")
@@ -97,7 +97,7 @@ def _run(content: bytes, sql: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     with _in_shared_memory(content) as path:
         written, _ = run("duck", {"sql": sql, "path": path}, limits.READ_QUERY, b"", MEND)
     table = table_of(written)
-    return frame_of(with_ordered_enums(table)), tuple(type_notes(table.schema))
+    return frame_of(table, enumerations=True), tuple(type_notes(table.schema))
 
 
 @contextmanager

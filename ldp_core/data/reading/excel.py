@@ -12,7 +12,6 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -27,6 +26,7 @@ from ldp_core.data.reading.common import (
     check_row,
     check_rows,
     column_names,
+    damage_as,
     numbered,
 )
 from ldp_core.data.reading.layout import holds_table, layout_of
@@ -43,6 +43,7 @@ from ldp_core.limits import (
 from ldp_core.wording import plural, quote_examples, quoted
 
 _BATCH = 4096
+_DAMAGED = "This file is not an Excel workbook, or is damaged: open it in Excel and save it again as .xlsx, or as CSV."
 _PARSED_WHOLE = re.compile(r"(?i)(.*/)?(styles|workbook|\[Content_Types\])\.xml|docProps/.*|.*\.rels")
 """Parts that openpyxl makes objects of, many times their size, whatever the cells are."""
 
@@ -70,7 +71,8 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
     Its first line that is not blank names the columns, unless the options say otherwise. Cells keep their type; blank rows
     are left out, as a note says.
     """
-    with _damage_in_words():
+    # A damaged workbook makes its parsers (zip, XML, openpyxl's own) fail in any way at all.
+    with damage_as(_DAMAGED, Exception):
         names, body, details = _read(content, options, limits)
     for start in range(0, len(body), _BATCH):
         pickle.dump(body[start : start + _BATCH], output)
@@ -272,16 +274,3 @@ def _check_formulas(content: bytes, sheet: Sheet, limits: Limits) -> None:
                         f"Cell {get_column_letter(position + 1)}{number} holds a formula whose result is not stored: "
                         "open the file in Excel and save it again, or paste the values alone."
                     )
-
-
-@contextmanager
-def _damage_in_words() -> Iterator[None]:
-    try:
-        yield
-    except (UnreadableTable, MemoryError):
-        raise
-    # A damaged workbook makes its parsers (zip, XML, openpyxl's own) fail in any way at all.
-    except Exception as error:
-        raise UnreadableTable(
-            "This file is not an Excel workbook, or is damaged: open it in Excel and save it again as .xlsx, or as CSV."
-        ) from error

@@ -116,7 +116,9 @@ def _titles(rows: Sequence[Row], width: int) -> int:
     first, *rest = grid[top:]
     columns = _columns(rest, width)
     doubtful = any(not row[0] or width == 2 or _looks_numeric(row[0]) for row in texts[:top])
-    if any(map(_looks_numeric, first)) or (doubtful and not _evident(first, columns)):
+    if any(map(_looks_numeric, first)) or (
+        doubtful and not _above_numbers(first, columns) and _chance(first, columns, veto=False) > _LIKELY
+    ):
         # Not names, so that a sparse line is one of values, or one of names that are mostly blank.
         top = next((i + 1 for i in reversed(range(top)) if other[i]), 0)
     return top + _is_merged(rows[top:], width)
@@ -209,11 +211,6 @@ def _second_names(rows: list[list[str]]) -> tuple[int, list[str]]:
                 'If it is part of the header, choose 1 under "Lines below the names".'
             ]
     return 0, []
-
-
-def _evident(first: list[str], columns: list[list[str]]) -> bool:
-    """True if a line plainly names the columns below it."""
-    return _above_numbers(first, columns) or _chance(first, columns, veto=False) <= _LIKELY
 
 
 def _above_numbers(first: list[str], columns: list[list[str]]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,11 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from ldp_core.data.reading.cells import measured, written_out
-from ldp_core.data.reading.common import UnreadableTable, check_cells, check_text, column_names
+from ldp_core.data.reading.common import UnreadableTable, check_cells, check_text, column_names, damage_as
 from ldp_core.limits import Limits
 
 _ROWS = 2**17
 """Rows that are read at once."""
+_DAMAGED = (
+    "This Parquet file is damaged or incomplete: save or download it again.",
+    *(pa.ArrowException, OSError, UnicodeDecodeError),
+)
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
@@ -36,7 +39,7 @@ def read_parquet(content: bytes, names: tuple[str, ...], limits: Limits) -> pa.T
         raise UnreadableTable(
             "This file is named like a Parquet file but is not one: if it is text, rename it to end in .csv."
         )
-    with _damage_in_words():
+    with damage_as(*_DAMAGED):
         file = pa.parquet.ParquetFile(io.BytesIO(content))
         called = column_names(file.schema_arrow.names, names)
         check_cells(file.metadata.num_rows, len(called), limits.cells)
@@ -65,7 +68,7 @@ class ParquetTable:
     @classmethod
     def look(cls, path: Path, names: tuple[str, ...]) -> ParquetTable:
         """What the file says of itself. UnreadableTable: it is no Parquet file."""
-        with _damage_in_words():
+        with damage_as(*_DAMAGED):
             schema = pa.parquet.read_schema(path)
         called = column_names(schema.names, names)
         fields = [field.with_name(name) for field, name in zip(schema, called, strict=True)]
@@ -79,7 +82,7 @@ class ParquetTable:
 
     def tables(self, columns: list[str]) -> Iterator[tuple[pa.Table, float]]:
         """All rows of some columns, and the share of the file that has been read by then."""
-        with _damage_in_words(), _opened(self.path) as file:
+        with damage_as(*_DAMAGED), _opened(self.path) as file:
             stored = file.schema_arrow.names
             wanted = [stored[self.names.index(name)] for name in columns]
             # A name may be that of several columns, or the beginning of the names of fields within others.
@@ -110,13 +113,3 @@ def _opened(source: Path | io.BytesIO) -> pa.parquet.ParquetFile:
 
 def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind)
-
-
-@contextmanager
-def _damage_in_words() -> Iterator[None]:
-    try:
-        yield
-    except MemoryError:
-        raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise UnreadableTable("This Parquet file is damaged or incomplete: save or download it again.") from error

@@ -92,29 +92,46 @@ class LocalTable:
         return (*self._notes, *([blank_note(blank)] if blank else []), *self._numerals.notes(), *self._last_notes)
 
     def counts(self, columns: list[str], most: int = MOST_DISTINCT_ROWS) -> tuple[pd.DataFrame, np.ndarray]:
-        """The distinct rows of some columns, and how many rows hold each: (k, columns) and (k,) int64.
+        """The distinct rows of some columns, in one look at the file, and how many rows hold each.
 
-        Raises:
-            UnreadableTable: more than `most` distinct rows, an unknown column, or a file that turns out to be damaged.
+        Parameters
+        ----------
+        columns : list of str
+        most : int
+            Distinct rows to hold at most.
+
+        Returns
+        -------
+        rows : DataFrame
+            (k, columns), numbers written plainly: all their cells are known then.
+        people : ndarray
+            (k,) int64, rows of the file without a value left out.
+
+        Raises
+        ------
+        UnreadableTable
+            More than ``most`` distinct rows, an unknown column, or a file that turns out to be damaged.
         """
-        counted = self._count(columns, most)
-        if counted.many:
-            raise TooManyRows("These columns have more distinct rows than fit in memory: choose fewer.")
-        if not counted.people:
-            raise UnreadableTable("This file has column names but no rows: choose one with rows.")
-        return self._understood(counted)
-
-    def _count(self, columns: list[str], most: int) -> _Counts:
-        """The distinct rows of these columns, in one look at the file."""
         counted = _Counts(columns, most)
         for part in self._parts(columns):
             counted.add(part)
             if counted.many:
                 break
         counted.group()
-        if self._whole is None and counted.may_be_blank():
+        if self._whole is None and len(without_blank_rows(counted.rows)[1]):
             counted.leave_out(self._find_blank())
-        return counted
+        if counted.many:
+            raise TooManyRows("These columns have more distinct rows than fit in memory: choose fewer.")
+        rows, people = counted.rows, counted.users
+        if not people.sum():
+            raise UnreadableTable("This file has column names but no rows: choose one with rows.")
+        for name in columns:
+            cells = rows.column(name)
+            if name not in self._learnt and is_text(cells.type):
+                self._numerals.add(name, cells, people)
+                self._learnt.add(name)
+        self._settle(columns)
+        return self._frame(rows.select(columns)), people
 
     def _find_blank(self) -> _Counts:
         """Count the rows without any value."""
@@ -124,17 +141,6 @@ class LocalTable:
                 blank.add(part.take(pa.array(without_blank_rows(part)[1])))
             self._blank = blank
         return self._blank
-
-    def _understood(self, counted: _Counts) -> tuple[pd.DataFrame, np.ndarray]:
-        """Counts with their numbers written plainly: all their cells are known now."""
-        columns, users = counted.columns, counted.users
-        for name in columns:
-            cells = counted.rows.column(name)
-            if name not in self._learnt and is_text(cells.type):
-                self._numerals.add(name, cells, users)
-                self._learnt.add(name)
-        self._settle(columns)
-        return self._frame(counted.rows.select(columns)), users
 
     def _beginning(self, most: int) -> tuple[pa.Table, bool]:
         """The first rows with a value, and whether these are all."""
@@ -252,10 +258,6 @@ class _Counts:
     def people(self) -> int:
         """All rows."""
         return int(self.users.sum())
-
-    def may_be_blank(self) -> bool:
-        """True if a row holds no value."""
-        return len(without_blank_rows(self.rows)[1]) > 0
 
     def leave_out(self, blank: _Counts) -> None:
         """Take the rows without any value out, where there are any."""

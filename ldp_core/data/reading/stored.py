@@ -30,18 +30,29 @@ _NULLABLE = {
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def frame_of(table: pa.Table, orders: dict[str, list[str]] | None = None) -> pd.DataFrame:
+def frame_of(table: pa.Table, orders: dict[str, list[str]] | None = None, enumerations: bool = False) -> pd.DataFrame:
     """The table as a data frame.
 
     Whole numbers stay whole where some are missing. Bytes that are UTF-8 become text, and durations
     become seconds. A time keeps the time zone of its column. Ordered categories become an ordered
     categorical column, with those that no row holds.
 
-    Args:
-        orders: the ordered categories of columns that ``table`` holds as text.
+    Parameters
+    ----------
+    table : pyarrow.Table
+    orders : dict, optional
+        The ordered categories of columns that ``table`` holds as text.
+    enumerations : bool
+        Whether all dictionaries are enumerations, which have an order, as those of DuckDB are.
+
+    Returns
+    -------
+    DataFrame
+        One row a row of ``table``, with its names.
     """
     columns = [
-        _series(cells, (orders or {}).get(name)) for name, cells in zip(table.column_names, table.columns, strict=True)
+        _series(cells, (orders or {}).get(name), enumerations)
+        for name, cells in zip(table.column_names, table.columns, strict=True)
     ]
     frame = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(table.num_rows))
     return frame.set_axis(table.column_names, axis=1)
@@ -93,15 +104,6 @@ def is_bytes(kind: pa.DataType) -> bool:
     return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
 
 
-def with_ordered_enums(table: pa.Table) -> pa.Table:
-    """A table of DuckDB, whose dictionaries are enumerations: these have an order."""
-    for place, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            kind = pa.dictionary(field.type.index_type, field.type.value_type, ordered=True)
-            table = table.set_column(place, field.name, table.column(place).cast(kind))
-    return table
-
-
 def frame_of_rows(rows: list[tuple[object, ...]], names: list[str]) -> pd.DataFrame:
     """Rows of plain Python values as a data frame. Columns of mixed types keep their values."""
     columns = zip(*rows, strict=True) if rows else ([] for _ in names)
@@ -114,10 +116,10 @@ def _series_of(values: list[object]) -> pd.Series:
         cells = pa.chunked_array([pa.array(values)])
     except (pa.ArrowException, TypeError, UnicodeEncodeError, OverflowError):
         return pd.Series(values, dtype=object)
-    return _series(cells, None)
+    return _series(cells)
 
 
-def _series(cells: pa.ChunkedArray, order: list[str] | None) -> pd.Series:
+def _series(cells: pa.ChunkedArray, order: list[str] | None = None, enumeration: bool = False) -> pd.Series:
     cells = as_text(cells)
     kind = cells.type
     if order is not None:
@@ -126,7 +128,7 @@ def _series(cells: pa.ChunkedArray, order: list[str] | None) -> pd.Series:
         return (cells.cast(pa.int64()).to_pandas() / _PER_SECOND[kind.unit]).astype("float64")
     if pa.types.is_dictionary(kind):
         cells = cells.unify_dictionaries()
-        if kind.ordered and cells.num_chunks:
+        if (kind.ordered or enumeration) and cells.num_chunks:
             categories = [str(text) for text in cells.chunk(0).dictionary.to_pylist() if text is not None]
             return pd.Series(_ordered(cells.cast(cells.type.value_type).to_pandas().astype(object), categories))
         cells = cells.cast(cells.type.value_type)

@@ -83,9 +83,11 @@ class TextTable:
         if not content:
             raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")
         text, encoding, notes = decode(content, options.encoding, size <= most)
-        rest, told = without_hint(text)
-        sample, hint = _whole_lines(rest), text[: len(text) - len(rest)]
-        delimiter, width, rows = sniff(sample, options.delimiter or told, ending in TAB_ENDINGS)
+        # Excel writes and obeys a first line such as sep=; that names the delimiter.
+        stated = re.match(r"sep=([^\w\s\"'.]|\t)[\r\n]+", text)
+        hint, delimiter = (stated.group(), stated.group(1)) if stated else ("", None)
+        sample = _whole_lines(text.removeprefix(hint))
+        delimiter, width, rows = sniff(sample, options.delimiter or delimiter, ending in TAB_ENDINGS)
         layout = layout_of([row for _, row in rows], width, options.above, options.header, options.below)
         if len(rows[layout.above][1]) != width:
             raise UnreadableTable(ragged(io.StringIO(text, newline=""), delimiter, width))
@@ -103,24 +105,24 @@ class TextTable:
         with self.opened() as file:
             text = _Utf8(file, self.options.encoding or "utf-8", self.characters, len(self.names) == 1)
             try:
-                for last in self._batches(text, columns):
+                for last in pa.csv.open_csv(
+                    pa.PythonFile(text, mode="r"),
+                    pa.csv.ReadOptions(column_names=self.names, use_threads=False, block_size=_BLOCK),
+                    # Blank lines between the first and the last one are missing values where there is one column,
+                    # and nothing otherwise.
+                    pa.csv.ParseOptions(
+                        delimiter=self.options.delimiter,
+                        newlines_in_values=True,
+                        ignore_empty_lines=len(self.names) > 1,
+                    ),
+                    pa.csv.ConvertOptions(column_types=dict.fromkeys(self.names, pa.string()), include_columns=columns),
+                ):
                     yield measured(pa.Table.from_batches([last]))[0], text.bytes / self.size
             except (pa.ArrowInvalid, UnicodeEncodeError) as error:
                 if "Empty CSV" not in str(error):
                     raise UnreadableTable(self._ragged()) from error
         if text.marks % 2 and last is not None:
             self._check_closed(last)
-
-    def _batches(self, text: _Utf8, columns: list[str]) -> pa.csv.CSVStreamingReader:
-        # Lines between the first and the last one that are blank are missing values where there is one column, and nothing otherwise.
-        return pa.csv.open_csv(
-            pa.PythonFile(text, mode="r"),
-            pa.csv.ReadOptions(column_names=self.names, use_threads=False, block_size=_BLOCK),
-            pa.csv.ParseOptions(
-                delimiter=self.options.delimiter, newlines_in_values=True, ignore_empty_lines=len(self.names) > 1
-            ),
-            pa.csv.ConvertOptions(column_types=dict.fromkeys(self.names, pa.string()), include_columns=columns),
-        )
 
     def _check_closed(self, last: pa.RecordBatch) -> None:
         """An open quotation mark swallows all further lines, down to the line end that is added after the last one."""
@@ -274,7 +276,7 @@ def sniff(sample: str, delimiter: str | None, tabs: bool) -> tuple[str, int, lis
     best: tuple[tuple[bool, float, float, int], str, list[tuple[int, list[str]]]] = ((False, -1.0, 0.0, 0), ",", [])
     for candidate in delimiter or _DELIMITERS:
         reader = csv.reader(io.StringIO(sample, newline=""), delimiter=candidate)
-        rows = [(reader.line_num, row) for row in reader if _filled(row)]
+        rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
         if not rows:
             raise UnreadableTable(_NO_LINES)
         widths = Counter(len(row) for _, row in rows)
@@ -313,16 +315,6 @@ def without_blank_rows(table: pa.Table) -> tuple[pa.Table, np.ndarray]:
             return table, blank
         blank = blank[~pc.match_substring_regex(cells.take(pa.array(blank)), VALUE).to_numpy()]
     return table.filter(pa.array(np.isin(np.arange(table.num_rows), blank, invert=True))), blank
-
-
-def without_hint(text: str) -> tuple[str, str | None]:
-    """The text without a first line such as sep=; and the delimiter that line names: Excel writes and obeys it."""
-    hint = re.match(r"sep=([^\w\s\"'.]|\t)[\r\n]+", text)
-    return (text[hint.end() :], hint.group(1)) if hint else (text, None)
-
-
-def _filled(row: list[str]) -> bool:
-    return any(cell.strip() for cell in row)
 
 
 def _decoder(encoding: str, content: bytes) -> codecs.IncrementalDecoder:

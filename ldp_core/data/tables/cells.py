@@ -48,13 +48,12 @@ def column_table(names: Sequence[str], recipes: Iterable[AttributeRecipe]) -> pd
         A row for each of ``names``: `asked` (bool), whether it has a recipe, `column`, and texts, empty where it has none:
         `kind` of `KINDS`, `privacy` of `PRIVACY`, `bins` (see `bins_as_text`), `missing` of `MISSING`.
     """
-    there = {recipe.column: recipe for recipe in recipes}
-    rows = [(name in there, name, *(_cells(there[name]) if name in there else [""] * 4)) for name in names]
+    cells = {
+        recipe.column: (KINDS[recipe.kind], PRIVACY[recipe.known], bins_as_text(recipe), MISSING[recipe.missing])
+        for recipe in recipes
+    }
+    rows = [(name in cells, name, *cells.get(name, [""] * 4)) for name in names]
     return pd.DataFrame(rows, columns=["asked", "column", "kind", "privacy", "bins", "missing"])
-
-
-def _cells(recipe: AttributeRecipe) -> list[str]:
-    return [KINDS[recipe.kind], PRIVACY[recipe.known], bins_as_text(recipe), MISSING[recipe.missing]]
 
 
 def with_cells(recipe: AttributeRecipe, cells: Mapping[str, Any]) -> tuple[AttributeRecipe, dict[str, str]]:
@@ -77,9 +76,10 @@ def bins_as_text(recipe: AttributeRecipe) -> str:
         ends = f"{recipe.first or _OPEN} to {recipe.last or _OPEN}"
         return recipe.unit + (f", {ends}" if recipe.first or recipe.last else "")
     if recipe.kind != "numeric":
-        held = _held(recipe) or ()
-        text = ("; " if any("," in one for one in held) else ", ").join(held)
-        return text if len(text) <= MOST_SHOWN_CHARACTERS and _categories(text) == held else f"{len(held):,} categories"
+        values = (recipe.categories if isinstance(recipe, CategoricalRecipe) else recipe.items) or ()
+        text = ("; " if any("," in value for value in values) else ", ").join(values)
+        whole = len(text) <= MOST_SHOWN_CHARACTERS and _categories(text) == values
+        return text if whole else f"{len(values):,} categories"
     if recipe.method == "own_edges":
         return ", ".join(map(_typed, recipe.edges))
     if recipe.method == "range":
@@ -156,10 +156,6 @@ def _listed(recipe: CategoricalRecipe | CombinedRecipe, text: str) -> dict[str, 
     if not isinstance(recipe, CategoricalRecipe):
         return {"items": named or None, "origin": _origin(recipe, named)}
     return {"categories": named or None, "merges": (), "rare_below": 0, "origin": _origin(recipe, named)}
-
-
-def _held(recipe: CategoricalRecipe | CombinedRecipe) -> tuple[str, ...] | None:
-    return recipe.categories if isinstance(recipe, CategoricalRecipe) else recipe.items
 
 
 def _categories(text: str) -> tuple[str, ...]:

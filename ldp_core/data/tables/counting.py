@@ -41,62 +41,70 @@ class Tally:
     @property
     def nbytes(self) -> int:
         """Memory that it takes."""
-        return self.counts.nbytes + sum(own.nbytes for own in self.sums.values())
+        return self.counts.nbytes + sum(numbers.nbytes for numbers in self.sums.values())
 
 
 def tally(
     table: pd.DataFrame | pd.Series | LocalTable, domain: Domain | Attribute, weights: str | np.ndarray | None = None
 ) -> Tally:
-    """Count the users of each type; a row is one user, or the number of users that `weights` gives.
+    """Count the users of each type; a row is one user, or the number of users that ``weights`` gives.
 
-    Args:
-        table: a table with the domain's columns, or one column for a single attribute.
-        weights: the name of a column of counts, or (rows,) counts for a table in memory.
+    Parameters
+    ----------
+    table : DataFrame, Series or LocalTable
+        A table with the domain's columns, or one column for a single attribute.
+    domain : Domain or Attribute
+    weights : str or ndarray, optional
+        The name of a column of counts, or (rows,) counts for a table in memory.
 
-    Raises:
-        ValueError: no users are left, a value the domain refuses, a missing column, counts that are not whole numbers.
+    Returns
+    -------
+    Tally
+
+    Raises
+    ------
+    ValueError
+        No users are left, a value the domain refuses, a missing column, counts that are not whole numbers.
     """
     domain = domain if isinstance(domain, Domain) else Domain(attributes=(domain,))
     if isinstance(table, pd.Series) and len(domain.attributes) > 1:
         raise ValueError("a single column cannot fill several attributes: pass the whole table.")
-    counted, report = _Counts(domain) if domain.size <= MOST_TABLE_CELLS else _Rows(domain), _Report()
-    sums = dict[int, np.ndarray]()
+    report, rows = _Report(), _Rows(domain)
+    by_type = domain.size <= MOST_TABLE_CELLS
+    counts, sums = np.zeros(domain.size if by_type else 0, dtype=np.int64), dict[int, np.ndarray]()
     for frame, times in _chunks(table, domain, weights):
         users = times * checked_weights(frame, weights)
         parts = domain.encode_each(frame, None if weights is None and not isinstance(table, LocalTable) else users)
         kept = np.all([part.codes >= 0 for part in parts], axis=0)
-        counted.add([part.codes[kept] for part in parts], users[kept])
-        if domain.size <= MOST_TABLE_CELLS:
-            _add_up(sums, domain, parts, kept, users)
+        codes = [part.codes[kept] for part in parts]
+        if by_type:
+            types = domain.join(codes)
+            counts += np.bincount(types, users[kept], minlength=domain.size).astype(np.int64)
+            _add_up(sums, domain, types, parts, kept, users)
+        else:
+            rows.add(codes, users[kept])
         report.rows += int(times.sum())
         report.add(domain, parts, kept, users)
     report.check()
-    return Tally(counted.found(), report.users - report.dropped, report.dropped, report.outside, report.notes(), sums)
+    people = counts if by_type else rows.people()
+    return Tally(people, report.users - report.dropped, report.dropped, report.outside, report.notes(), sums)
 
 
 def _add_up(
-    sums: dict[int, np.ndarray], domain: Domain, parts: tuple[Encoding, ...], kept: np.ndarray, users: np.ndarray
+    sums: dict[int, np.ndarray],
+    domain: Domain,
+    types: np.ndarray,
+    parts: tuple[Encoding, ...],
+    kept: np.ndarray,
+    users: np.ndarray,
 ) -> None:
-    """Add the numbers of these rows to the ``sums`` of each type. Who has no number counts as 0; a label of a bin is no number that is known."""
-    index = domain.join([part.codes[kept] for part in parts])
+    """Add the numbers of the ``kept`` rows, of these ``types``, to the ``sums`` of each type. Who has no number counts as 0; a label of a
+    bin is no number that is known."""
     for place, (attribute, part) in enumerate(zip(domain.attributes, parts, strict=True)):
         if part.numbers is not None:
             ordinary = part.codes[kept] < attribute.size - attribute.special
-            own = np.where(ordinary, part.numbers[kept], 0.0) * users[kept]
-            sums[place] = sums.get(place, 0.0) + np.bincount(index, own, minlength=domain.size)
-
-
-class _Counts:
-    """People counted by type."""
-
-    def __init__(self, domain: Domain):
-        self._domain, self._counts = domain, np.zeros(domain.size, dtype=np.int64)
-
-    def add(self, codes: list[np.ndarray], users: np.ndarray) -> None:
-        self._counts += np.bincount(self._domain.join(codes), users, minlength=self._domain.size).astype(np.int64)
-
-    def found(self) -> np.ndarray:
-        return self._counts
+            numbers = np.where(ordinary, part.numbers[kept], 0.0) * users[kept]
+            sums[place] = sums.get(place, 0.0) + np.bincount(types, numbers, minlength=domain.size)
 
 
 class _Rows:
@@ -118,7 +126,7 @@ class _Rows:
         self._codes.append(np.stack(codes, axis=1).astype(self._type))
         self._users.append(users)
 
-    def found(self) -> Records:
+    def people(self) -> Records:
         users = np.concatenate(self._users)
         return Records(np.concatenate(self._codes), self._shape, None if (users == 1).all() else users)
 

@@ -49,8 +49,9 @@ def size_warnings(
         )
     if people is not None and people.users < domain.size:
         empty = 1 - people.different[0] / domain.size
+        share = f"{100 * empty:.1f} %" if empty < 0.9995 else "nearly all"
         warnings.append(
-            f"There are more types ({domain.size:,}) than users ({people.users:,}), and {_share(empty)} of the "
+            f"There are more types ({domain.size:,}) than users ({people.users:,}), and {share} of the "
             "types are empty: their answers will be mostly noise. Use coarser bins or fewer attributes, or ask for "
             "marginals only."
         )
@@ -107,7 +108,3 @@ def _converted(label: str, unit: Unit, coarser: Unit, end: bool = False) -> int:
     """The coarser period that the start, or the end, of a period is in."""
     # Only weeks can begin in one coarser period and end in another.
     return period_of(first_day(label, unit) + timedelta(6 if end and unit == "week" else 0), coarser)
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.1f} %" if share < 0.9995 else "nearly all"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -122,15 +124,20 @@ def told_of(suggestions: dict[str, Suggestion]) -> list[str]:
 
 
 def fitting(types: Sequence[int]) -> int:
-    """The number of attributes, from the first on, that fit a domain of this many types; one at
-    least."""
-    kept, combinations = 0, 1
-    for size in types:
-        combinations *= size
-        if combinations > MOST_COMBINATIONS:
-            break
-        kept += 1
-    return max(1, kept)
+    """How many attributes, from the first on, fit one domain.
+
+    Parameters
+    ----------
+    types : sequence of int
+        The number of types of each attribute.
+
+    Returns
+    -------
+    int
+        The largest number of first attributes with at most `MOST_COMBINATIONS` types together; at least one.
+    """
+    combinations = itertools.accumulate(types, operator.mul)
+    return max(1, sum(size <= MOST_COMBINATIONS for size in combinations))
 
 
 def _first(notes: list[str]) -> str:

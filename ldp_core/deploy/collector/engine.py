@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -24,6 +25,7 @@ from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN, ANOTHER_REPORT, NO
 from ldp_core.deploy.collector.rows import longest
 from ldp_core.limits import MOST_DATABASE_MIB
 from ldp_core.run import Interrupted
+from ldp_core.threads import beside
 from ldp_core.wording import quoted
 
 OWN, _ANOTHER, _NAMELESS, AGAIN, _DIFFERS, _UNCOUNTED = range(6)
@@ -87,7 +89,7 @@ class Engine:
                 for name, value in LOCKS.items():
                     connection.execute(f"SET {name} = {value}")
                 connection.register("earlier", pa.table({"mark": self.earlier}))
-                with self._followed(connection):
+                with beside(partial(self._follow, connection)):
                     yield connection
         except ERRORS as error:
             self.check()
@@ -106,26 +108,15 @@ class Engine:
         if self.cancelled():
             raise Interrupted("Collecting was cancelled; the files read before are in the state, where there is one.")
 
-    @contextmanager
-    def _followed(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-        ended = threading.Event()
-
-        def follow() -> None:
-            while not ended.wait(_POLL):
-                if self.cancelled():
-                    connection.interrupt()  # again and again: one that comes before the query starts is lost
-                else:
-                    begun, ended_at = self.phase
-                    share = max(0.0, connection.query_progress()) / 100
-                    self.progress(begun + share * (ended_at - begun))
-
-        thread = threading.Thread(target=follow, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()  # before the connection closes
+    def _follow(self, connection: duckdb.DuckDBPyConnection, ended: threading.Event) -> None:
+        """Tell how far a query is until the connection is about to close, and interrupt it when somebody cancels."""
+        while not ended.wait(_POLL):
+            if self.cancelled():
+                connection.interrupt()  # again and again: one that comes before the query starts is lost
+            else:
+                begin, end = self.phase
+                share = max(0.0, connection.query_progress()) / 100
+                self.progress(begin + share * (end - begin))
 
     # --- repeated ids -------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     elif given.questions:
         result = _of_matrix(given, content, stop)
     else:
-        mechanism = _own(strategy_files.read_strategy(content), MAX_EPSILON)
+        mechanism = ExplicitMechanism("own", strategy_files.read_strategy(content), MAX_EPSILON)
         result = _audited(mechanism, mechanism.audit())
     terminal.show(given, stop, result, lambda: terminal.facts(_facts(result)))
 
@@ -47,7 +47,8 @@ def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, An
 def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event) -> dict[str, Any]:
     """Judged at the epsilon of the questions' design where the matrix keeps that, else at its own."""
     bundle, setting = working.opened(given.questions, given, stop)
-    mechanism = _own(strategy_files.read_strategy(content, setting.workload.n, setting.labels), setting.epsilon)
+    strategy = strategy_files.read_strategy(content, setting.workload.n, setting.labels)
+    mechanism = ExplicitMechanism("own", strategy, setting.epsilon)
     audit = mechanism.audit()
     result = _audited(mechanism, audit, setting.labels) | {"claimed_epsilon": setting.epsilon}
     if not audit.epsilon <= setting.epsilon:
@@ -58,10 +59,6 @@ def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event)
     if setting.workload.working_types > MOST_EXACT_TYPES:
         return result | {"missing": f"Exact errors are worked out for at most {MOST_EXACT_TYPES:,} types."}
     return result | _judged(setting, mechanism, analysis.WORST_CASE.name, stop)
-
-
-def _own(strategy: Any, epsilon: float) -> Mechanism:
-    return ExplicitMechanism("own", strategy, epsilon)
 
 
 def _audited(mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = None, name: str = "") -> dict[str, Any]:

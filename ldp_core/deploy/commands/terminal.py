@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 from typing import Any
 
@@ -18,6 +18,7 @@ import pandas as pd
 
 from ldp_core import wording
 from ldp_core.designs import strict_json
+from ldp_core.threads import beside
 
 Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
 """Columns of a table by name: the heading, and how a value is written."""
@@ -74,27 +75,19 @@ def done(share: float) -> None:
     _AT[2] = share
 
 
-@contextmanager
-def telling() -> Iterator[None]:
+def telling() -> AbstractContextManager[None]:
     """While a command runs, say beside its results what it is at: once that has lasted `SILENCE`, and then ever more rarely."""
-    ended = threading.Event()
     _AT[:] = ["Working", time.monotonic(), 0.0]
+    return beside(_tell)
 
-    def tell() -> None:
-        pause = SILENCE
-        while not ended.wait(pause):
-            work, began, share = _AT
-            at = f", {round(100 * share)} % done" if share else ""
-            say(f"{work}: {wording.duration(time.monotonic() - began)} so far{at}.")
-            pause = min(2 * pause, _MOST_SILENCE)
 
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        teller.join()
+def _tell(ended: threading.Event) -> None:
+    pause = SILENCE
+    while not ended.wait(pause):
+        work, began, share = _AT
+        done_by_now = f", {round(100 * share)} % done" if share else ""
+        say(f"{work}: {wording.duration(time.monotonic() - began)} so far{done_by_now}.")
+        pause = min(2 * pause, _MOST_SILENCE)
 
 
 def show(

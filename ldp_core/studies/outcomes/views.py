@@ -53,7 +53,6 @@ class Outcomes:
         quantiles: attribute, quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
             distances to the true quantile, in the unit of the scale and as shares; empty where ``curves`` is.
         trials: how many were run of each pair.
-        skipped: (mechanism, estimator, why) of the pairs that do not go together.
     """
 
     answers: pd.DataFrame
@@ -62,7 +61,6 @@ class Outcomes:
     curves: pd.DataFrame
     quantiles: pd.DataFrame
     trials: int
-    skipped: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -156,7 +154,6 @@ def compare(
         curves=frame(*(partial(_Run.curves, k=k) for k in range(len(scales)))),
         quantiles=frame(*(partial(_Run.quantiles, k=k) for k in range(len(scales)))),
         trials=min(len(found) for run in runs for found in run.trials.answers.values()),
-        skipped=skipped,
     )
 
 

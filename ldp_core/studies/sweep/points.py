@@ -40,8 +40,6 @@ class Outcome:
     stopped: str = ""
     """How the number was found: "closed form", or by a fit that "converged" or was cut off after its "rounds"."""
     rounds: int = 0
-    bits: float = math.nan
-    """Length of one report; nan for a bound."""
     reason: str = ""
 
     def __repr__(self) -> str:
@@ -166,7 +164,7 @@ def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: i
         average = analysis.average_variance(mechanism, workload)
     else:
         average = analysis.needed_variance(mechanism, workload)
-    return Outcome(worst, average, stopped, rounds, float(mechanism.bits_per_report))
+    return Outcome(worst, average, stopped, rounds)
 
 
 def _bound(point: SweepPoint, cancelled: Callable[[], bool]) -> Outcome:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ import joblib
 
 from ldp_core.limits import MOST_SILENT_SECONDS
 from ldp_core.studies.sweep.points import Outcome, SweepPoint, evaluate
+from ldp_core.threads import beside
 
 SCHEDULER_VARIABLE = "LDP_DASK_SCHEDULER"
 """Environment variable with the address of a Dask scheduler, such as tcp://10.0.0.5:8786."""
@@ -42,7 +44,7 @@ def compute(
     if not scheduler:
         _in_turn(points, record, cancelled)
         return
-    with _cluster(scheduler) as (parallel, flag), _watched(cancelled, flag):
+    with _cluster(scheduler) as (parallel, flag), beside(partial(_watch, cancelled, flag)):
         results = parallel(joblib.delayed(_work)(i, point, flag) for i, point in points.items() if point.heavy)
         try:
             _in_turn({i: point for i, point in points.items() if not point.heavy}, record, cancelled)
@@ -87,24 +89,12 @@ def _seldom(ask: Callable[[], bool]) -> Callable[[], bool]:
     return asked
 
 
-@contextmanager
-def _watched(cancelled: Callable[[], bool], flag: Any) -> Iterator[None]:
-    """Raises ``flag`` soon after ``cancelled()`` turns true, while the caller waits for results."""
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(LOOK_EVERY):
-            if cancelled():
-                flag.set()
-                return
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
+def _watch(cancelled: Callable[[], bool], flag: Any, ended: threading.Event) -> None:
+    """Raise ``flag`` soon after ``cancelled()`` turns true, while the caller waits for results."""
+    while not ended.wait(LOOK_EVERY):
+        if cancelled():
+            flag.set()
+            return
 
 
 @contextmanager
