@@ -32,10 +32,9 @@ class Stopped(UnreadableTable):
 
 @dataclass(frozen=True)
 class Watch:
-    """Attributes: cancelled: asked now and then. progress: told how much of a look at the file is done, 0 to 1."""
+    """Whether somebody has ``cancelled`` a reading, asked now and then, and when it ``begun``."""
 
     cancelled: Callable[[], bool] = lambda: False
-    progress: Callable[[float], None] = lambda share: None
     begun: float = field(default_factory=time.monotonic)
 
     def check(self) -> None:
@@ -54,9 +53,9 @@ _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 @contextmanager
-def watched(cancelled: Callable[[], bool], progress: Callable[[float], None] = lambda share: None) -> Iterator[None]:
+def watched(cancelled: Callable[[], bool]) -> Iterator[None]:
     """All reading that this thread does inside is cancelled once ``cancelled()`` is true, and its time limit counts from here."""
-    token = _WATCH.set(Watch(cancelled, progress))
+    token = _WATCH.set(Watch(cancelled))
     try:
         yield
     finally:

@@ -74,28 +74,26 @@ class ParquetTable:
         fields = [field.with_name(name) for field, name in zip(schema, called, strict=True)]
         table = cls(path, called, pa.schema(fields), {})
         ordered = [field.name for field in fields if pa.types.is_dictionary(field.type) and field.type.ordered]
-        for part, _ in table.tables(ordered) if ordered else ():
+        for part in table.tables(ordered) if ordered else ():
             dictionaries = ((name, part.column(name).chunk(0).dictionary) for name in ordered)
             table.orders.update({name: [str(text) for text in texts.to_pylist()] for name, texts in dictionaries})
             break
         return table
 
-    def tables(self, columns: list[str]) -> Iterator[tuple[pa.Table, float]]:
-        """All rows of some columns, and the share of the file that has been read by then."""
+    def tables(self, columns: list[str]) -> Iterator[pa.Table]:
+        """All rows of some columns, a few at a time."""
         with damage_as(*_DAMAGED), _opened(self.path) as file:
             stored = file.schema_arrow.names
             wanted = [stored[self.names.index(name)] for name in columns]
             # A name may be that of several columns, or the beginning of the names of fields within others.
             plain = len(set(stored)) == len(stored) and not any("." in name for name in stored)
-            read = 0
             for batch in file.iter_batches(_ROWS, columns=wanted if plain else None):
-                read += batch.num_rows
                 places = [
                     batch.schema.names.index(name) if plain else self.names.index(called)
                     for name, called in zip(wanted, columns, strict=True)
                 ]
                 table = pa.Table.from_arrays([batch.column(place) for place in places], columns)
-                yield measured(table)[0], read / max(1, file.metadata.num_rows)
+                yield measured(table)[0]
 
 
 def _opened(source: Path | io.BytesIO) -> pa.parquet.ParquetFile:

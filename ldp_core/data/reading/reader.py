@@ -1,6 +1,6 @@
 """CSV and Parquet files of any size by their path, read by Arrow in flat memory: chosen columns, counted.
 
-Reading a large file takes a while: inside `watched` it reports its progress and can be cancelled.
+Reading a large file takes a while: inside `watched` it can be cancelled.
 """
 
 from __future__ import annotations
@@ -201,9 +201,8 @@ class LocalTable:
             yield self._whole.select(columns)
             return
         try:
-            for part, share in self._file.tables(columns):
+            for part in self._file.tables(columns):
                 guard.check_time(allowed, _MEND)
-                guard.progress(min(1.0, share))
                 yield part
         except (OSError, pa.ArrowException) as error:
             raise UnreadableTable(f"This file cannot be read to its end: {first_line(error)}.") from error

@@ -59,14 +59,13 @@ class TextTable:
     """A text table, read by Arrow some lines at a time, whatever its lines end in.
 
     Attributes:
-        opened: the file, from its first byte on, and its ``size``.
+        opened: the file, from its first byte on.
         names: of the columns.
         options: with what its beginning says filled in. notes: on what was guessed.
         lines, characters: that come before its values.
     """
 
     opened: Callable[[], BinaryIO]
-    size: int
     names: list[str]
     options: ReadOptions
     notes: list[str]
@@ -97,10 +96,10 @@ class TextTable:
         found = {"delimiter": delimiter, "above": layout.above, "header": layout.header, "below": layout.below}
         used = options.model_copy(update={"encoding": encoding, **found})
         lines += len(hint.splitlines())
-        return cls(opened, size, names, used, [*notes, *layout.notes], lines, before + len(hint))
+        return cls(opened, names, used, [*notes, *layout.notes], lines, before + len(hint))
 
-    def tables(self, columns: list[str]) -> Iterator[tuple[pa.Table, float]]:
-        """All lines, as cells of text of some columns, and the share of the file that has been read by then."""
+    def tables(self, columns: list[str]) -> Iterator[pa.Table]:
+        """All lines, as cells of text of some columns, a few at a time."""
         last = None
         with self.opened() as file:
             text = _Utf8(file, self.options.encoding or "utf-8", self.characters, len(self.names) == 1)
@@ -117,7 +116,7 @@ class TextTable:
                     ),
                     pa.csv.ConvertOptions(column_types=dict.fromkeys(self.names, pa.string()), include_columns=columns),
                 ):
-                    yield measured(pa.Table.from_batches([last]))[0], text.bytes / self.size
+                    yield measured(pa.Table.from_batches([last]))[0]
             except (pa.ArrowInvalid, UnicodeEncodeError) as error:
                 if "Empty CSV" not in str(error):
                     raise UnreadableTable(self._ragged()) from error
@@ -200,7 +199,7 @@ def read_text(content: bytes, options: ReadOptions, ending: str) -> tuple[pa.Tab
         TextTable.look(lambda: io.BytesIO(content), len(content), options, ending, len(content)),
     )
     parts, rows = [pa.table([pa.array([], pa.string())] * len(text.names), text.names)], 0
-    for part, _ in text.tables(text.names):
+    for part in text.tables(text.names):
         guard.check_time(limits.READ_TEXT.seconds, "keep only the columns or rows you need.")
         rows += part.num_rows
         check_cells(rows, len(text.names), limits.READ_TEXT.cells)

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from ldp_core.deploy.commands import parsers
+
 DONE = 0
 BAD_INPUT = 2
 STOPPED = 130
@@ -24,8 +26,8 @@ COMMANDS = {
     "kit": "Write the kit of a design: clients, audit, test vectors and a report for a privacy review, in one zip",
     "collect": "Count the reports of a kit's devices, and answer the questions from them",
 }
-"""What each does. Its arguments are in the module of the same name in `parsers`, its work in the one beside this file; both are
-imported when they are asked for, since the work takes seconds to import."""
+"""What each does. Its arguments are in the function of the same name in `parsers`, its work in the module of that name, which is imported
+when it is asked for, since that takes seconds."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -35,8 +37,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{message[:1].upper()}{message[1:]}: see {self.prog} --help.\n")
 
 
-def parser(named: Sequence[str]) -> argparse.ArgumentParser:
-    """The command line, with the arguments of those commands that are ``named``."""
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
     top = _Parser(
         prog="python -m ldp_core",
         description="Local differential privacy from the command line, with the numbers of the app.",
@@ -45,8 +47,7 @@ def parser(named: Sequence[str]) -> argparse.ArgumentParser:
     below = top.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     for name, about in COMMANDS.items():
         command = below.add_parser(name, help=about, description=about + ".")
-        if name in named:
-            importlib.import_module(f"{__name__}.parsers.{name}").add_to(command)
+        getattr(parsers, name)(command)
     return top
 
 
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):  # characters that its encoding lacks are written as \\u2265, say
             stream.reconfigure(errors="backslashreplace")
     try:
-        given = parser(arguments).parse_args(arguments)
+        given = parser().parse_args(arguments)
     except SystemExit as left:  # after --help, or a sentence
         return int(left.code or 0)
     from ldp_core.deploy.commands import files

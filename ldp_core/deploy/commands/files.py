@@ -12,7 +12,7 @@ from ldp_core.data import tables
 from ldp_core.deploy.collector.collection import lock_of
 from ldp_core.deploy.collector.private_folder import replace
 from ldp_core.deploy.commands import terminal
-from ldp_core.deploy.commands.parsers.arguments import Input, Output, State
+from ldp_core.deploy.commands.parsers import Input, Output, State
 from ldp_core.designs import Bundle, Configuration, UploadedData
 from ldp_core.designs.bundle import KIT, MEMBERS, PROOF
 from ldp_core.designs.standalone import Table
