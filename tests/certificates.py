@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ldp_core import bounds, workloads
+from ldp_core import analysis, mechanisms, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.proof import below
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
@@ -42,5 +42,7 @@ def matrix(proof, name):
     return verify.square(proof.numbers[name], proof.workload.n)
 
 
-def strongest(workload, epsilon, seconds=None):
-    return bounds.certificate(workload, epsilon, seconds)
+def attained(workload, epsilon):
+    """L of a mechanism that exists: no bound may be above it."""
+    names = ("randomized_response", "subset_selection")
+    return min(analysis.objective(mechanisms.create(name, workload.n, epsilon), workload) for name in names)

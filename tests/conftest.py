@@ -30,7 +30,7 @@ LONG = {
     name: float(seconds)
     for seconds, name in map(str.split, (Path(__file__).parent / "long.txt").read_text().splitlines())
 }
-"""Test functions of 0.7 s of CPU or more over all their cases, and their seconds: `measure.py` lists them. `run.sh` leaves them out unless
+"""Test functions of 0.3 s of CPU or more over all their cases, and their seconds: `measure.py` lists them. `run.sh` leaves them out unless
 CI is set; of those marked ``promise``, it runs as many cases as `PROMISED` seconds hold, and at least one."""
 PROMISED = 1.0
 

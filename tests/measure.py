@@ -16,7 +16,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 LIST = TESTS / "long.txt"
-LONG = 0.7
+LONG = 0.3
 """Seconds of CPU from which a test function is long."""
 
 

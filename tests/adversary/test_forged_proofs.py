@@ -8,13 +8,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core import bounds, workloads
 from ldp_core.bounds.proof import NUMBERS, Proof
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads import Prefix, Stratified, Survey
 from ldp_core.workloads.surveys import Group
-from tests.certificates import MIXED, blocks, columns
+from tests.certificates import MIXED, attained, blocks, columns
 
 FEW = Survey(
     (9, 70),
@@ -81,13 +81,6 @@ OTHERS = (
 @cache
 def honest(kind):
     return MAKE[kind]()
-
-
-@cache
-def attained(workload, epsilon):
-    """L of a mechanism that exists: no bound may be above it."""
-    names = ("randomized_response", "subset_selection")
-    return min(analysis.objective(mechanisms.create(name, workload.n, epsilon), workload) for name in names)
 
 
 def places(proof):

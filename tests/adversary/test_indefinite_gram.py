@@ -9,21 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ldp_core import analysis, mechanisms, workloads
+from ldp_core import workloads
 from ldp_core.bounds import MergedCertificate, verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.general.merged import scaled
 from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads.quotient import quotient
-from tests.certificates import forged, matrix
+from tests.certificates import attained, forged, matrix
 
 SIZES = tuple(10.0**power for power in range(-3, 16, 2))
-
-
-def attained(workload, epsilon):
-    """L of a mechanism that exists: no bound may be above it."""
-    names = ("randomized_response", "subset_selection")
-    return min(analysis.objective(mechanisms.create(name, workload.n, epsilon), workload) for name in names)
 
 
 def least(matrix):

@@ -71,6 +71,7 @@ class RawVisitor:
             kind = told.WhichOneof("type")
             if kind == "new_session":
                 self.session = told.new_session.initialize.session_id
+                self.lists_files = not told.new_session.config.hide_sidebar_nav
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "file_uploader":
                 found = told.delta.new_element.file_uploader
                 self.uploaders[found.label], self.helps[found.label] = found.id, found.help

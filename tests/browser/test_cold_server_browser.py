@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser import words
 from tests.browser.conftest import MORE, PAGES, ROOT, design, drawn, serve, still, turn_to
+from tests.browser.raw import RawVisitor
 
 LISTED = """window.listed = [];
 new MutationObserver(() => {
@@ -18,6 +19,12 @@ FILES = {path.stem for path in (ROOT / "pages").glob("*.py")}
 
 
 @pytest.mark.promise
+def test_no_browser_is_told_to_list_files(address):
+    visitor = RawVisitor(address)
+    visitor.leave()
+    assert not visitor.lists_files
+
+
 def test_a_cold_server_shows_no_file_names(browser, tmp_path):
     page = still(browser).new_page()
     page.add_init_script(LISTED)

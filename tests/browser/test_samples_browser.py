@@ -24,7 +24,6 @@ def commands(readme):
     return "\n".join(re.findall(r"^```sh\n(.*?)^```", readme, flags=re.M | re.S))
 
 
-@pytest.mark.promise
 @pytest.mark.parametrize("file", [pytest.param(f, marks=() if f == USUAL else pytest.mark.slow) for f in TITLES])
 def test_a_sample_becomes_answers(file, guest, tmp_path):
     page = guest.page

@@ -17,7 +17,7 @@ from ldp_core.deploy.kit.devices import describe
 from ldp_core.designs.standalone import ready, realise
 from tests.deploy.kit.examples import EPSILON, half_open
 from tests.deploy.kit.javascript import by_node, needs_node
-from tests.deploy.kit.kits import members
+from tests.deploy.kit.kits import breaks, members
 from tests.deploy.kit.laws import largest_ratio, law
 from tests.deploy.kit.samplers import again
 from tests.deploy.test_journeys import QUESTIONS, collected, designed
@@ -134,13 +134,6 @@ def test_an_altered_file_that_opens_a_secret_value_is_refused():
             assert breaks(description), name
     assert by_node(devices=[sound])["devices"] == ["made"]
     assert "made" not in by_node(devices=[*altered.values()])["devices"]
-
-
-def breaks(description):
-    try:
-        return not audit.audit(description).holds
-    except ValueError:
-        return True
 
 
 def test_every_text_of_a_kit_says_what_is_hidden_and_what_may_show(tmp_path):

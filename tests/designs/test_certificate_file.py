@@ -176,6 +176,7 @@ def test_a_proof_comes_back_from_its_files_and_the_script_agrees(kind):
 
 
 ASKED = {
+    "several questions": (workloads.union([workloads.histogram(9), workloads.prefix(9)], [0.3, 1.7]), "2"),
     "pairs of many bits": (workloads.k_way_marginals(12, 2), "3"),
     "single bits": (workloads.k_way_marginals(12, 1), "0.5"),
     "parities": (workloads.parity(13, 1), "4"),
@@ -184,7 +185,6 @@ ASKED = {
         workloads.union([workloads.k_way_marginals(12, 1), workloads.parity(12, 2)], [0.3, 1.7]),
         "1",
     ),
-    "several questions": (workloads.union([workloads.histogram(9), workloads.prefix(9)], [0.3, 1.7]), "2"),
     "rectangles": (workloads.product([workloads.prefix(3), workloads.all_range(4)]), "0.1"),
     "widths": (workloads.width_range(12, 3), "9.5"),
     "columns": (workloads.k_way_marginals([3, 2, 4], 2), "16"),

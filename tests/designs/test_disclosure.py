@@ -53,11 +53,6 @@ def table(counts):
     return pd.DataFrame({"age": np.repeat([10, 30, 50, 70], counts)})
 
 
-def records(seed):
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame({one.name: rng.choice(one.values[seed : seed + 4], 300) for one in COLUMNS})
-
-
 def made(configuration, rows=None, proved=True):
     """The setting of these rows, with its mechanism and what can be ``proved`` in the case it is judged in."""
     found = ready(configuration, rows)

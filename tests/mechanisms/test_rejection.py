@@ -15,7 +15,6 @@ from ldp_core.mechanisms.noise.rejection import Acceptance, best_rho
 from tests.refused import refused
 
 COUNTS = np.array([60, 0, 15, 33])
-VALUES = np.repeat(np.arange(4), COUNTS)
 BOTH = [{"variant": "corrected"}, {"variant": "paper", "users": 50}]
 
 

@@ -201,10 +201,6 @@ def drawn_queries(queries, types, seed):
     return workloads.custom(np.random.default_rng(seed).standard_normal((queries, types)))
 
 
-# What certificates prove of these workloads, which takes them a while.
-PROVED = {(3, 96): 9760, (5, 64): 14090}
-
-
 @pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 @pytest.mark.parametrize("queries", [1, 2, 4])

@@ -17,12 +17,6 @@ from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.threads import blas_threads
 
 
-def problem(n, ratio, seed=0):
-    rng = np.random.default_rng(seed)
-    high = np.vstack([np.eye(n, dtype=bool), rng.random((6 * n, n)) < 0.4])
-    return high, np.where(high, ratio, 1.0), rng.dirichlet(np.ones(len(high)))
-
-
 def searched(workload, rounds):
     search = RowSearch(workload, 1.0, np.ones(workload.n), np.random.default_rng(0))
     with blas_threads(workload.n):

@@ -1,6 +1,5 @@
 """Files that are no tables and tables that make no types: one clear sentence each, and what was set up stays."""
 
-import io
 import re
 
 import pandas as pd
@@ -25,12 +24,6 @@ MARKUP = [
 ]
 
 
-def parquet(table):
-    content = io.BytesIO()
-    table.to_parquet(content)
-    return content.getvalue()
-
-
 NO_TABLES = [
     ("empty.csv", b"", "is empty"),
     ("blank.csv", b"\n\n\n", "only blank lines"),
@@ -44,8 +37,8 @@ NO_TABLES = [
     ("twice.csv", b"a,a\n1,2\n", '"a"'),
     ("quote.csv", b'a,b\n1,"2\n3,4\n', "quotation mark"),
     ("text.parquet", b"a,b\n1,2\n", "rename it to end in .csv"),
-    ("cut.parquet", parquet(pd.DataFrame({"a": [1, 2]}))[:-9], "damaged or incomplete"),
-    ("empty.parquet", parquet(pd.DataFrame({"a": []})), "no rows"),
+    ("cut.parquet", pd.DataFrame({"a": [1, 2]}).to_parquet()[:-9], "damaged or incomplete"),
+    ("empty.parquet", pd.DataFrame({"a": []}).to_parquet(), "no rows"),
 ]
 
 

@@ -1,18 +1,10 @@
 """Uploads, columns and bins, declared domains, and what happens to a choice that does not work."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
 
 CSV = b"age,colour\n20,red\n30,blue\n40,red\n50,\n60,green\n,red\n"
-
-
-def parquet(table):
-    content = io.BytesIO()
-    table.to_parquet(content)
-    return content.getvalue()
 
 
 def numbers(app):
@@ -148,7 +140,7 @@ def test_an_order_that_is_not_known_is_said_beside_yes_and_opens_the_table_that_
 
 def test_codes_for_no_answer_are_named_and_missing_at_one_press(app):
     ages = np.random.default_rng(0).integers(18, 81, 400)
-    app.upload("people.parquet", parquet(pd.DataFrame({"age": [*ages, *[999] * 8]})))
+    app.upload("people.parquet", pd.DataFrame({"age": [*ages, *[999] * 8]}).to_parquet())
     assert "999 in age (8 users): a number so far from all others may be a code for no answer." in app.words
     assert "lie far from all others" not in app.words
     app.press("data-reading-0-0-0")

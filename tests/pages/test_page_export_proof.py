@@ -12,11 +12,7 @@ from ldp_core.bounds import verify
 from ldp_core.designs.zips import npz
 from pages.ui.session import exchange
 from pages.ui.tasks import work
-
-
-def members(content):
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+from tests.deploy.kit.kits import members
 
 
 def packed(contents):

@@ -94,6 +94,7 @@ def asked(app):
     return app
 
 
+@pytest.mark.promise
 def test_a_switch_on_data_makes_a_column_known_and_undo_takes_it_back(arms):
     before = asked(arms).workload
     assert before.strata is None
@@ -126,7 +127,6 @@ def test_personal_columns_and_a_domain_of_known_ones_are_spoken_of(arms):
     assert "no secret to protect" in " ".join(arms.errors)
 
 
-@pytest.mark.promise
 def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, another, offered):
     asked(arms).go("data").cells({"arm": KNOWN})
     arms.go("workload").add("difference")

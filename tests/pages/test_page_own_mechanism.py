@@ -10,20 +10,9 @@ import pytest
 from ldp_core import charts, mechanisms
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
+from tests.library.test_own import npy, response
 
 TITLE = "Strategy matrix from a file"
-
-
-def response(n=16, epsilon=1.0):
-    table = np.ones((n, n))
-    np.fill_diagonal(table, np.exp(epsilon))
-    return table / table.sum(axis=0)
-
-
-def npy(matrix):
-    content = io.BytesIO()
-    np.save(content, matrix)
-    return content.getvalue()
 
 
 def bring(app, matrix, file="our_table.npy"):
@@ -40,7 +29,7 @@ def awaiting(app):
 
 @pytest.fixture
 def ours(awaiting):
-    return bring(awaiting, response())
+    return bring(awaiting, response(16))
 
 
 def test_without_its_file_the_design_says_so_and_others_are_compared(awaiting):
@@ -65,7 +54,7 @@ def test_it_is_audited_judged_and_compared(ours):
 
 def test_one_that_gives_more_away_is_left_out_until_epsilon_allows_it(awaiting):
     said = "A report can be e^2 times as likely for one person as for another, and your epsilon is 1"
-    assert said in bring(awaiting, response(epsilon=2.0)).words
+    assert said in bring(awaiting, response(16, 2.0)).words
     assert said in awaiting.go("compare").words
     assert TITLE not in awaiting.costs.index
     awaiting.session.change(epsilon="3")
@@ -85,7 +74,7 @@ BAD = [
     (b"", "is empty"),
     (b"what is this\n", "columns"),
     (npy(response(15)), "15 columns and there are 16 types"),
-    (npy(response() * 0.9), "must sum to 1; those of type 1 sum to 0.9."),
+    (npy(response(16) * 0.9), "must sum to 1; those of type 1 sum to 0.9."),
     (npy(np.eye(16)), "never send report 1"),
     (b"\x93NUMPY\x01\x00", "no array that can be read"),
 ]
@@ -99,7 +88,7 @@ def test_bad_files_leave_one_sentence_and_everything_as_it_was(ours):
         assert said in ours.errors[0]
         assert ours.errors[0].endswith("What you had set up is unchanged.")
         assert ours.configuration == before
-    assert not bring(ours, response()).errors
+    assert not bring(ours, response(16)).errors
 
 
 def test_it_is_swept_and_simulated(ours):

@@ -1,7 +1,5 @@
 """Questions people bring themselves on the Workload page: conditions they write, matrices they upload."""
 
-import io
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 
 from ldp_core.workloads import Axis, Predicate
 from pages.ui.workload.kinds import read_conditions, write_conditions
+from tests.library.test_own import npz
 
 
 def test_conditions_with_and_without_names(health):
@@ -103,12 +102,6 @@ def test_a_matrix_with_names(on_ages):
     on_ages.press("group-0-remove")
     assert on_ages.workload.num_queries == 2
     assert "young" in on_ages.words
-
-
-def npz(matrix):
-    content = io.BytesIO()
-    np.savez_compressed(content, matrix=matrix)
-    return content.getvalue()
 
 
 UNFIT = [

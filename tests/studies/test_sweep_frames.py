@@ -7,9 +7,6 @@ import pytest
 
 from ldp_core import analysis, bounds, frames, mechanisms, workloads
 
-CHEAP = ["randomized_response", "hierarchical"]
-
-
 # --- sweep --------------------------------------------------------------------------------------------------------
 
 

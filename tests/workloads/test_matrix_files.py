@@ -11,18 +11,13 @@ from hypothesis import strategies as st
 
 from ldp_core import limits
 from ldp_core.workloads import Axis, MatrixPart, read_matrix
+from tests.library.test_own import npy
 from tests.refused import refused
 
 
 def npz(**arrays):
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)
-    return file.getvalue()
-
-
-def npy(array):
-    file = io.BytesIO()
-    np.save(file, array)
     return file.getvalue()
 
 

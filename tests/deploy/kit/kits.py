@@ -5,7 +5,7 @@ import json
 import zipfile
 
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
-from ldp_core.deploy.kit import package
+from ldp_core.deploy.kit import audit, package
 from ldp_core.designs import Configuration, MechanismRecipe, Population, Setting, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.standalone import realise
@@ -65,3 +65,11 @@ def packed(contents: dict[str, bytes]) -> bytes:
 
 def device_of(content: bytes) -> dict:
     return json.loads(members(content)["device.json"])
+
+
+def breaks(description):
+    """True where the audit refuses a description, or finds that its promise does not hold."""
+    try:
+        return not audit.audit(description).holds
+    except ValueError:
+        return True

@@ -162,6 +162,7 @@ def paste(text, folder, environment):
     return run.stdout
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("kind", ["fitted", pytest.param("survey", marks=pytest.mark.slow)])
 def test_the_example_in_the_readme_runs_as_it_stands(kind, tmp_path):
     found = KINDS[kind]()
