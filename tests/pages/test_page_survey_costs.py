@@ -52,6 +52,7 @@ def test_errors_and_forged_reports_over_all_types_are_left_to_the_background(sur
     assert not survey.has("button", "writing")
 
 
+@pytest.mark.promise
 def test_a_mechanism_made_for_surveys_has_them_at_once(survey):
     survey.session.change(mechanism=choose_mechanism("sampled_sets"))
     survey.go("export")

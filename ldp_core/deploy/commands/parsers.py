@@ -56,7 +56,7 @@ def _search(parser: argparse.ArgumentParser) -> None:
 
 
 def design(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``design``."""
+    """The arguments of the command design."""
     _configuration(parser)
     parser.add_argument(
         "-o",
@@ -90,7 +90,7 @@ def design(parser: argparse.ArgumentParser) -> None:
 
 
 def audit(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``audit``."""
+    """The arguments of the command audit."""
     parser.add_argument(
         "file",
         metavar="FILE",
@@ -129,7 +129,7 @@ def kit(parser: argparse.ArgumentParser) -> None:
 
 
 def collect(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``collect``."""
+    """The arguments of the command collect."""
     parser.add_argument("kit", metavar="KIT", type=Input, help="the kit's zip, or the folder that it was unpacked to")
     parser.add_argument(
         "reports",

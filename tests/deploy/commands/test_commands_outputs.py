@@ -37,6 +37,7 @@ def used(shell, monkeypatch):
     return {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize(
     "arguments",
     [
