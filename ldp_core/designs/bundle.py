@@ -107,7 +107,12 @@ def export(
             facts = strict_json.plain(dict(file.facts), file.name)
             record[file.entry] = {"file": file.name, "sha256": hashlib.sha256(content).hexdigest(), **facts}
     if kit:
-        _check_kit(kit)
+        if strangers := sorted(set(kit) - set(KIT)):
+            raise ValueError(f"A kit holds no {strangers[0]}: only {', '.join(KIT)}.")
+        if sum(map(len, kit.values())) > MOST_KIT_BYTES:
+            raise ValueError(
+                f"The kit would take more than {MOST_KIT_BYTES // 10**6} MB, too much for people's devices: use coarser bins."
+            )
         record["kit"] = digests(kit)
         members.update(kit)
     if certificate is not None:
@@ -337,15 +342,6 @@ def _check_recorded(name: str, content: bytes, outcome: Mapping[str, Any], *path
     if _recorded(outcome, *path) != hashlib.sha256(content).hexdigest():
         raise ValueError(
             f"{name} does not match the SHA-256 recorded in {OUTCOME}; one of them was changed: optimise or export the design again."
-        )
-
-
-def _check_kit(kit: Mapping[str, bytes]) -> None:
-    if strangers := sorted(set(kit) - set(KIT)):
-        raise ValueError(f"A kit holds no {strangers[0]}: only {', '.join(KIT)}.")
-    if sum(map(len, kit.values())) > MOST_KIT_BYTES:
-        raise ValueError(
-            f"The kit would take more than {MOST_KIT_BYTES // 10**6} MB, too much for people's devices: use coarser bins."
         )
 
 

@@ -47,18 +47,21 @@ def parse_epsilon(text: str) -> float:
     if not isinstance(text, str):
         raise ValueError(f'Epsilon is kept as the text that was entered, for example "1". {_ALLOWED}')
     text = text.strip()
-    if not text:
-        raise ValueError(f"Epsilon is empty. {_ALLOWED}")
-    if len(text) > _MAX_EPSILON_LENGTH:
-        raise ValueError(f"Epsilon has {len(text):,} characters, too many for a number. {_ALLOWED}")
-    if not text.isascii() and any(letter.isdigit() and not letter.isascii() for letter in text):
-        raise ValueError(f"Epsilon {text!r} is written with digits other than 0 to 9. {_ALLOWED}")
-    if re.fullmatch(r"[+-]?\d+,\d+", text):
-        raise ValueError(f"Epsilon {text!r} has a comma: write {text.replace(',', '.')} with a point. {_ALLOWED}")
-    if re.fullmatch(r"[+-]?(inf|infinity)", text, re.IGNORECASE):
-        raise ValueError(f"Epsilon must be finite: at infinity a report is the value itself. {_ALLOWED}")
-    if not NUMBER.fullmatch(text):
-        raise ValueError(f"Epsilon {text!r} is not a number. {_ALLOWED}")
+    refused = {
+        "Epsilon is empty.": not text,
+        f"Epsilon has {len(text):,} characters, too many for a number.": len(text) > _MAX_EPSILON_LENGTH,
+        f"Epsilon {text!r} is written with digits other than 0 to 9.": not text.isascii()
+        and any(letter.isdigit() and not letter.isascii() for letter in text),
+        f"Epsilon {text!r} has a comma: write {text.replace(',', '.')} with a point.": re.fullmatch(
+            r"[+-]?\d+,\d+", text
+        ),
+        "Epsilon must be finite: at infinity a report is the value itself.": re.fullmatch(
+            r"[+-]?(inf|infinity)", text, re.IGNORECASE
+        ),
+        f"Epsilon {text!r} is not a number.": not NUMBER.fullmatch(text),
+    }
+    if sentence := next((sentence for sentence, is_so in refused.items() if is_so), ""):
+        raise ValueError(f"{sentence} {_ALLOWED}")
     value = float(text)
     if value < 0:
         raise ValueError(f"Epsilon {text} is negative, which has no meaning. {_ALLOWED}")

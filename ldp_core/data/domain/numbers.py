@@ -14,6 +14,8 @@ from ldp_core.data import columns
 from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Placed
 from ldp_core.limits import MOST_BINS, MOST_COLUMN_NAME
 
+_LEFT_EDGE = re.compile(r"\[?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
+"""The number that a label of a bin begins with."""
 # The bound keeps differences of edges finite.
 Edge = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
 
@@ -73,7 +75,8 @@ class BinnedAttribute(BaseAttribute):
 
     def _own_labels(self, texts: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """The bins that have `texts` as labels, `MISSING` for other texts."""
-        starts = np.array([_left_number(text) for text in texts], dtype=float)
+        begin = [_LEFT_EDGE.match(text) for text in texts]
+        starts = np.array([math.nan if number is None else float(number[1]) for number in begin], dtype=float)
         types = np.full(texts.size, MISSING, dtype=np.int64)
         read = np.flatnonzero(np.isfinite(starts))
         # A label rounds its left edge by far less than a bin, so the bin is the one found or a neighbour.
@@ -221,9 +224,3 @@ def whole_ends(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     low = np.array([math.ceil(edge) for edge in edges[:-1]], dtype=object)
     high = np.array([*(math.ceil(edge) - 1 for edge in edges[1:-1]), math.floor(edges[-1])], dtype=object)
     return low, high
-
-
-def _left_number(text: str) -> float:
-    """The number a bin label starts with, NaN when there is none."""
-    match = re.match(r"\[?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)", text)
-    return float(match.group(1)) if match else math.nan

@@ -132,7 +132,13 @@ def _merged(sheet: Sheet, values: list[Row], names: list[str], fill: bool | None
 def _hidden(sheet: Sheet, values: list[Row], names: list[str], left_out: bool | None) -> list[str]:
     """Sentences on rows and columns that Excel does not show."""
     hidden = sum(sheet.hides(number) for number, _ in values)
-    columns = [name for place, name in enumerate(names, 1) if _is_hidden(_column(sheet, place))]
+    # A sheet may describe neighbouring columns together.
+    ranges = [
+        range(int(facts["min"]), int(facts["max"]) + 1)
+        for facts in sheet.parser.column_dimensions.values()
+        if _is_hidden(facts)
+    ]
+    columns = [name for place, name in enumerate(names, 1) if any(place in within for within in ranges)]
     said = {
         f"{plural(hidden, 'row')} that Excel hides {'was' if hidden == 1 else 'were'} left out.": hidden and left_out,
         f"{plural(hidden, 'row')} that Excel hides, by a filter or by hand, {'was' if hidden == 1 else 'were'} read like the others. "
@@ -140,12 +146,6 @@ def _hidden(sheet: Sheet, values: list[Row], names: list[str], left_out: bool | 
         f"Excel hides {quote_examples(columns)}, which can be chosen here like any column.": columns,
     }
     return [sentence for sentence, true in said.items() if true]
-
-
-def _column(sheet: Sheet, place: int) -> dict[str, str]:
-    """The facts of a column. A sheet may describe neighbouring columns together."""
-    told = sheet.parser.column_dimensions.values()
-    return next((facts for facts in told if int(facts["min"]) <= place <= int(facts["max"])), {})
 
 
 def _is_hidden(facts: dict[str, str]) -> bool:

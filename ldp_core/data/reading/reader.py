@@ -58,8 +58,18 @@ class LocalTable:
         """
         self.path = _checked(path)
         self._version = _version(self.path)
-        options = options or ReadOptions()
-        self._file, self.options, self._notes = _looked_at(self.path, options)
+        options, ending = options or ReadOptions(), self.path.suffix.lower()
+        self._file: TextTable | ParquetTable
+        if ending in PARQUET_ENDINGS:
+            self._file, self.options = ParquetTable.look(self.path, options.names), options
+            self._notes = type_notes(self._file.schema)
+        elif ending in TEXT_ENDINGS:
+            self._file = TextTable.look(lambda: self.path.open("rb"), self.path.stat().st_size, options, ending)
+            self.options, self._notes = self._file.options, self._file.notes
+        else:
+            raise UnreadableTable(
+                "Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one."
+            )
         self.columns = tuple(self._file.names)
         self._numerals = Numerals(options, self.options.delimiter if isinstance(self._file, TextTable) else None)
         self._learnt: set[str] = set()  # the columns all of whose cells are known to `numerals`
@@ -278,18 +288,6 @@ def _checked(path: str) -> Path:
         if isinstance(error, UnreadableTable):
             raise
         raise UnreadableTable(f'The file "{path.strip()[-80:]}" cannot be opened: {first_line(error)}.') from error
-
-
-def _looked_at(path: Path, options: ReadOptions) -> tuple[TextTable | ParquetTable, ReadOptions, tuple[str, ...]]:
-    """The file, the options used, and notes."""
-    ending = path.suffix.lower()
-    if ending in PARQUET_ENDINGS:
-        parquet = ParquetTable.look(path, options.names)
-        return parquet, options, tuple(type_notes(parquet.schema))
-    if ending not in TEXT_ENDINGS:
-        raise UnreadableTable("Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one.")
-    text = TextTable.look(lambda: path.open("rb"), path.stat().st_size, options, ending)
-    return text, text.options, tuple(text.notes)
 
 
 def _version(path: Path) -> tuple[int, int]:

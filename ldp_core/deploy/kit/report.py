@@ -41,6 +41,7 @@ def report(
     c, mechanism = shown.configuration, shown.chosen_mechanism
     audit = mechanism.audit()
     asked = "" if c.workload is None else f", for {c.workload.summary}"
+    versions = ", ".join(f"{name} {version}" for name, version in software.items())
     return page(
         f"Privacy report {design}",
         _STYLE,
@@ -70,7 +71,11 @@ def report(
         *_section("10. Exposure when data is collected", review.EXPOSURE),
         *_section("11. Information about data in the files", review.revealed(c, outcome)),
         *_section("12. Limits of the promise", review.NOT_COVERED),
-        *_section("13. Files and software", *_files(files, software)),
+        *_section(
+            "13. Files and software",
+            element("p", f"Made with {versions}. README.md says how to run what is here."),
+            table(["file", "SHA-256"], [[name, element("code", digest)] for name, digest in files.items()]),
+        ),
     )
 
 
@@ -143,11 +148,3 @@ def _answers(shown: Setting, on: str) -> list[ET.Element]:
 
 def _figure(drawn: ET.Element, sentence: str) -> ET.Element:
     return element("figure", drawn, element("figcaption", sentence))
-
-
-def _files(files: Mapping[str, str], software: Mapping[str, str]) -> list[ET.Element]:
-    versions = (f"{name} {version}" for name, version in software.items())
-    return [
-        element("p", f"Made with {', '.join(versions)}. README.md says how to run what is here."),
-        table(["file", "SHA-256"], [[name, element("code", digest)] for name, digest in files.items()]),
-    ]

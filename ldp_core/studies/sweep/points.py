@@ -100,11 +100,8 @@ class SweepPoint:
     def key(self) -> str:
         """SHA-256 of everything the outcome depends on."""
         about = [self.name, repr(float(self.epsilon)), self.options, self.workload.digest]
-        return "point:" + hashlib.sha256(json.dumps(about, sort_keys=True, default=_plain).encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
+        listed = lambda value: value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)  # noqa: E731
+        return "point:" + hashlib.sha256(json.dumps(about, sort_keys=True, default=listed).encode()).hexdigest()
 
 
 def evaluate(point: SweepPoint, cancel: Cancel | None = None) -> Outcome | None:
