@@ -53,17 +53,34 @@ def expected_counts(
     Lopuhaa-Zwakenberg et al. 2020), the draw being numbered. People are whole, and what rounding leaves over is spread over the
     domain: any first types together have the users they should have, to within less than one.
 
-    Args:
-        n: number of types.
-        users: number of users, 1 to `MOST_USERS`.
-        centre: of the Cauchy distribution, between 0 and 1.
-        concentration: of the Dirichlet distribution for each type, in `CONCENTRATIONS`: at 1 all shares are equally likely, less
-            puts most people into few types.
-        draw: number of the draw, from 0 up.
-        spread: False rounds by largest remainders instead, ties to the earlier type, with which stored results were made.
+    Parameters
+    ----------
+    shape : str
+        One of `SHAPES`.
+    n : int
+        Number of types.
+    users : int
+        Number of users, 1 to `MOST_USERS`.
+    centre : float
+        Of the Cauchy distribution, between 0 and 1.
+    concentration : float
+        Of the Dirichlet distribution for each type, in `CONCENTRATIONS`: at 1 all shares are
+        equally likely, less puts most people into few types.
+    draw : int
+        Number of the draw, from 0 up.
+    spread : bool
+        False rounds by largest remainders instead, ties to the earlier type, with which stored
+        results were made.
 
-    Returns:
-        (n,) int64 summing to `users` exactly.
+    Returns
+    -------
+    ndarray
+        (n,) int64 summing to ``users`` exactly.
+
+    Raises
+    ------
+    ValueError
+        A number out of its range, or an unknown shape.
     """
     n = _positive(n, "the number of types")
     users = _positive(users, "the number of users")

@@ -154,8 +154,10 @@ def _each(texts: np.ndarray, read: Callable[[str], int], nothing: int) -> np.nda
 def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:
     """True if the day comes first in these texts, as in 31/1/2026; None when it makes no difference to any of them.
 
-    Raises:
-        ValueError: both orders occur, or no text shows which one is meant.
+    Raises
+    ------
+    ValueError
+        Both orders occur, or no text shows which one is meant.
     """
     texts = np.array(texts, dtype=object)
     pairs = [

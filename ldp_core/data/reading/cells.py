@@ -13,8 +13,10 @@ _BATCH = 2**14
 def measured(table: pa.Table, size: int = 0) -> tuple[pa.Table, int]:
     """The table with nested values as text, and ``size`` with the bytes of its texts, as they are where dictionaries are written out.
 
-    Raises:
-        UnreadableTable: a cell or all texts are too long, as in `check_text`.
+    Raises
+    ------
+    UnreadableTable
+        A cell or all texts are too long, as in `check_text`.
     """
     for position, field in enumerate(table.schema):
         column = as_text(table.column(position))

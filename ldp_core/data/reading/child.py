@@ -62,14 +62,32 @@ _PLAIN = {("datetime", name) for name in ("date", "datetime", "time", "timedelta
 def run(name: str, options: dict[str, Any], limits: Limits, content: bytes, mend: str) -> tuple[bytearray, dict]:
     """The output of the task ``name``, and its report.
 
-    Args:
-        options: of the task, as JSON has them.
-        content: the file, where the task does not open it itself.
-        mend: the end of the sentence about a limit that was passed, after a colon.
+    Parameters
+    ----------
+    name : str
+        One of `ldp_core.data.reading.worker.TASKS`.
+    options : dict
+        Of the task, as JSON has them.
+    limits : Limits
+        On memory and written bytes, in bytes, and on time, in seconds.
+    content : bytes
+        The file, where the task does not open it itself.
+    mend : str
+        The end of the sentence about a limit that was passed, after a colon.
 
-    Raises:
-        UnreadableTable: with the sentence of the task, or because it passed a limit.
-        Stopped: it was cancelled.
+    Returns
+    -------
+    written : bytearray
+        What the task wrote.
+    report : dict
+        What it says besides.
+
+    Raises
+    ------
+    UnreadableTable
+        With the sentence of the task, or because it passed a limit.
+    Stopped
+        It was cancelled.
     """
     guard, until = watch(), time.monotonic() + limits.seconds
     head = json.dumps({"name": name, "options": options, "limits": asdict(limits)}).encode() + b"\n"

@@ -55,13 +55,25 @@ def layout_of(
 ) -> Layout:
     """The layout of a table from its first rows, those without any cell left out.
 
-    Args:
-        rows: cells of text; ``typed`` if numbers are stored as numbers, so that all text is text.
-        width: of the table; a row may be shorter or longer.
-        above, header, below: as in `Layout`, where they are stated.
+    Parameters
+    ----------
+    rows : sequence
+        Cells of text.
+    width : int
+        Columns of the table; a row may be shorter or longer.
+    above, header, below : optional
+        As in `Layout`, where they are stated.
+    typed : bool
+        Whether numbers are stored as numbers, so that all text is text.
 
-    Raises:
-        UnreadableTable: as many lines or more are to be left out as there are.
+    Returns
+    -------
+    Layout
+
+    Raises
+    ------
+    UnreadableTable
+        As many lines or more are to be left out as there are.
     """
     notes = []
     top = _titles(rows, width) if above is None else above

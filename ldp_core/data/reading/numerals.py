@@ -147,9 +147,12 @@ def evidence_of(cells: pa.ChunkedArray | pa.Array, weights: np.ndarray | None = 
 class Numerals:
     """How the columns of text of one file write their numbers.
 
-    Args:
-        options: of the file, where a decimal or thousands sign may be stated.
-        delimiter: of the file; other tables than text have none.
+    Parameters
+    ----------
+    options : ReadOptions
+        Of the file, where a decimal or thousands sign may be stated.
+    delimiter : str or None
+        Of the file; other tables than text have none.
     """
 
     def __init__(self, options: ReadOptions, delimiter: str | None):

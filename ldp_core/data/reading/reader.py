@@ -53,8 +53,16 @@ class LocalTable:
     def __init__(self, path: str, options: ReadOptions | None = None):
         """Look at the start of the file.
 
-        Raises:
-            UnreadableTable: no such file, another kind of file, or a beginning that is no table.
+        Parameters
+        ----------
+        path : str
+        options : ReadOptions, optional
+            How to read it; what they leave open is found out.
+
+        Raises
+        ------
+        UnreadableTable
+            No such file, another kind of file, or a beginning that is no table.
         """
         self.path = _checked(path)
         self._version = _version(self.path)

@@ -26,12 +26,23 @@ def build_domain(
 ) -> Domain:
     """The domain that recipes describe, one attribute each, in their order.
 
-    Args:
-        table: a table with the recipes' columns; None where all recipes are declared.
-        weights: people each row stands for: the name of a column of counts, or (rows,) numbers for a table in memory.
+    Parameters
+    ----------
+    recipes : recipe or list of recipes
+    table : DataFrame or LocalTable, optional
+        A table with the recipes' columns; None where all recipes are declared.
+    weights : str or ndarray, optional
+        People each row stands for: the name of a column of counts, or (rows,) numbers for a table
+        in memory.
 
-    Raises:
-        ValueError: one sentence naming the column that does not work, and how to fix it.
+    Returns
+    -------
+    Domain
+
+    Raises
+    ------
+    ValueError
+        One sentence naming the column that does not work, and how to fix it.
     """
     recipes = list(recipes) if isinstance(recipes, list | tuple) else [recipes]
     return build(

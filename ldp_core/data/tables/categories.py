@@ -20,9 +20,11 @@ def categorical_attribute(recipe: CategoricalRecipe, column: columns.Column | No
     """The categories of a column, in the order of their numbers when all have one, else as in `ldp_core.data.scales`; those of the
     recipe, which then needs no column, in its order.
 
-    Raises:
-        ValueError: fewer than two types or more than `MOST_LISTED_TYPES`, repeated or blank declared values, contradictory
-            choices, a merged text that the column does not hold.
+    Raises
+    ------
+    ValueError
+        Fewer than two types or more than `MOST_LISTED_TYPES`, repeated or blank declared values,
+        contradictory choices, a merged text that the column does not hold.
     """
     pairs, values, ordered = _pairs(recipe.merges), recipe.categories, recipe.ordered
     if values is not None and recipe.rare_below:

@@ -44,7 +44,16 @@ _OPEN = "?"
 def column_table(names: Sequence[str], recipes: Iterable[AttributeRecipe]) -> pd.DataFrame:
     """All columns of a table, or of a declaration, as rows that a person edits.
 
-    Returns:
+    Parameters
+    ----------
+    names : sequence of str
+        The columns, in the order of the rows.
+    recipes : iterable of recipes
+        Of those that are asked about.
+
+    Returns
+    -------
+    DataFrame
         A row for each of ``names``: `asked` (bool), whether it has a recipe, `column`, and texts, empty where it has none:
         `kind` of `KINDS`, `privacy` of `PRIVACY`, `bins` (see `bins_as_text`), `missing` of `MISSING`.
     """
@@ -90,8 +99,10 @@ def bins_as_text(recipe: AttributeRecipe) -> str:
 def with_bins(recipe: AttributeRecipe, text: str) -> AttributeRecipe:
     """The recipe with the bins, the dates or the categories of a text as `bins_as_text` writes it.
 
-    Raises:
-        ValueError: a sentence on what may be written.
+    Raises
+    ------
+    ValueError
+        A sentence on what may be written.
     """
     if recipe.kind == "numeric":
         fields = _bins(recipe, text)

@@ -134,8 +134,10 @@ class _Rows:
 def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np.ndarray:
     """(rows,) int64: users each row stands for, ones where `weights` is None.
 
-    Raises:
-        ValueError: counts that are missing, negative, not whole, or more than 2^53 in all.
+    Raises
+    ------
+    ValueError
+        Counts that are missing, negative, not whole, or more than 2^53 in all.
     """
     if weights is None:
         return np.ones(len(table), dtype=np.int64)

@@ -58,8 +58,11 @@ def date_attribute(recipe: DateRecipe, column: columns.Column | None) -> DateAtt
     """The periods that a recipe describes, without gaps; which texts are dates: `DateAttribute`. The column is only needed where the
     recipe is not `declared`.
 
-    Raises:
-        ValueError: texts that are not dates, dates of unclear order, no dates, ends out of order, too many periods.
+    Raises
+    ------
+    ValueError
+        Texts that are not dates, dates of unclear order, no dates, ends out of order, too many
+        periods.
     """
     unit, first, last, day_first = recipe.unit, recipe.first, recipe.last, recipe.day_first
     if column is not None:

@@ -36,10 +36,15 @@ def category_table(attribute: CategoricalAttribute, column: columns.Column | Non
     follow the categories, each one's own text first; texts outside come last, the most common first. A category
     that is only a name for merged texts of the data has no row of its own: it is there as long as a text is in it.
 
-    Args:
-        column: without it only what the attribute says is listed.
+    Parameters
+    ----------
+    attribute : CategoricalAttribute
+    column : Column, optional
+        Without it only what the attribute says is listed.
 
-    Returns:
+    Returns
+    -------
+    DataFrame
         Columns `value` (the text), `people` (int64; absent without a column), `category` (what it counts in; for a text
         outside, the label of "(other)", or None where such texts are refused) and `order` (Int64: 1, 2, ... by category, NA
         outside). At most `MOST_EDITED_ROWS` rows; `attrs["left_out"]` is how many more there were.
@@ -100,17 +105,24 @@ def recipe_of_categories(
     Categories come in the order of the column `order`, or of the rows where there is none; equal numbers stay as they stand. Without a
     number a category stays where it was, and a new one comes last.
 
-    Args:
-        recipe, attribute: what `frame` was made from.
-        frame: with columns `value` and `category`; `order` and `people` where it had them.
+    Parameters
+    ----------
+    recipe, attribute : CategoricalRecipe, CategoricalAttribute
+        What ``frame`` was made from.
+    frame : DataFrame
+        With columns `value` and `category`; `order` and `people` where it had them.
 
-    Returns:
-        A recipe with all categories and merges. Its origin is "data" when that of the attribute was, or when a text
-        that somebody has was added to declared ones.
+    Returns
+    -------
+    CategoricalRecipe
+        With all categories and merges. Its origin is "data" when that of the attribute was, or when
+        a text that somebody has was added to declared ones.
 
-    Raises:
-        ValueError: all values in "(other)", a category beside a value of the same name in another one, a name of more than
-            `MOST_CATEGORY_NAME` characters, fewer than two types or too many.
+    Raises
+    ------
+    ValueError
+        All values in "(other)", a category beside a value of the same name in another one, a name
+        of more than `MOST_CATEGORY_NAME` characters, fewer than two types or too many.
     """
     known, other, texts = _known(attribute), _other_label(attribute), frame["value"].tolist()
     wanted = [None if category == other else category for category in _texts(frame["category"])]
@@ -167,13 +179,23 @@ def declared_recipe(attribute: Attribute) -> AttributeRecipe:
 def apply_edits(frame: pd.DataFrame, edits: Mapping) -> pd.DataFrame:
     """A table after edits as an editor in the browser reports them; its index is 0, 1, ... and its cells are objects.
 
-    Args:
-        edits: "edited_rows" as {row: {column: value}}, "deleted_rows" as [row], both by position (an int or its text)
-            in `frame`, and "added_rows" as [{column: value}], to come last; each may be absent. Cells are changed
-            before rows are deleted; columns that the table does not have are ignored.
+    Parameters
+    ----------
+    frame : DataFrame
+    edits : mapping
+        "edited_rows" as {row: {column: value}}, "deleted_rows" as [row], both by position (an int
+        or its text) in ``frame``, and "added_rows" as [{column: value}], to come last; each may be
+        absent. Cells are changed before rows are deleted; columns that the table does not have are
+        ignored.
 
-    Raises:
-        ValueError: a row that is not there.
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    ValueError
+        A row that is not there.
     """
     rows = frame.astype(object).to_dict("records")
 

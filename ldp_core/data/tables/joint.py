@@ -35,9 +35,19 @@ def size_warnings(
 ) -> list[str]:
     """Sentences on what is wrong with a joint domain, with what would fix it; empty where nothing is.
 
-    Args:
-        people: in the data. Those that are expected in a domain too large to count are taken to differ.
-        limit: most types that the mechanisms available, called `what`, can handle.
+    Parameters
+    ----------
+    domain : Domain
+    people : Counted or Records, optional
+        Those in the data. Those that are expected in a domain too large to count are taken to
+        differ.
+    limit : int
+        Most types that the mechanisms available, called ``what``, can handle.
+    what : str
+
+    Returns
+    -------
+    list of str
     """
     warnings = []
     if domain.size > limit:

@@ -20,8 +20,11 @@ def numeric_attribute(recipe: NumericRecipe, column: columns.Column | None) -> N
     Edges of equal widths are rounded to a hundredth of a bin; those of equal counts lie between neighbouring values. There are fewer
     bins than wanted when whole numbers do not divide evenly, or when one value fills several bins of equal counts.
 
-    Raises:
-        ValueError: texts that are not numbers, no number or only one, an unusable number of bins, bad edges or ends.
+    Raises
+    ------
+    ValueError
+        Texts that are not numbers, no number or only one, an unusable number of bins, bad edges or
+        ends.
     """
     column = column and columns.in_unit(column, recipe.unit, recipe.decimal)
     numbers, users = _answers(recipe, column)

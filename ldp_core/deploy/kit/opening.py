@@ -42,11 +42,6 @@ class Kit:
     setting: Setting
     outcome: Mapping[str, Any] | None = None
 
-    @property
-    def labels(self) -> Sequence[str]:
-        """Names of the types."""
-        return self.domain.type_labels
-
     def lines(self, alone: Sequence[tuple[float, bool]] | None = None) -> pd.DataFrame | None:
         """What was promised, question by question, with what each would be ``alone``: see `Setting.lines`. Computed; what the file says only where it is about people who are
         not in it. None where neither is known."""
