@@ -7,125 +7,55 @@ contribution of one user; N users of the worst type contribute N times the worst
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from numbers import Real
 
 import numpy as np
-import pandas as pd
 
-from ldp_core import bounds, limits, optimize
-from ldp_core import errors as single
-from ldp_core.data.population import expected_people
-from ldp_core.detection import Contrasts, contrasts_of
-from ldp_core.limits import MOST_JUDGED_QUERIES
+from ldp_core.accuracy import EXPECTED_USERS as EXPECTED_USERS
+from ldp_core.accuracy import NUMBERS as NUMBERS
+from ldp_core.accuracy import alone as alone
+from ldp_core.accuracy import answers as answers
+from ldp_core.accuracy import asked_of as asked_of
+from ldp_core.accuracy import contrasts as contrasts
+from ldp_core.accuracy import judged_queries as judged_queries
+from ldp_core.accuracy import lines_of as lines_of
+from ldp_core.accuracy import needed_by as needed_by
+from ldp_core.accuracy import needed_variance as needed_variance
+from ldp_core.accuracy import people_needed as people_needed
+from ldp_core.accuracy import question_lines as question_lines
+from ldp_core.accuracy import size_variances as size_variances
+from ldp_core.accuracy import too_many_types as too_many_types
+from ldp_core.cases import CASES as CASES
+from ldp_core.cases import WORST_CASE as WORST_CASE
+from ldp_core.cases import Case as Case
+from ldp_core.cases import average_case as average_case
+from ldp_core.cases import cases_of as cases_of
+from ldp_core.cases import only_case as only_case
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.people import Counts, People, checked_counts, dense, people_of, users_of
-from ldp_core.run import Cancel
+from ldp_core.people import Counts
 from ldp_core.shuffled import shuffled as shuffled
-from ldp_core.verdicts import NOISE, USABLE, judge, largest_error, line_in_words
-from ldp_core.workloads import (
-    AllMarginals,
-    AllRange,
-    Answers,
-    Detect,
-    Histogram,
-    KWayMarginals,
-    Line,
-    Predicates,
-    Prefix,
-    Unit,
-    WidthRange,
-    Workload,
-    assembled,
-)
-from ldp_core.workloads.answers import LARGEST_SIZE_ERROR
-from ldp_core.workloads.base import check_workload
-from ldp_core.workloads.shown import shown_queries
-from ldp_core.workloads.units import OF_GROUP, POINTS
-
-DEFAULT_ALPHA = 0.01
-NUMBERS = ("answers", "users", "value", "standard_error", "bins", "finds", "usable", "judged", "target", "alone")
-"""The columns of `question_lines` that are numbers."""
-EXPECTED_USERS = 10_000
-"""People who are expected where no one said how many."""
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """Whose error counts: that of users spread over the types like ``prior`` (n,), or of the worst type where it is None.
-
-    A profile of one number, as mechanisms for surveys have, is that of the worst type alone; of their average see `average_variance`.
-    """
-
-    name: str
-    prior: np.ndarray | None = field(default=None, repr=False)
-
-    @property
-    def uniform(self) -> bool:
-        """True if the users are spread evenly, so that the bounds on L hold."""
-        return self.prior is not None and bool(np.ptp(self.prior) <= 1e-12 / len(self.prior))
-
-    def variance(self, profile: np.ndarray) -> float:
-        """Total variance per user in this case, of a mechanism with the variance profile ``profile`` (n,). ValueError where a profile of the
-        worst type alone would have to stand for others."""
-        if self.prior is None:
-            return float(profile.max())
-        if len(profile) != len(self.prior):
-            raise ValueError(
-                f"The errors of {len(self.prior):,} types are not known one by one: ask for the worst case, or for the average by "
-                "ldp_core.analysis.average_variance."
-            )
-        return float(self.prior @ profile)
-
-
-WORST_CASE = Case("worst_case")
-CASES = {
-    WORST_CASE.name: "whatever values people have",
-    "average": "averaged over people spread evenly over the types",
-}
-"""Names of the cases that are the same for everyone."""
-
-
-def cases_of(people: People, workload: Workload | None = None) -> dict[str, Case]:
-    """Whose error can count, by name: past `people.MOST_CELLS` types, and for surveys of any size, only the worst case: nothing is known type
-    by type there, and what is made for surveys has the same error for all. Where the collector knows groups, how many people each of them has
-    can count as well."""
-    counts, only = people.by_type, {WORST_CASE.name: WORST_CASE}
-    if workload is not None and workload.strata is not None and workload.survey is not None:
-        return {**only, "people": Case("people", people.table(workload.strata.known) / people.users)}
-    if counts is None or (workload is not None and workload.survey is not None):
-        return only
-    return {**only, "average": average_case(len(counts)), "people": Case("people", counts / people.users)}
-
-
-def only_case(people: People, workload: Workload) -> str:
-    """Why there is one case only, in a sentence; empty where there are several."""
-    if len(cases_of(people, workload)) > 1:
-        return ""
-    if workload.survey is not None and workload.survey.symmetric:
-        return (
-            "What is optimised for makes no difference here: the questions, and mechanisms for surveys, treat all values of a column alike, so "
-            "that the worst case, the average and your people are one."
-        )
-    if workload.survey is not None:
-        return (
-            "The worst case counts here. Questions that follow an order or single out values have errors that differ from one combination of "
-            "values to another, and surveys have too many combinations to compute them all."
-        )
-    return (
-        "The worst case counts here: there are too many combinations of values to know the error of each, and so no average "
-        "of them is known."
-    )
-
-
-def average_case(n: int) -> Case:
-    """Users spread evenly over ``n`` types."""
-    return Case("average", np.full(n, 1 / n))
+from ldp_core.workloads import Workload
+from ldp_core.workloads.units import DEFAULT_ALPHA as DEFAULT_ALPHA
 
 
 def worst_case_variance(mechanism: Mechanism, workload: Workload) -> float:
-    """Total variance one user of the worst type adds (McKenna et al. 2020, Corollary 3.5).
+    """Total variance that one user of the worst type adds.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        For the types of the workload.
+    workload : Workload
+        Questions that it can answer.
+
+    Returns
+    -------
+    float
+        In squared users, summed over the queries.
+
+    References
+    ----------
+    McKenna et al. 2020, Corollary 3.5.
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
     >>> round(ldp.analysis.worst_case_variance(mechanism, ldp.workloads.histogram(4)), 3)
@@ -135,7 +65,23 @@ def worst_case_variance(mechanism: Mechanism, workload: Workload) -> float:
 
 
 def average_variance(mechanism: Mechanism, workload: Workload) -> float:
-    """Total variance one user adds, averaged evenly over the types (their Corollary 3.6, per user).
+    """Total variance that one user adds, averaged evenly over the types.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        For the types of the workload.
+    workload : Workload
+        Questions that it can answer.
+
+    Returns
+    -------
+    float
+        In squared users, summed over the queries.
+
+    References
+    ----------
+    McKenna et al. 2020, Corollary 3.6, per user.
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
     >>> round(ldp.analysis.average_variance(mechanism, ldp.workloads.prefix(4)), 3)
@@ -145,7 +91,21 @@ def average_variance(mechanism: Mechanism, workload: Workload) -> float:
 
 
 def variance_on_data(mechanism: Mechanism, workload: Workload, counts: Counts) -> float:
-    """Total variance (squared users) when the users are ``counts`` (n,).
+    """Total variance for given users.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        For the types of the workload.
+    workload : Workload
+        Questions that it can answer.
+    counts : Counts
+        (n,) users of each type, or `People`.
+
+    Returns
+    -------
+    float
+        In squared users, summed over the queries.
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
     >>> round(ldp.analysis.variance_on_data(mechanism, ldp.workloads.prefix(4), [100, 0, 0, 0]), 1)
@@ -155,7 +115,23 @@ def variance_on_data(mechanism: Mechanism, workload: Workload, counts: Counts) -
 
 
 def objective(mechanism: Mechanism, workload: Workload) -> float:
-    """L = n * average variance + tr G, the scale of the optimisers and the bounds (their Theorem 3.9).
+    """L = n * average variance + tr G, the scale of the optimisers and the bounds.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        For the types of the workload.
+    workload : Workload
+        Questions that it can answer.
+
+    Returns
+    -------
+    float
+        In squared users.
+
+    References
+    ----------
+    McKenna et al. 2020, Theorem 3.9.
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
     >>> round(ldp.analysis.objective(mechanism, ldp.workloads.prefix(4)), 2)
@@ -165,10 +141,26 @@ def objective(mechanism: Mechanism, workload: Workload) -> float:
 
 
 def users_for(variance_per_user: float, num_queries: float, alpha: float = DEFAULT_ALPHA) -> float:
-    """Users until the mean squared error of a share, averaged over the queries, is ``alpha``: variance / (p alpha).
+    """Users until the mean squared error of a share, averaged over the queries, is ``alpha``.
 
-    If queries have weights, the mean has them too: ``num_queries`` is then the sum of their
-    squares, `Workload.squared_weights`.
+    Parameters
+    ----------
+    variance_per_user : float
+        Total variance that one user adds, in squared users.
+    num_queries : float
+        p; where queries have weights, the sum of their squares, `Workload.squared_weights`: the mean has them too.
+    alpha : float
+        The target, a squared share, above 0.
+
+    Returns
+    -------
+    float
+        variance / (p alpha), in users.
+
+    Raises
+    ------
+    ValueError
+        For an ``alpha`` out of range.
     """
     if not (isinstance(alpha, Real) and 0 < alpha < math.inf):  # above 1 for averages, whose unit is theirs
         raise ValueError(f"The target error alpha must be a finite number above 0; got {alpha!r}.")
@@ -176,7 +168,25 @@ def users_for(variance_per_user: float, num_queries: float, alpha: float = DEFAU
 
 
 def sample_complexity(mechanism: Mechanism, workload: Workload, alpha: float = DEFAULT_ALPHA) -> float:
-    """Users needed in the worst case for normalised variance ``alpha`` (McKenna et al. 2020, Corollary 5.4).
+    """Users needed in the worst case for normalised variance ``alpha``.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        For the types of the workload.
+    workload : Workload
+        Questions that it can answer.
+    alpha : float
+        See `users_for`.
+
+    Returns
+    -------
+    float
+        In users.
+
+    References
+    ----------
+    McKenna et al. 2020, Corollary 5.4.
 
     >>> mechanism = ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0)
     >>> round(ldp.analysis.sample_complexity(mechanism, ldp.workloads.prefix(64), alpha=0.01))
@@ -186,9 +196,22 @@ def sample_complexity(mechanism: Mechanism, workload: Workload, alpha: float = D
 
 
 def users_from_objective(value: float, workload: Workload, alpha: float = DEFAULT_ALPHA) -> float:
-    """The users needed that an objective L (or a lower bound on it) stands for: (L - tr G) / (n p alpha), at least 0.
+    """The users needed that an objective L, or a lower bound on it, stands for.
 
-    Average case for a mechanism's L; a lower bound on L bounds the worst case too, which is never below the average.
+    Parameters
+    ----------
+    value : float
+        L of a mechanism, for its average case; or a lower bound on it, which bounds the worst case too, as that is never below the
+        average.
+    workload : Workload
+        The questions.
+    alpha : float
+        See `users_for`.
+
+    Returns
+    -------
+    float
+        (L - tr G) / (n p alpha), at least 0, in users.
 
     >>> workload = ldp.workloads.prefix(64)
     >>> limit = ldp.bounds.centred_svd(workload, epsilon=1.0)
@@ -199,294 +222,31 @@ def users_from_objective(value: float, workload: Workload, alpha: float = DEFAUL
 
 
 def standard_errors(mechanism: Mechanism, workload: Workload, counts: Counts) -> np.ndarray:
-    """(p,) exact standard error, in users, of the unbiased answer to each query on the data ``counts`` (n,).
+    """Exact standard errors of the unbiased answers.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        For the types of the workload.
+    workload : Workload
+        Questions that it can answer.
+    counts : Counts
+        (n,) users of each type, or `People`.
+
+    Returns
+    -------
+    ndarray (p,)
+        In users, for each query.
+
+    Raises
+    ------
+    ValueError
+        For questions that the mechanism cannot answer.
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
     >>> ldp.analysis.standard_errors(mechanism, ldp.workloads.prefix(4), [100, 200, 300, 400]).round(1)
     array([41.4, 50.2, 45.4,  0. ])
     """
-    if reason := mechanism.supports(workload):
-        raise ValueError(reason)
+    mechanism.check_supports(workload)
     variances = mechanism.query_variances(workload, counts)
     return np.sqrt(np.maximum(variances, 0))  # rounding can leave -1e-12 where a variance is 0
-
-
-# --- the answers that were asked ----------------------------------------------------------------------------
-
-
-def answers(
-    mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
-) -> pd.DataFrame:
-    """Each answer that was asked, with its error, in its own unit.
-
-    Parameters
-    ----------
-    mechanism : of the types of ``workload``.
-    workload : made by `ldp_core.workloads.over_attributes`; any other asks all its queries as one question, in percentage points.
-    counts : (n,) planning data, or `People`; `EXPECTED_USERS` spread evenly by default.
-    case : whose error counts; by default that of the people ``counts``.
-
-    Returns
-    -------
-    DataFrame
-        One row an answer (of many, some that are evenly spread): ``line``, ``query``, ``question``, ``name``, ``group`` (that it is in; "" for everybody),
-        ``unit``, ``value`` (what it is in the planning data), ``standard_error``, ``bins`` (the most that middles of bins may add to that), ``target``, ``finds`` (the smallest difference that
-        is found with the power asked for; NaN where none is to be detected) and ``verdict``. The error is NaN in groups without people.
-    """
-    counts = _people(workload, counts)
-    return pd.concat(
-        [_of_line(mechanism, line, k, counts, case) for k, line in enumerate(asked_of(workload).lines)],
-        ignore_index=True,
-    )
-
-
-def question_lines(
-    mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
-) -> pd.DataFrame:
-    """Each question with what it comes to: what it is now, its error, the verdict, and its error if nothing else were asked. Parameters as for
-    `answers`.
-
-    Returns
-    -------
-    DataFrame
-        One row a question: ``question``, ``answers`` (how many), ``unit``, ``users`` (how many people there are), ``value`` (of a single answer; NaN
-        without planning data), ``standard_error``, ``bins`` and ``finds`` (the largest), ``usable`` (how many of those judged), ``judged``,
-        ``verdict`` (of a single answer), ``target``, ``met`` (whether it meets that), ``alone``, ``at_best`` (see `alone`; NaN where there is one question) and ``in_words``, the line
-        that `ldp_core.verdicts.line_in_words` writes.
-    """
-    asked, known = asked_of(workload), counts is not None
-    found, people = answers(mechanism, workload, counts, case), _people(workload, counts)
-    singly = (
-        [alone(asked, line, mechanism.epsilon, people, case) for line in asked.lines] if len(asked.lines) > 1 else None
-    )
-    needed = [needed_by(mechanism, line, people, case) for line in asked.lines]
-    return lines_of(asked, found, needed, users_of(people), singly, [known] * len(asked.lines))
-
-
-def alone(
-    asked: Answers,
-    line: Line,
-    epsilon: float,
-    counts: Counts,
-    case: Case | None = None,
-    search: bool = True,
-    cancel: Cancel | None = None,
-) -> tuple[float, bool]:
-    """The largest standard error of the answers to a question if nothing else were asked, by a ``search`` of under three seconds; and whether it
-    is at best so: where a search takes longer, the least that is proved of every unbiased mechanism (NaN where nothing is)."""
-    try:
-        workload = assembled(line.design, asked.axes)
-    except ValueError:  # the collector knows the answers
-        return 0.0, False
-    prior = None if case is None or case.prior is None or case.uniform else case.prior
-    size = max(few.working_types for few in ((workload,) if workload.strata is None else workload.strata.designs))
-    alike = prior is None and workload.symmetry in ("hamming", "exchangeable") and not too_many_types(line.told)
-    if search and (size <= limits.MOST_ALONE_TYPES or alike):
-        made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior, cancel=cancel)
-        return float(_of_line(made.mechanism(), line, 0, counts, case)["standard_error"].max()), False
-    try:
-        return _least_error(line, epsilon, counts, case), True
-    except ValueError:
-        return math.nan, True
-
-
-def _least_error(line: Line, epsilon: float, counts: Counts, case: Case | None) -> float:
-    """A root mean square of the errors of all answers to a question, and so the largest of them, is at least this for every unbiased mechanism."""
-    told, users = line.told, float(users_of(counts))
-    if told.survey is not None and told.strata is not None:
-        variance = bounds.worst_case_variance(told, epsilon)
-    elif told.survey is not None or (case is not None and (case.prior is None or case.uniform)):
-        variance = (bounds.centred_svd(told, epsilon) - told.trace) / told.n
-    else:
-        prior = dense(counts) / users if case is None or case.prior is None else case.prior
-        variance = bounds.average_variance(bounds.centred_svd(told, epsilon, prior), told, prior)
-    many = told.squared_weights if line.rates is None else len(line.answered)
-    error = line.unit.factor * math.sqrt(max(0.0, variance) / many / users)
-    return (users if line.unit.total else 1.0) * error or math.nan
-
-
-def lines_of(
-    asked: Answers,
-    told: pd.DataFrame,
-    needed: Sequence[float],
-    users: float,
-    singly: Sequence[tuple[float, bool]] | None = None,
-    known: Sequence[bool] | None = None,
-) -> pd.DataFrame:
-    """The rows of `question_lines` from those of `answers`, what each question needs (see `needed_by`) of so many ``users``, what each would be ``singly`` (see `alone`), and whether
-    its value is ``known``."""
-    rows = []
-    for k, line in enumerate(asked.lines):
-        own = told[told["line"] == k]
-        one_answer = line.told.num_queries == 1
-        error, at_best = singly[k] if singly else (math.nan, False)
-        rows.append(
-            {
-                "question": line.title,
-                "answers": line.told.num_queries,
-                "unit": line.key,
-                "users": round(users),
-                "value": own["value"].iloc[0] if one_answer and (known is None or known[k]) else math.nan,
-                "standard_error": own["standard_error"].max(),
-                "bins": own["bins"].max(),
-                "finds": own["finds"].max(),
-                "usable": int((own["verdict"] == USABLE).sum()),
-                "judged": int((own["verdict"] != "").sum()),
-                "verdict": own["verdict"].iloc[0] if one_answer else "",
-                "target": own["target"].iloc[0],
-                "met": bool(
-                    needed[k] <= users * (1 + 1e-9) and own["bins"].max() <= own["target"].iloc[0] * (1 + 1e-9)
-                ),
-                "alone": error,
-                "at_best": at_best,
-            }
-        )
-        rows[-1]["in_words"] = line_in_words(rows[-1])
-    return pd.DataFrame(rows)
-
-
-def people_needed(
-    mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
-) -> float:
-    """How many people it takes until each question meets its target: the largest, over the lines of the questions, of the mean over its answers of
-    their squared errors in targets, a person; an answer to detect a difference is a line of its own. Parameters as for `answers`."""
-    if counts is None and case is not None and case.prior is not None:
-        counts = case.prior * EXPECTED_USERS
-    counts = _people(workload, counts)
-    return max(needed_by(mechanism, line, counts, case) for line in asked_of(workload).lines)
-
-
-def needed_variance(
-    mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
-) -> float:
-    """The total variance a person with which `people_needed` would be what a single question needs: it falls with the squared target and the people
-    as a variance does. Of questions that were not made by `over_attributes` it is their variance."""
-    if workload.asked is None:
-        return _variance(mechanism, workload, _people(workload, counts), case)
-    return people_needed(mechanism, workload, counts, case) * workload.asked.norm
-
-
-def asked_of(workload: Workload) -> Answers:
-    """What a workload asks; one that was not made of questions asks for shares of everybody, within 10 percentage points."""
-    if workload.asked is not None:
-        return workload.asked
-    target = 100 * math.sqrt(DEFAULT_ALPHA)
-    weighted = workload.squared_weights * DEFAULT_ALPHA
-    counting = isinstance(
-        workload, Histogram | Prefix | AllRange | WidthRange | AllMarginals | KWayMarginals | Predicates
-    )
-    unit = Unit() if counting else Unit(span=math.inf, least=-math.inf)
-    line = Line(workload.title, unit, workload, ((workload, 1.0),), target=target)
-    return Answers((line,), workload, weighted)
-
-
-def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> float:
-    """The people that one question needs. The errors of ratios are larger by their second order, ``1 + 3 CV(b)^2``, which falls with the people too."""
-    queries = line.answered
-    if isinstance(line.target, Detect):
-        compared, target = contrasts(mechanism, line, counts, case), line.target
-        users = compared.users(target.difference / line.unit.factor, target.power, target.level)
-        return float(np.nanmax(users[queries], initial=0.0))
-    many = line.told.squared_weights if line.rates is None else len(queries)
-    scale = (line.unit.factor / line.standard_error) ** 2 / many
-    needed = scale * _variance(mechanism, line.told, counts, case)
-    if line.group_sizes is None:
-        return needed
-    variances = _variances(mechanism, line.told, counts, case, queries)
-    second = scale * float(variances @ size_variances(mechanism, line, counts, case, queries))
-    return (needed + math.sqrt(needed**2 + 12 * second)) / 2
-
-
-def contrasts(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> Contrasts:
-    """The differences that a question asks for, in a case: but for that of the people themselves, nothing is taken of ``counts``."""
-    if case is None or case.name == "people":
-        return contrasts_of(mechanism, line, counts)
-    noise = _variances(mechanism, line.told, counts, case, np.arange(line.told.num_queries))
-    return contrasts_of(mechanism, line, case.prior, noise)
-
-
-def _people(workload: Workload, counts: Counts | None) -> Counts:
-    check_workload(workload)
-    if counts is not None:
-        survey = workload.survey
-        return checked_counts(counts, workload.n) if survey is None else people_of(counts, survey.shape)
-    if workload.survey is None:
-        return np.full(workload.n, EXPECTED_USERS / workload.n)
-    return expected_people("uniform", workload.survey.shape, EXPECTED_USERS)
-
-
-def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Case | None) -> pd.DataFrame:
-    users, unit = float(users_of(counts)), line.unit
-    queries = judged_queries(line.told)
-    values = line.values(counts, queries)
-    variances = _variances(mechanism, line.told, counts, case, queries) / users
-    identified = np.ones(len(queries), dtype=bool)
-    if line.rates is not None:
-        variances = np.where(np.isfinite(values), variances, np.nan)
-    if line.group_sizes is not None:
-        relative = size_variances(mechanism, line, counts, case, queries) / users
-        variances, identified = variances * (1 + 3 * relative), relative <= LARGEST_SIZE_ERROR**2
-    errors, finds, target = unit.factor * np.sqrt(variances), np.full(len(queries), np.nan), line.target
-    if isinstance(target, Detect):
-        compared = contrasts(mechanism, line, counts, case)
-        finds = unit.factor * compared.difference(users, target.power, target.level)[queries]
-        finds = np.where(np.isfinite(errors), finds, np.nan)
-        verdicts = judge(finds + line.bins, line.goal)
-    else:
-        verdicts = judge(
-            errors + line.bins, largest_error(target, values) if line.key in (POINTS, OF_GROUP) else target
-        )
-    verdicts = np.where(identified | (verdicts == ""), verdicts, NOISE)
-    many = users if unit.total else 1.0
-    numbers = {"value": many * values, "standard_error": many * errors, "bins": many * line.bins}
-    goals = {"target": many * line.goal, "finds": many * finds}
-    names = [line.told.query_name(int(query)) for query in queries]
-    said = {"line": k, "query": queries, "question": line.title, "name": names, "group": line.groups_of(queries)}
-    return pd.DataFrame({**said, "unit": line.key, **numbers, **goals, "verdict": verdicts})
-
-
-def judged_queries(workload: Workload) -> np.ndarray:
-    """The indices of the queries that are judged: all of them, or some, evenly spread."""
-    p = workload.num_queries
-    return np.arange(p) if p <= MOST_JUDGED_QUERIES else shown_queries(workload)
-
-
-def too_many_types(workload: Workload) -> str:
-    """Why the answers are not judged one by one; empty where they are."""
-    if workload.working_types <= limits.MOST_EXACT_TYPES:
-        return ""
-    return (
-        f"Single answers are judged for at most {limits.MOST_EXACT_TYPES:,} types; there are {workload.working_types:,} here. Simulate shows how accurate "
-        "some are, or use coarser bins."
-    )
-
-
-def _variance(mechanism: Mechanism, workload: Workload, counts: Counts, case: Case | None) -> float:
-    """Total variance a person, in a case."""
-    if case is None or case.name == "people":
-        return mechanism.variance_on(workload, counts) / users_of(counts)
-    return case.variance(mechanism.variance_profile(workload))
-
-
-def _variances(
-    mechanism: Mechanism, workload: Workload, counts: Counts, case: Case | None, queries: np.ndarray
-) -> np.ndarray:
-    """(q,) the variance of each answer a person, in a case: of the worst type, or on average."""
-    if case is None or case.name == "people":
-        return single.variances_of(mechanism, workload, counts, queries) / users_of(counts)
-    if case.prior is not None:
-        return single.variances_of(mechanism, workload, case.prior, queries)
-    return single.largest_variances(mechanism, workload, queries) / workload.query_weights(queries) ** 2
-
-
-def size_variances(
-    mechanism: Mechanism, line: Line, counts: Counts, case: Case | None, queries: np.ndarray
-) -> np.ndarray:
-    """(q,) the squared relative error of the size of the secret group of each answer, times the people: the larger one of its two sides."""
-    assert line.cells is not None
-    assert line.group_sizes is not None
-    assert line.rates is not None
-    cells, sizes = np.unique(line.cells[:, queries]), line.rates.sizes[:, queries]
-    variances = dict(zip(cells.tolist(), _variances(mechanism, line.group_sizes, counts, case, cells), strict=True))
-    by_cell = np.vectorize(variances.__getitem__, otypes=[float])(line.cells[:, queries])
-    return np.asarray((by_cell / np.where(sizes > 0, sizes, np.inf) ** 2).max(axis=0))

@@ -24,6 +24,21 @@ def subsets(attributes: Iterable[int], most: int | None = None) -> Iterator[Set]
     return chain.from_iterable(combinations(members, size) for size in sizes)
 
 
+def maximal(sets: Iterable[Set]) -> list[Set]:
+    """The different ones of ``sets`` that no other holds, in their order."""
+    different, holding = list(dict.fromkeys(sets)), dict[int, list[Set]]()
+    for members in different:
+        for i in members:
+            holding.setdefault(i, []).append(members)
+    longest = max(map(len, different), default=0)
+
+    def held(members: Set) -> bool:
+        others = min((holding[i] for i in members), key=len, default=different)
+        return any(set(members) < set(other) for other in others)
+
+    return [members for members in different if len(members) == longest or not held(members)]
+
+
 def dimensions(sizes: Sequence[int], attributes: Iterable[int]) -> float:
     """Dimensions of the functions that vary with exactly these attributes of the given ``sizes``."""
     return float(math.prod(sizes[i] - 1 for i in attributes))

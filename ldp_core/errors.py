@@ -62,12 +62,12 @@ def of_queries(workload: Workload, counts: Counts | None, queries: np.ndarray) -
     if (survey := workload.survey) is None:
         x = None if counts is None else dense(counts)
         return _variances(workload, x, queries) / workload.query_weights(queries) ** 2
-    people, variances = None if counts is None else people_of(counts, survey.shape), np.empty(len(queries))
-    for k, here, local in survey.located(queries):
-        group = survey.groups[k]
-        table = None if people is None else people.table(group.attributes)
-        variances[here] = _variances(group.base, table, local)
-    return variances
+    people, groups = None if counts is None else people_of(counts, survey.shape), survey.groups
+
+    def variances(k: int, local: np.ndarray) -> np.ndarray:
+        return _variances(groups[k].base, None if people is None else people.table(groups[k].attributes), local)
+
+    return survey.gathered(queries, variances)
 
 
 def _variances(workload: Workload, x: np.ndarray | None, queries: np.ndarray) -> np.ndarray:

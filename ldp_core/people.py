@@ -222,13 +222,10 @@ class Drawn(Records):
     ``seed``, once somebody goes through them."""
 
     def __init__(self, counts: Sequence[np.ndarray], seed: int = 0):
-        People.__init__(self, [len(count_of_column) for count_of_column in counts])
-        self.counts, self.seed, self.weights = (
-            [np.asarray(count_of_column, dtype=np.int64) for count_of_column in counts],
-            seed,
-            None,
-        )
-        if len({int(count_of_column.sum()) for count_of_column in self.counts}) != 1:
+        People.__init__(self, list(map(len, counts)))
+        self.counts = [np.asarray(column, dtype=np.int64) for column in counts]
+        self.seed, self.weights = seed, None
+        if len({int(column.sum()) for column in self.counts}) != 1:
             raise ValueError("The counts of all attributes must add up to the same number of users.")
 
     @property
@@ -250,10 +247,8 @@ class Drawn(Records):
             )
         rng = np.random.default_rng(self.seed)
         codes = np.empty((self.users, len(self.sizes)), dtype=smallest_type(self.sizes))
-        for i, count_of_column in enumerate(self.counts):
-            codes[:, i] = rng.permutation(
-                np.repeat(np.arange(len(count_of_column), dtype=codes.dtype), count_of_column)
-            )
+        for i, column in enumerate(self.counts):
+            codes[:, i] = rng.permutation(np.repeat(np.arange(len(column), dtype=codes.dtype), column))
         return codes
 
     @property
@@ -263,7 +258,7 @@ class Drawn(Records):
 
     @cached_property
     def digest(self) -> str:
-        written = repr((self.seed, [count_of_column.tolist() for count_of_column in self.counts]))
+        written = repr((self.seed, [column.tolist() for column in self.counts]))
         return hashlib.sha256(written.encode()).hexdigest()
 
     def within(self, attributes: Sequence[int]) -> Sequence[Counted | Records]:
@@ -314,21 +309,18 @@ def dense(counts: np.ndarray | Tables) -> np.ndarray:
 def drawn_anew(counts: Counts, rng: np.random.Generator) -> Counts:
     """As many people as ``counts`` has, each drawn from its distribution, whoever the others are."""
     if isinstance(counts, Records):  # each row for as many people as it happens to be drawn
-        return Records(
-            counts.codes,
-            counts.sizes,
-            _drawn(np.ones(len(counts.codes)) if counts.weights is None else counts.weights, rng),
-        )
+        weights = np.ones(len(counts.codes)) if counts.weights is None else counts.weights
+        return Records(counts.codes, counts.sizes, _drawn(weights, rng))
     found = _drawn(dense(counts), rng)
     return Counted(found, counts.sizes) if isinstance(counts, Counted) else found
 
 
 def _drawn(before: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """(n,) how many of as many people as ``before`` (n,) has are drawn from each of its entries."""
-    users, held = int(before.sum()), np.flatnonzero(before)
-    counts_drawn = np.zeros(before.size, dtype=np.int64)
-    counts_drawn[held] = rng.multinomial(users, before[held] / users)
-    return counts_drawn
+    users, present = int(before.sum()), np.flatnonzero(before)
+    counts = np.zeros(before.size, dtype=np.int64)
+    counts[present] = rng.multinomial(users, before[present] / users)
+    return counts
 
 
 def users_of(counts: Counts) -> int:
@@ -401,6 +393,4 @@ def people_of(who: object, sizes: Sequence[int]) -> Counted | Records:
             raise ValueError(f"The people have attributes of sizes {list(who.sizes)}, the workload of {list(sizes)}.")
         return who
     array = np.asarray(who)
-    if array.ndim == 1:
-        return Counted(array, sizes)
-    return Records(array, sizes)
+    return Counted(array, sizes) if array.ndim == 1 else Records(array, sizes)

@@ -9,12 +9,14 @@ penalty to choose.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy import linalg
 from scipy.optimize import nnls
 
 from ldp_core.estimators import norm_sub
+from ldp_core.workloads.base import root_of
 
 _BACKUP = 3  # exchanges of whole sets without progress before single ones
 
@@ -22,21 +24,36 @@ _BACKUP = 3  # exchanges of whole sets without progress before single ones
 def project(
     G: np.ndarray, z: np.ndarray, total: float | None = None, root: Callable[[], np.ndarray] | None = None
 ) -> np.ndarray:
-    """(n,) the x >= 0, of sum ``total`` (positive) where given, that minimises (x - z)'G(x - z), for G (n, n) semidefinite.
+    """The closest vector that is not negative, in the norm of a matrix.
 
-    ``root`` gives R (r, n) with R'R = G where it is available, for a G that turns out singular.
+    Parameters
+    ----------
+    G : ndarray (n, n)
+        Semidefinite.
+    z : ndarray (n,)
+        What is projected.
+    total : float, optional
+        The sum of the result, positive; any by default.
+    root : callable, optional
+        Gives R (r, n) with R'R = G where it is available, for a G that turns out singular.
+
+    Returns
+    -------
+    ndarray (n,)
+        The x >= 0, of that sum, that minimises (x - z)'G(x - z).
     """
+    root = root or partial(root_of, G)
     if total is None:
         scale = max(float(np.abs(z).max()), 1.0)
         target = G @ (z / scale)
         weights = _nonnegative(G, target, z > 0)
-        return project_by_root(root() if root else _root(G), z) if weights is None else scale * weights
+        return project_by_root(root(), z) if weights is None else scale * weights
     z, scale = z / total, np.trace(G)
     slope = (G @ z) / scale
     A = G / scale - slope - slope[:, None] + (z @ slope + 1.0)
     weights = _nonnegative(A, np.ones(len(z)), norm_sub.project(z, 1.0) > 0)
     if weights is None:
-        return project_by_root(root() if root else _root(G), z * total, total)
+        return project_by_root(root(), z * total, total)
     return weights * (total / weights.sum())
 
 
@@ -49,13 +66,6 @@ def project_by_root(R: np.ndarray, z: np.ndarray, total: float | None = None) ->
     H /= np.linalg.norm(H, axis=0).max()
     weights = nnls(np.vstack([H, np.ones(len(z))]), np.append(np.zeros(len(H)), 1.0), maxiter=30 * len(z))[0]
     return weights * (total / weights.sum())
-
-
-def _root(G: np.ndarray) -> np.ndarray:
-    """(r, n) R with R'R = G, r its rank."""
-    values, vectors = linalg.eigh(G)
-    kept = values > values[-1] * len(G) * np.finfo(float).eps
-    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
 
 def _nonnegative(A: np.ndarray, b: np.ndarray, positive: np.ndarray) -> np.ndarray | None:

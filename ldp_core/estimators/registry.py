@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from ldp_core import limits
+from ldp_core.arguments import check_choice
 from ldp_core.estimators import mle, norm_sub, polytope, posterior, smoothed, survey_tables, wnnls
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TRANSFORMED_TYPES
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.surveys.estimates import as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.wording import check_parameters, magnitude, meant
+from ldp_core.wording import check_parameters, magnitude
 from ldp_core.workloads import Histogram, Prefix, Workload
 
 _NO_COUNTS = "Norm-Sub adjusts counts, but these reports only give the answers; choose WNNLS or unbiased."
@@ -71,10 +72,6 @@ class EstimatorSpec:
 # --- what each needs --------------------------------------------------------------------------------------------------
 
 
-def _needs_counts(mechanism: Mechanism, workload: Workload) -> str | None:
-    return mechanism.supports(Histogram(mechanism.n)) and _NO_COUNTS
-
-
 def _fits_wnnls(mechanism: Mechanism, workload: Workload) -> str | None:
     large = mechanism.n > MOST_MATRIX_TYPES and not isinstance(workload, (Histogram, Prefix))
     if large and mechanism.consistent is not mechanism:
@@ -108,10 +105,6 @@ def _has_likelihood(mechanism: Mechanism, workload: Workload) -> str | None:
     return None
 
 
-def _can_be_smoothed(mechanism: Mechanism, workload: Workload) -> str | None:
-    return smoothed.in_order(workload) or _has_likelihood(mechanism, workload)
-
-
 def _can_be_sampled(mechanism: Mechanism, workload: Workload) -> str | None:
     channel = mechanism.channel
     if channel is None or mechanism.n > MOST_TRANSFORMED_TYPES:
@@ -132,10 +125,6 @@ def _is_inconsistent(mechanism: Mechanism, workload: Workload) -> str | None:
         "The answers of this mechanism are consistent as they are. Consistency adjusts the node estimates of a tree: "
         'choose a hierarchical mechanism with reconstruction "raw".'
     )
-
-
-def _always(mechanism: SurveyMechanism, workload: Workload) -> str | None:
-    return None
 
 
 def _fits_tables(mechanism: SurveyMechanism, workload: Workload) -> str | None:
@@ -183,7 +172,7 @@ ESTIMATORS = {
             "right on average; individual counts may come out negative",
             unbiased=True,
             improve=lambda unbiased, workload, users: unbiased,
-            survey_rule=_always,
+            survey_rule=lambda mechanism, workload: None,
         ),
         EstimatorSpec(
             "wnnls",
@@ -213,7 +202,7 @@ ESTIMATORS = {
             "questions which the reports tell far better than the counts behind them can come out wrong by many times their error",
             unbiased=False,
             improve=_norm_sub,
-            rule=_needs_counts,
+            rule=lambda mechanism, workload: mechanism.supports(Histogram(mechanism.n)) and _NO_COUNTS,
             survey_rule=_knows_tables,
         ),
         EstimatorSpec(
@@ -243,7 +232,7 @@ ESTIMATORS = {
             "distributions over hundreds of bins; biased, flatter than the truth however many people there are, most of all with few bins",
             unbiased=False,
             from_reports=smoothed.estimate,
-            rule=_can_be_smoothed,
+            rule=lambda mechanism, workload: smoothed.in_order(workload) or _has_likelihood(mechanism, workload),
             told_by=lambda workload: {"ordinary": smoothed.types_in_order(workload)},
         ),
         EstimatorSpec(
@@ -289,9 +278,7 @@ def names() -> list[str]:
 
 def spec(name: str) -> EstimatorSpec:
     """The registry entry of ``name``. ValueError when there is none."""
-    if name not in ESTIMATORS:
-        raise ValueError(f"Unknown estimator {name!r}; {meant(name, ESTIMATORS)}")
-    return ESTIMATORS[name]
+    return ESTIMATORS[check_choice("estimator", name, ESTIMATORS)]
 
 
 def apply(

@@ -21,7 +21,6 @@ from ldp_core.anova import Set
 from ldp_core.estimators import norm_sub
 from ldp_core.limits import MOST_FITTED_CELLS
 from ldp_core.mechanisms.surveys.estimates import FittedEstimate, SeparateEstimate, SurveyEstimate
-from ldp_core.mechanisms.surveys.sets import Holding
 from ldp_core.workloads import Survey
 
 _PENALTY = 5.0  # in the weights of the questions
@@ -47,9 +46,8 @@ def too_large(survey: Survey) -> str | None:
 
 def maximal(survey: Survey) -> list[Set]:
     """The sets of attributes asked about that lie in no other."""
-    asked = sorted({group.attributes for group in survey.groups}, key=lambda members: (-len(members), members))
-    holding = Holding(asked)
-    return [members for members in asked if holding.every(members) == [members]]
+    sets = anova.maximal(group.attributes for group in survey.groups)
+    return sorted(sets, key=lambda members: (-len(members), members))
 
 
 def separate(estimate: SurveyEstimate, survey: Survey, users: float) -> SeparateEstimate:

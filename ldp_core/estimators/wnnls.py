@@ -50,12 +50,10 @@ def project(workload: Workload, counts: np.ndarray, users: float | None = None) 
     if workload.num_queries < workload.n:
         # G is singular, and what the queries themselves say is a root of it.
         return quadratic.project_by_root(workload.matrix, counts, users)
-    return quadratic.project(workload.gram_dense(), counts, users, lambda: _root(workload))
-
-
-def _root(workload: Workload) -> np.ndarray:
-    """(r, n) R with R'R = G: the queries themselves where they are few, as any other takes n^3 operations."""
-    return workload.matrix if workload.num_queries <= 4 * workload.n else workload.gram_root
+    # The queries themselves are a root where they are few, as any other takes n^3 operations.
+    few = workload.num_queries <= 4 * workload.n
+    root = lambda: workload.matrix if few else workload.gram_root  # noqa: E731
+    return quadratic.project(workload.gram_dense(), counts, users, root)
 
 
 def _prefix(totals: np.ndarray, users: float | None) -> np.ndarray:

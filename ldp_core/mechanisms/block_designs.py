@@ -39,10 +39,10 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from ldp_core.arguments import check_choice
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.explicit import ExplicitMechanism, check_entries
 from ldp_core.privacy import check_epsilon, exp_epsilon
-from ldp_core.wording import meant
 
 KINDS = ("geometry", "count_mean_sketch")
 _SIZE = "A block design", "Use coarser bins, or subset selection."
@@ -75,8 +75,7 @@ def build(n: int, epsilon: float, order: int | None = None, kind: str = "geometr
     ValueError for another kind or order, or where the strategy is too large to write out.
     """
     epsilon = check_epsilon(epsilon)
-    if kind not in KINDS:
-        raise ValueError(f"Unknown kind {kind!r}; {meant(kind, KINDS)}")
+    check_choice("kind", kind, KINDS)
     check_entries(max(n, order or 0), n, *_SIZE)
     written, best = (geometry, chosen_geometry) if kind == "geometry" else (sketch, chosen_sketch)
     design = best(n, epsilon) if order is None else written(n, order)

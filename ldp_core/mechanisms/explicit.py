@@ -181,8 +181,7 @@ class ExplicitMechanism(CountedOutputs):
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
         if "_inverse" not in vars(self):
             self._inverse = self._inverted(check)
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+        self.check_supports(workload)
         if "reconstruction" not in vars(self):
             self.reconstruction = self._reconstructed(check)
         return self._mean_squares(workload, check) - workload.gram_diag

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldp_core.arguments import check_whole
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.explicit import ExplicitMechanism, check_entries
 from ldp_core.privacy import check_epsilon, exp_epsilon
@@ -23,9 +24,7 @@ def build(n: int, epsilon: float, max_weight: int | None = None, workload: Workl
     if n & (n - 1):
         raise ValueError(domain_rule(n, epsilon, None))
     d = n.bit_length() - 1
-    if max_weight is not None and (isinstance(max_weight, bool) or max_weight not in range(1, d + 1)):
-        raise ValueError(f"The largest weight must be a whole number from 1 to {d}; got {max_weight!r}.")
-    characters = Parity(d, max_weight)
+    characters = Parity(d, None if max_weight is None else check_whole("largest weight", max_weight, 1, d))
     chosen = np.arange(1, characters.num_queries)
     if max_weight is None and workload is not None:
         needed = chosen[_parts(workload)[characters.characters[1:]] > 0]

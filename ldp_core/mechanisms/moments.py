@@ -202,6 +202,11 @@ class Errors(ABC):
     def supports(self, workload: Workload) -> str | None:
         """None, or why the workload cannot be answered."""
 
+    def check_supports(self, workload: Workload) -> None:
+        """ValueError for a workload that cannot be answered."""
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+
     @property
     def root(self) -> np.ndarray | None:
         """(n,) what each person adds to the counts by being counted; None for nothing."""
@@ -259,8 +264,7 @@ class Errors(ABC):
         adds. If that takes seconds, ``check`` is called in between, and may raise to stop it.
         ValueError for a workload that cannot be answered, or takes matrices
         that are too large."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+        self.check_supports(workload)
         return self.profile_of(workload)
 
     def totals(self, workload: Workload) -> Moments:

@@ -185,8 +185,7 @@ class InStrata(InParts):
     def _of_each(self, workload: Workload, error: Callable[[Any, Workload], Any]) -> list[Any]:
         """(K,) an ``error`` of each stratum, worked out once for those that are alike. ValueError
         where the workload cannot be answered."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+        self.check_supports(workload)
         found, each = dict[tuple[int, Workload], Any](), self.within(workload)
         for made, few, scale in each:
             if scale and (id(made), few) not in found:
@@ -197,8 +196,7 @@ class InStrata(InParts):
         return float(np.mean(self._of_each(workload, lambda made, few: made.average_of(few))))
 
     def variance_on(self, workload: Workload, counts: Counts) -> float:
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+        self.check_supports(workload)
         each = zip(self.within(workload), self.people_within(counts), strict=True)
         return math.fsum(scale**2 * made.variance_on(few, people) for (made, few, scale), people in each if scale)
 
@@ -299,17 +297,11 @@ class StratifiedMechanism(InStrata):
             raise ValueError("Each stratum needs a mechanism for its secret types, and none for surveys.")
         self.name, epsilon = self._draw(drawn, which)
         super().__init__(self.types.size, epsilon, parameters or {})
-        self.stratum = np.empty(self.n, dtype=np.int64)
-        self.secret = np.empty(self.n, dtype=np.int64)
-        for z, types in enumerate(self.types):
-            self.stratum[types], self.secret[types] = z, np.arange(len(types))
+        self.stratum, self.secret = np.divmod(np.argsort(self.types.ravel()), self.types.shape[1])
 
     @property
     def promised(self) -> np.ndarray:
-        whole = np.empty(self.n, dtype=bool)
-        for made, types in zip(self.strata, self.types, strict=True):
-            whole[types] = made.promised
-        return whole
+        return self._unordered(np.concatenate([made.promised for made in self.strata]))
 
     def _with(self, drawn: Sequence[Mechanism]) -> StratifiedMechanism:
         return StratifiedMechanism(drawn, self.which, self.types, {**self.parameters, **drawn[0].parameters})
@@ -349,8 +341,8 @@ class StratifiedMechanism(InStrata):
         return self._unordered(linalg.block_diag(*tables))
 
     def _unordered(self, by_stratum: np.ndarray) -> np.ndarray:
-        """Columns, stratum after stratum, in the order of the types."""
-        return by_stratum[:, np.argsort(self.types.ravel())]
+        """(..., n) in the order of the types, from stratum after stratum."""
+        return by_stratum[..., np.argsort(self.types.ravel())]
 
     @cached_property
     def channel(self) -> LinearOperator | None:
@@ -385,10 +377,8 @@ class StratifiedMechanism(InStrata):
             check()
             return made.variance_profile(few, check)
 
-        profile = np.zeros(self.n)
-        for types, part in zip(self.types, self._of_each(workload, error), strict=True):
-            profile[types] = part
-        return profile
+        parts = self._of_each(workload, error)
+        return self._unordered(np.concatenate([np.broadcast_to(part, self.types.shape[1]) for part in parts]))
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         covariance = np.zeros((self.n, self.n))

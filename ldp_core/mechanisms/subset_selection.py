@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.arguments import check_whole
 from ldp_core.limits import MOST_DRAWN_TYPES, MOST_TABLE_ENTRIES, SAMPLED_REPORTS
 from ldp_core.mechanisms.base import Reports, below, check_counts, check_rows, check_values, runs
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
@@ -34,11 +35,9 @@ class SubsetSelection(ExchangeableMechanism):
     bits_mean = "The bit of a type is 1 if it is in the set that is sent."
 
     def __init__(self, n: int, epsilon: float, size: int | None = None):
-        chosen = best_subset_size(n, check_epsilon(epsilon)) if size is None else size
-        if isinstance(chosen, bool) or not isinstance(chosen, (int, np.integer)) or not 1 <= chosen < n:
-            raise ValueError(f"The subset size must be a whole number from 1 to {n - 1}; got {size}.")
-        super().__init__(n, epsilon, {"size": int(chosen)})
-        self.size = k = int(chosen)
+        best = best_subset_size(n, check_epsilon(epsilon)) if size is None else size
+        self.size = k = check_whole("subset size", best, 1, n - 1)
+        super().__init__(n, epsilon, {"size": k})
         E = exp_epsilon(self.epsilon)
         p = probability_within(E * k / (E * k + n - k), lambda p: p * (n - k) / ((1 - p) * k), E)
         self.p, self.q, self.both_own, self.both_other = _subset_moments(n, k, p)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.arguments import check_choice
 from ldp_core.mechanisms.base import (
     Estimate,
     Reports,
@@ -37,7 +38,7 @@ from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_chann
 from ldp_core.mechanisms.moments import TYPES, Contributions, Ends, Rows, as_rows
 from ldp_core.people import Counts
 from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_within
-from ldp_core.wording import meant, significant
+from ldp_core.wording import significant
 
 RECONSTRUCTIONS = ("known_total", "standard")
 BITS_AT_ONCE = 2**24
@@ -50,11 +51,9 @@ class UnaryMechanism(ExchangeableMechanism):
 
     def __init__(self, n: int, epsilon: float, p: float, q: float, reconstruction: str):
         super().__init__(n, epsilon, {"reconstruction": reconstruction})
-        if reconstruction not in RECONSTRUCTIONS:
-            raise ValueError(f"Unknown reconstruction {reconstruction!r}; {meant(reconstruction, RECONSTRUCTIONS)}")
+        self.reconstruction = check_choice("reconstruction", reconstruction, RECONSTRUCTIONS)
         self.p, self.q = p, q
         self.both_own, self.both_other = p * q, q * q
-        self.reconstruction = reconstruction
 
     @property
     def bit_chances(self) -> LinearOperator:
@@ -70,10 +69,12 @@ class UnaryMechanism(ExchangeableMechanism):
     @cached_property
     def _gap(self) -> float:
         """A = M_ii - M_ij = (a - b)^2 E[...]: half the mean of (Q_yi - Q_yj)^2 / d_y, over bits i and j that differ."""
+        from scipy.stats import binom  # only where it is used: to load it takes a third of the start
+
         a, b = self._likelihoods()
         others = np.arange(self.n - 1)
         row_sum = (others + 1) * a + (self.n - 1 - others) * b
-        chance = _binomial(others, self.n - 2, self.q) * self.q * (1 - self.q)
+        chance = binom.pmf(others, self.n - 2, self.q) * self.q * (1 - self.q)
         return float((a - b) ** 2 * np.sum(chance / row_sum))
 
     def _moments(self) -> tuple[float, float, float, float]:
@@ -214,13 +215,6 @@ def column_sums(bits: np.ndarray) -> np.ndarray:
     for some in runs(len(bits), 255):
         sums += np.add.reduce(bytes_[some], axis=0, dtype=np.uint8)
     return sums
-
-
-def _binomial(k: np.ndarray, n: int, q: float) -> np.ndarray:
-    """The chance of each number ``k`` of successes in ``n`` trials."""
-    from scipy.stats import binom  # only where it is used: to load it takes a third of the start
-
-    return np.asarray(binom.pmf(k, n, q))
 
 
 def _symmetric(E: float) -> tuple[float, float]:

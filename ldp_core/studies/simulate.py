@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import estimators as estimation
+from ldp_core.arguments import check_whole
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports, check_counts
 from ldp_core.people import Counts, People, dense, drawn_anew, people_of, users_of
 from ldp_core.run import Budget, Callback, Cancel, check_seed
@@ -92,10 +93,8 @@ def collect(
     users = users_of(counts)
     if users == 0:
         raise ValueError("There are no users to simulate.")
-    if isinstance(trials, bool) or not isinstance(trials, (int, np.integer)) or trials < 1:
-        raise ValueError(f"The number of trials must be a whole number of at least 1; got {trials!r}.")
-    if reason := mechanism.supports(workload):
-        raise ValueError(reason)
+    check_whole("number of trials", trials, 1)
+    mechanism.check_supports(workload)
     estimators = tuple(dict.fromkeys(estimators))
     if not estimators:
         raise ValueError(f"Choose at least one estimator: {', '.join(estimation.names())}.")

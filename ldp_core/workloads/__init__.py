@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.wording import check_parameters, meant
+from ldp_core.arguments import check_choice
+from ldp_core.wording import check_parameters
 from ldp_core.workloads.answers import Answers as Answers
 from ldp_core.workloads.answers import Line as Line
 from ldp_core.workloads.axes import Axis as Axis
@@ -224,9 +225,7 @@ def from_spec(spec: dict[str, Any]) -> Workload:
     <width_range workload: 484 queries on 64 types, width 8>
     """
     parameters = {name: _rebuilt(value) for name, value in spec.items()}
-    kind = parameters.pop("kind", None)
-    if kind not in FAMILIES:
-        raise ValueError(f"Unknown workload {kind!r}; {meant(kind, FAMILIES)}")
+    kind = check_choice("workload", parameters.pop("kind", None), FAMILIES)
     if "shape" in parameters and kind in OVER_ATTRIBUTES:
         parameters["shape"] = checked_shape(parameters["shape"])
     check_parameters(f"The {FAMILIES[kind].title} workload", parameters, signature(FAMILIES[kind]).parameters)
@@ -263,7 +262,7 @@ def __dir__() -> list[str]:
         "Any",
         "Sequence",
         "check_parameters",
-        "meant",
+        "check_choice",
         "checked_shape",
     }
     held = {name for name, what in globals().items() if not isinstance(what, ModuleType) and name[0] != "_"}

@@ -123,21 +123,27 @@ class Together(Workload):
                 k = int(owner[here[0]])
                 yield k, here, queries[here] - self.offsets[k]
 
-    def _own(self, query: int) -> tuple[int, int]:
+    def gathered(
+        self, queries: np.ndarray, of: Callable[[int, np.ndarray], np.ndarray], batch: Sequence[int] = ()
+    ) -> np.ndarray:
+        """(..., q) what ``of`` makes of the number of a member and those of its queries, for ``queries`` (q,) in their order."""
+        found = np.empty((*batch, len(queries)))
+        for k, here, local in self.located(queries):
+            found[..., here] = of(k, local)
+        return found
+
+    def member_of(self, query: int) -> tuple[int, int]:
         """The number of the member that a query is of, and its number there."""
         k = int(np.searchsorted(self.offsets, query, side="right")) - 1
         return k, int(query - self.offsets[k])
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        k, own = self._own(query)
-        return self.members[k].query_name(own, labels)
+        k, local = self.member_of(query)
+        return self.members[k].query_name(local, labels)
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         queries = np.arange(self.num_queries) if queries is None else np.asarray(queries)
-        weights = np.empty(len(queries))
-        for k, here, own in self.located(queries):
-            weights[here] = self.weights[k] * self.members[k].query_weights(own)
-        return weights
+        return self.gathered(queries, lambda k, local: self.weights[k] * self.members[k].query_weights(local))
 
     @cached_property
     def extent(self) -> tuple[float, float]:
@@ -188,10 +194,7 @@ class Together(Workload):
         if queries is None:
             pairs = zip(self.parts, self.weights, strict=True)
             return np.concatenate([weight * part.answers(x) for part, weight in pairs], axis=-1)
-        answers = np.empty((*x.shape[:-1], len(queries)))
-        for k, here, own in self.located(queries):
-            answers[..., here] = self.weights[k] * self.parts[k].answers(x, own)
-        return answers
+        return self.gathered(queries, lambda k, local: self.weights[k] * self.parts[k].answers(x, local), x.shape[:-1])
 
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
         pairs = zip(self.parts, self.weights, strict=True)

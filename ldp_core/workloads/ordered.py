@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ldp_core.arguments import check_whole
 from ldp_core.workloads.axes import Axis, cell_name
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.symmetry import SymmetryGroup
@@ -192,9 +193,7 @@ class WidthRange(_Intervals):
 
     def __init__(self, n: int, width: int, axes: Sequence[Axis] | None = None):
         super().__init__(n, axes)
-        if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= n:
-            raise ValueError(f"The width of ranges must be a whole number from 1 to {n}; got {width!r}.")
-        self.width = int(width)
+        self.width = check_whole("width of ranges", width, 1, self.n)
 
     @property
     def _known_symmetry(self) -> SymmetryGroup:

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Sequence
 
 import numpy as np
 
+from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.surveys import Group, Survey
@@ -19,8 +20,7 @@ def several(survey: Survey, attributes: Iterable[int]) -> Set:
 
 def ordered_sets(survey: Survey, groups: Iterable[Group]) -> tuple[Set, ...]:
     """The sets of attributes of ``groups``, without those that another one holds and without attributes of one value."""
-    sets = {several(survey, group.attributes) for group in groups}
-    return tuple(sorted(members for members in sets if not any(set(members) < set(other) for other in sets)))
+    return tuple(sorted(anova.maximal(several(survey, group.attributes) for group in groups)))
 
 
 def divided(tables: np.ndarray, attributes: Set, sets: Sequence[Set]) -> list[np.ndarray]:

@@ -31,7 +31,7 @@ from ldp_core.workloads.surveys import Group, Survey
 ALIKE = 1e-12
 """Weights are equal up to this share, which rounding leaves."""
 
-Asked = tuple[tuple[int, ...], Workload]
+Question = tuple[tuple[int, ...], Workload]
 """Places among the secret attributes, and what is asked about them."""
 Case = tuple[Workload, np.ndarray | None]
 """Questions about the m secret types of some strata, and the shares (m,) of these types, None where people are spread evenly."""
@@ -161,7 +161,7 @@ class Stratified(Representatives):
     def strata(self) -> Strata:
         return strata_of(groups(self.base.all_secret, self.shape), self.shape, self.known, self._design)
 
-    def _design(self, weights: dict[Asked, float]) -> Workload:
+    def _design(self, weights: dict[Question, float]) -> Workload:
         sizes = [self.shape[i] for i in self.unknown]
         whole = tuple(range(len(sizes)))
         parts = [base if places == whole else OnAttributes(sizes, places, base) for places, base in weights]
@@ -196,71 +196,81 @@ class StratifiedSurvey(Survey):
     def strata(self) -> Strata:
         return strata_of(self.groups, self.shape, self.known, self._design)
 
-    def _design(self, weights: dict[Asked, float]) -> Survey:
+    def _design(self, weights: dict[Question, float]) -> Survey:
         secret = secret_of(self.shape, self.known)
-        asked = [Group(places, base, weight) for (places, base), weight in weights.items()]
+        groups = [Group(places, base, weight) for (places, base), weight in weights.items()]
         axes = None if self.axes is None else [self.axes[i] for i in secret]
-        return Survey([self.shape[i] for i in secret], asked, axes)
+        return Survey([self.shape[i] for i in secret], groups, axes)
 
 
 def strata_of(
-    asked: Iterable[Group],
+    groups: Iterable[Group],
     shape: tuple[int, ...],
     known: tuple[int, ...],
-    design: Callable[[dict[Asked, float]], Workload],
+    design: Callable[[dict[Question, float]], Workload],
 ) -> Strata:
-    """The strata of questions ``asked`` about the columns of a table; ``design`` makes a workload of what is asked within one.
-    ValueError, one sentence, where they are too many, or nothing is asked of what is secret."""
-    sizes = [math.prod(shape[i] for i in places) for places in (known, secret_of(shape, known))]
-    if sizes[1] < 2:
+    """The strata of questions about the columns of a table.
+
+    Parameters
+    ----------
+    groups : iterable of Group
+        The questions, each about some columns.
+    shape : tuple of int
+        The sizes of all columns.
+    known : tuple of int
+        The places of those that the collector knows.
+    design : callable
+        Makes a workload of what is asked within one stratum, with weights.
+
+    Returns
+    -------
+    Strata
+        Those that ask the same, but for a factor, share a design.
+
+    Raises
+    ------
+    ValueError
+        One sentence, where strata are too many, or nothing is asked of what is secret.
+    """
+    groups, secret = list(groups), secret_of(shape, known)
+    count, types = (math.prod(shape[i] for i in places) for places in (known, secret))
+    if types < 2:
         raise ValueError("The secret attributes have one value, so there is nothing to protect; add one with more.")
-    if sizes[0] > MOST_STRATA:
+    if count > MOST_STRATA:
         raise ValueError(
-            f"The known attributes make {magnitude(sizes[0])} groups; at most {MOST_STRATA:,} are handled. Use fewer attributes or coarser "
+            f"The known attributes make {magnitude(count)} groups; at most {MOST_STRATA:,} are handled. Use fewer attributes or coarser "
             "values."
         )
-    within = _Within(list(asked), shape, known)
-    found = [within.at(values) for values in np.ndindex(*(shape[i] for i in known))]
-    leading = [next(iter(weights.values()), 0.0) for weights, _ in found]
-    designs: list[tuple[dict[Asked, float], Workload]] = []
-    which = np.zeros(len(found), dtype=np.int64)
-    for z, ((weights, _), scale) in enumerate(zip(found, leading, strict=True)):
+
+    def within(values: Sequence[int]) -> tuple[dict[Question, float], float]:
+        """The weights of what is asked in the stratum with these ``values`` of the known columns, and the constant that every entry
+        of G has besides."""
+        fixed, squares, constant = dict(zip(known, values, strict=True)), dict[Question, float](), 0.0
+        for group in groups:
+            sizes = [shape[i] for i in group.attributes]
+            inside = {k: fixed[i] for k, i in enumerate(group.attributes) if i in fixed}
+            places = tuple(secret.index(i) for i in group.attributes if i in secret)
+            if math.prod(shape[secret[k]] for k in places) == 1:
+                constant += group.weight**2 * float(group.base.gram_diag[_inside(sizes, inside)[0]])
+            elif (found := restricted(group.base, sizes, inside)) is not None:
+                squares[places, found[0]] = squares.get((places, found[0]), 0.0) + (group.weight * found[1]) ** 2
+        return {question: math.sqrt(square) for question, square in squares.items()}, constant
+
+    strata = [within(values) for values in np.ndindex(*(shape[i] for i in known))]
+    scales = [next(iter(weights.values()), 0.0) for weights, _ in strata]
+    designs: list[tuple[dict[Question, float], Workload]] = []
+    which = np.zeros(count, dtype=np.int64)
+    for z, ((weights, _), scale) in enumerate(zip(strata, scales, strict=True)):
         if not scale:
             continue  # any design serves
-        relative = {key: weight / scale for key, weight in weights.items()}
-        same = (k for k, (held, _) in enumerate(designs) if _alike(held, relative))
-        which[z] = next(same, len(designs))
+        relative = {question: weight / scale for question, weight in weights.items()}
+        which[z] = next((k for k, (other, _) in enumerate(designs) if _alike(other, relative)), len(designs))
         if which[z] == len(designs):
             designs.append((relative, design(relative)))
     if not designs:
         raise ValueError("The questions are about what the collector knows already; ask about a secret attribute.")
-    constant = np.array([constant for _, constant in found])
-    return Strata(shape, known, tuple(workload for _, workload in designs), which, np.array(leading), constant)
-
-
-@dataclass(frozen=True)
-class _Within:
-    """What the questions ``asked`` about a table of ``shape`` are where the values of its columns ``known`` are fixed."""
-
-    asked: list[Group]
-    shape: tuple[int, ...]
-    known: tuple[int, ...]
-
-    def at(self, values: Sequence[int]) -> tuple[dict[Asked, float], float]:
-        """The weights of what is asked within the stratum with these ``values`` of the known attributes, and the constant that every
-        entry of G has besides."""
-        fixed, secret = dict(zip(self.known, values, strict=True)), secret_of(self.shape, self.known)
-        squares: dict[Asked, float] = {}
-        constant = 0.0
-        for group in self.asked:
-            sizes = [self.shape[i] for i in group.attributes]
-            own = {k: fixed[i] for k, i in enumerate(group.attributes) if i in fixed}
-            left = tuple(secret.index(i) for i in group.attributes if i in secret)
-            if math.prod(self.shape[secret[k]] for k in left) == 1:
-                constant += group.weight**2 * float(group.base.gram_diag[_inside(sizes, own)[0]])
-            elif (found := restricted(group.base, sizes, own)) is not None:
-                squares[left, found[0]] = squares.get((left, found[0]), 0.0) + (group.weight * found[1]) ** 2
-        return {key: math.sqrt(square) for key, square in squares.items()}, constant
+    constants = np.array([constant for _, constant in strata])
+    return Strata(shape, known, tuple(workload for _, workload in designs), which, np.array(scales), constants)
 
 
 def stratified(base: Workload, axes: Sequence[Axis]) -> Workload:
@@ -348,7 +358,7 @@ def _inside(sizes: Sequence[int], fixed: dict[int, int]) -> np.ndarray:
     return table[tuple(fixed.get(i, slice(None)) for i in range(len(sizes)))].ravel()
 
 
-def _alike(one: dict[Asked, float], other: dict[Asked, float]) -> bool:
+def _alike(one: dict[Question, float], other: dict[Question, float]) -> bool:
     return one.keys() == other.keys() and all(
         math.isclose(weight, other[key], rel_tol=ALIKE) for key, weight in one.items()
     )

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ldp_core.arguments import check_whole
 from ldp_core.limits import MOST_ATTRIBUTES, MOST_ATTRIBUTES_TOGETHER
 from ldp_core.wording import shortened
 from ldp_core.workloads.axes import Axis, cell_name
@@ -245,9 +246,7 @@ class KWayMarginals(_Marginals):
 
     def __init__(self, shape: tuple[int, ...], k: int, axes: Sequence[Axis] | None = None):
         super().__init__(shape, axes)
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= len(shape):
-            raise ValueError(f"k must be a whole number from 1 to the {len(shape)} attributes; got {k!r}.")
-        self.k = int(k)
+        self.k = check_whole("number k of attributes in a group", k, 1, len(shape))
 
     @property
     def sizes(self) -> range:
@@ -291,14 +290,9 @@ class Parity(Workload):
     recipe = ("d", "max_weight")
 
     def __init__(self, d: int, max_weight: int | None = None, axes: Sequence[Axis] | None = None):
-        if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= MOST_ATTRIBUTES:
-            raise ValueError(f"There must be 1 to {MOST_ATTRIBUTES} attributes of two values; got {d!r}.")
-        self.d = int(d)
+        self.d = check_whole("number of attributes of two values", d, 1, MOST_ATTRIBUTES)
         super().__init__(2**self.d, axes)
-        weight = self.d if max_weight is None else max_weight
-        if isinstance(weight, bool) or not isinstance(weight, (int, np.integer)) or not 0 <= weight <= self.d:
-            raise ValueError(f"The largest weight must be a whole number from 0 to {self.d}; got {max_weight!r}.")
-        self.max_weight = int(weight)
+        self.max_weight = check_whole("largest weight", self.d if max_weight is None else max_weight, 0, self.d)
 
     @property
     def _known_symmetry(self) -> SymmetryGroup:

@@ -205,11 +205,11 @@ class Survey(Together):
         return tuple(OnAttributes(self.shape, group.attributes, group.base) for group in self.groups)
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        k, own = self._own(query)
+        k, local = self.member_of(query)
         group = self.groups[k]
         if self.axes is not None or not isinstance(group.base, Histogram):
-            return group.base.query_name(own)
-        values = np.unravel_index(own, [self.shape[i] for i in group.attributes])
+            return group.base.query_name(local)
+        values = np.unravel_index(local, [self.shape[i] for i in group.attributes])
         return ", ".join(f"x{i + 1} = {value}" for i, value in zip(group.attributes, values, strict=True))
 
     def answers(self, x: np.ndarray | Tables, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
@@ -220,12 +220,12 @@ class Survey(Together):
         if queries is None:
             parts = [group.weight * group.base.answers(x.table(group.attributes)) for group in self.groups]
             return np.concatenate(parts)
-        chosen = self._checked(queries)
-        answers = np.empty(len(chosen))
-        for k, here, local in self.located(chosen):
+
+        def answers(k: int, local: np.ndarray) -> np.ndarray:
             group = self.groups[k]
-            answers[here] = group.weight * group.base.answers(x.table(group.attributes), local)
-        return answers
+            return group.weight * group.base.answers(x.table(group.attributes), local)
+
+        return self.gathered(self._checked(queries), answers)
 
     def squared_distance(self, first: Tables, second: Tables) -> float:
         """Squared difference of the answers, summed over all queries (squared users)."""

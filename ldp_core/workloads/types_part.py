@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from ldp_core.arguments import check_choice
 from ldp_core.people import Tables
-from ldp_core.wording import check_parameters, meant
+from ldp_core.wording import check_parameters
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
@@ -60,9 +61,7 @@ def on_types(kind: str, n: int, axes: Sequence[Axis] = (), **parameters: int) ->
     attributes of a marginal, ``max_weight`` of parities. ValueError when the kind is unknown, does not fit n, or a
     parameter is wrong.
     """
-    if kind not in ON_TYPES:
-        raise ValueError(f"Unknown workload {kind!r}; {meant(kind, ON_TYPES)}")
-    family = ON_TYPES[kind]
+    family = ON_TYPES[check_choice("workload", kind, ON_TYPES)]
     if kind in OVER_ATTRIBUTES and n & (n - 1):
         raise ValueError(
             f"{family.title} reads the types as yes-or-no answers, so it needs a power of two of them; there are {n:,}."

@@ -10,6 +10,8 @@ from scipy.special import ndtri
 POINTS = "points"
 OF_GROUP = "points of the group"
 """Units of shares: percentage points of everybody, and of the people in a group."""
+DEFAULT_ALPHA = 0.01
+"""The mean squared error of a share that is asked for where no one says."""
 LEAST_TARGET = 1e-50
 """Rows are divided by targets and then squared."""
 POWER, LEVEL = 0.8, 0.05

@@ -118,7 +118,7 @@ def test_malformed_queries_are_refused(query):
     [
         ({"n": 1}, "number of types"),
         ({"groups": 2.0}, "number of groups"),
-        ({"bound": math.inf}, "positive number"),
+        ({"bound": math.inf}, "number above 0"),
         ({"epsilon": 0}, "out of range"),
     ],
 )

@@ -170,7 +170,7 @@ def test_weights_of_queries_are_those_of_their_rows():
         ),
         (lambda: workloads.parity(10**12, 2), "1 to 24 attributes"),
         (lambda: workloads.all_marginals(2.5), "number of binary attributes"),
-        (lambda: workloads.k_way_marginals(3, 4), "from 1 to the 3"),
+        (lambda: workloads.k_way_marginals(3, 4), "from 1 to 3"),
         (lambda: workloads.parity(3, -1), "from 0 to 3"),
         (lambda: workloads.width_range(5, 6), "from 1 to 5"),
         (lambda: workloads.custom([[1, 2], [3]]), "rows of equal length"),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
+from ldp_core.arguments import check_choice, check_positive, check_whole
 from ldp_core.privacy import check_epsilon
 
 FORMS = ("paper", "sharp")

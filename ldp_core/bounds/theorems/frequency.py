@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import psi
 
-from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
+from ldp_core.arguments import check_choice, check_positive, check_whole
 from ldp_core.bounds.theorems.few_users import FORMS
 from ldp_core.bounds.theorems.statement import Design
 from ldp_core.limits import MOST_LIKELIHOOD_OUTPUTS, MOST_LIKELIHOOD_STEPS, MOST_MATRIX_TYPES

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
-from ldp_core.bounds.arguments import check_whole
+from ldp_core.arguments import check_whole
 from ldp_core.privacy import check_epsilon
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from ldp_core.bounds.arguments import check_positive, check_whole
+from ldp_core.arguments import check_positive, check_whole
 from ldp_core.bounds.promise import check_every_value_is_secret
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload

@@ -14,12 +14,12 @@ import pandas as pd
 from ldp_core import errors as single
 from ldp_core import verdicts
 from ldp_core.analysis import asked_of
+from ldp_core.arguments import check_choice
 from ldp_core.deploy.collector import population
 from ldp_core.deploy.collector.collection import Collection
 from ldp_core.estimators import Estimated, Intervals, apply, intervals, line_answers, people_told
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.wording import meant
 from ldp_core.workloads import Detect, Line, Workload
 from ldp_core.workloads.units import OF_GROUP, POINTS, reach
 
@@ -68,12 +68,10 @@ def answers(
     ValueError
         For a collection without reports or of another mechanism, and an estimator or workload that does not suit it.
     """
-    if kind not in KINDS:
-        raise ValueError(f"Unknown kind of intervals {kind!r}; {meant(kind, KINDS)}")
+    check_choice("kind of intervals", kind, KINDS)
     if not collection.users:
         raise ValueError("This collection holds no reports yet: collect at least one file of this design.")
-    if reason := mechanism.supports(workload):
-        raise ValueError(reason)
+    mechanism.check_supports(workload)
     if drawn and occasions > 1:
         raise ValueError("Intervals for the population that people were drawn from take one report of each person.")
     if sizes is not None and kind != "fixed":

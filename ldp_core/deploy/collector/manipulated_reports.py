@@ -75,8 +75,7 @@ def manipulation(
     cancelled.
     """
     cancelled = asked(cancel)
-    if reason := mechanism.supports(workload):
-        raise ValueError(reason)
+    mechanism.check_supports(workload)
     chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
     if isinstance(mechanism.drawn, VectorMechanism):
         infinite = np.full(len(chosen), math.inf)

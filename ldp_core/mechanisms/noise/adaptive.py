@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
+from ldp_core.arguments import check_positive, check_whole
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import check_counts
 from ldp_core.mechanisms.explicit import ExplicitMechanism
@@ -92,14 +93,10 @@ class AdaptiveSession:
     """
 
     def __init__(self, n: int, epsilon: float, groups: int, source: Source, bound: float = 1.0, centre: float = 0.0):
-        for name, number, least in (("number of types", n, 2), ("number of groups", groups, 1)):
-            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-                raise ValueError(f"The {name} must be a whole number of at least {least}; got {number!r}.")
-        if not (bound > 0 and math.isfinite(bound)):
-            raise ValueError(f"The bound of the queries must be a positive number; got {bound}.")
+        self.n, self.groups = check_whole("number of types", n, 2), check_whole("number of groups", groups, 1)
+        self.bound, self.centre = check_positive("bound of the queries", bound), float(centre)
         if not math.isfinite(centre):
             raise ValueError(f"The centre of the queries must be a number; got {centre}.")
-        self.n, self.groups, self.bound, self.centre = int(n), int(groups), float(bound), float(centre)
         self.epsilon = check_epsilon(epsilon)
         self._source = source
         self._asked: list[tuple[np.ndarray, Answer]] = []

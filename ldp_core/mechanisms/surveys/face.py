@@ -227,8 +227,7 @@ class SurveyMechanism(Mechanism):
         )
 
     def totals(self, workload: Workload) -> Moments:
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+        self.check_supports(workload)
         return self._profiles(as_survey(workload, self.sizes))
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
@@ -259,18 +258,15 @@ class SurveyMechanism(Mechanism):
         """(p,) exact variance (squared users) of the answer to each query, or to those with the
         given indices, when the people are ``counts``: people, counts of all types, or records, as
         `people_of` takes them."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+        self.check_supports(workload)
         survey, people = as_survey(workload, self.sizes), people_of(counts, self.sizes)
         if queries is None:
             parts = [g.weight**2 * self._variances(g, people, None) for g in survey.groups]
             return np.concatenate(parts)
-        chosen = np.asarray(queries, dtype=np.int64)
-        variances = np.empty(len(chosen))
-        for k, here, local in survey.located(chosen):
-            group = survey.groups[k]
-            variances[here] = group.weight**2 * self._variances(group, people, local)
-        return variances
+        return survey.gathered(
+            np.asarray(queries, dtype=np.int64),
+            lambda k, local: survey.weights[k] ** 2 * self._variances(survey.groups[k], people, local),
+        )
 
     def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
         if isinstance(group.base, Histogram):

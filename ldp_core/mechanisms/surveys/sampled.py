@@ -25,6 +25,7 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
+from ldp_core.arguments import check_choice
 from ldp_core.mechanisms.base import Reports, by_number, check_counts, check_reports, runs
 from ldp_core.mechanisms.moments import TYPES, Ends, Moments, Rows
 from ldp_core.mechanisms.parts import drawn
@@ -35,7 +36,6 @@ from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.sets import given_shares, maximal_sets, only_survey, shares_of_all
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counted, Counts, People, people_of
-from ldp_core.wording import meant
 from ldp_core.workloads import Survey, Workload
 
 Oracle = RandomizedResponse | SubsetSelection | UnaryEncoding
@@ -68,8 +68,8 @@ class SampledSets(DrawnSets):
         stated = shares if isinstance(shares, str) else [float(share) for share in shares]
         parameters = {"oracle": oracle, "shares": stated}
         for (word, chosen), known in zip(parameters.items(), (ORACLES, SHARES), strict=True):
-            if isinstance(chosen, str) and chosen not in known:
-                raise ValueError(f"Unknown {word} {chosen!r}; {meant(chosen, known)}")
+            if isinstance(chosen, str):
+                check_choice(word, chosen, known)
         super().__init__("sampled_sets", survey.shape, epsilon, parameters)
         self.sets = maximal_sets(survey)
         self._cells = np.array([math.prod(self.sizes[i] for i in members) for members in self.sets])

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -161,15 +161,15 @@ class ScrambledPatterns(SurveyMechanism):
     @cached_property
     def true_probability(self) -> np.ndarray:
         """(r,) probability that an image of a pattern holds the person's cell."""
-        chances: dict[tuple[int, int], float] = {}
-        for size, cells in zip(self._inside.tolist(), self._cells.tolist(), strict=True):
-            if (size, cells) not in chances:
-                wanted = self._ratio * size / (self._ratio * size + cells - size)
-                chances[size, cells] = self._within(wanted, size, cells)
-        return np.array([chances[key] for key in zip(self._inside.tolist(), self._cells.tolist(), strict=True)])
+        E = self._ratio
 
-    def _within(self, wanted: float, size: int, cells: int) -> float:
-        return probability_within(wanted, lambda p: p * (cells - size) / ((1 - p) * size), self._ratio)
+        @cache
+        def chance(size: int, cells: int) -> float:
+            return probability_within(
+                E * size / (E * size + cells - size), lambda p: p * (cells - size) / ((1 - p) * size), E
+            )
+
+        return np.array([chance(*pair) for pair in zip(self._inside.tolist(), self._cells.tolist(), strict=True)])
 
     @property
     def width(self) -> int:

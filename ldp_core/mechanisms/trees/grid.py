@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core.arguments import check_choice
 from ldp_core.mechanisms.base import Estimate, Reports
 from ldp_core.mechanisms.moments import Rows
 from ldp_core.mechanisms.trees.hierarchical import ConsistentNodes
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.trees.rectangles import domain_rule, rectangles, told_shape
 from ldp_core.mechanisms.trees.tables import Grid
-from ldp_core.wording import meant
 from ldp_core.workloads import Workload
 
 ORACLES = ("oue", "hrr", "hadamard", "olh")
@@ -58,8 +58,7 @@ def build(
 
     ValueError for another ``reconstruction`` than "consistent", and where there are other than two attributes, or n is a prime number.
     """
-    if reconstruction not in RECONSTRUCTIONS:
-        raise ValueError(f"Unknown reconstruction {reconstruction!r}; {meant(reconstruction, RECONSTRUCTIONS)}")
+    check_choice("reconstruction", reconstruction, RECONSTRUCTIONS)
     sizes = _checked(shape) if shape is not None else (told_shape(workload) if workload is not None else None)
     if sizes is None:
         sizes = next(((a, n // a) for a in range(math.isqrt(n), 1, -1) if n % a == 0), None)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ldp_core import analysis, library, wording, workloads
+from ldp_core import analysis, library, workloads
+from ldp_core.arguments import check_choice
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel
 from ldp_core.studies.sweep.points import BOUNDS, Cache, Outcome, SweepPoint, refusal
@@ -184,8 +185,7 @@ def _points(
     for name in names:
         library.spec(name)
     for name in bounds:
-        if name not in BOUNDS:
-            raise ValueError(f"Unknown bound {name!r}; {wording.meant(name, BOUNDS)}")
+        check_choice("bound", name, BOUNDS)
     epsilons = [check_epsilon(epsilon) for epsilon in epsilons]
     return [
         SweepPoint(name, workload, epsilon, (parameters or {}).get(name, {}))

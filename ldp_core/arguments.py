@@ -1,4 +1,4 @@
-"""Checks of the numbers that the papers' theorems take, each a ValueError of one sentence."""
+"""Checks of numbers and names that are given, each a ValueError of one sentence."""
 
 from __future__ import annotations
 
