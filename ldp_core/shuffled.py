@@ -37,6 +37,7 @@ from typing import Any
 import numpy as np
 from scipy import fft, optimize
 
+from ldp_core import wording
 from ldp_core.limits import MOST_STRATEGY_ENTRIES, MOST_USERS
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
@@ -46,7 +47,7 @@ from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.people import Counts, users_of
-from ldp_core.wording import plural, rounded_up, share
+from ldp_core.wording import plural, rounded_up
 
 DELTA = 1e-6
 """The delta of a central epsilon where none is asked for; it is at most 1/N."""
@@ -353,7 +354,7 @@ def promised(mechanism: Mechanism | Blanket, people: Counts | int, reports: int 
     blankets = [blanket_of(part, reports) for part in parts]
     central, of = max(((shuffled(of, users), of) for of in blankets), key=lambda found: found[0])
     if math.isinf(central):
-        return f"{among}, mixing proves nothing: up to {share(of.unsent)} of a person's reports are ones that some others never send."
+        return f"{among}, mixing proves nothing: up to {wording.share(of.unsent)} of a person's reports are ones that some others never send."
     if not of.unsent and central >= math.log(of.ratio) * (1 - _CLOSE):
         given = "nothing better than the epsilon of a report is proved"
     else:

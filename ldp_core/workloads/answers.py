@@ -88,8 +88,9 @@ class Asked:
         table = np.arange(math.prod(shape)).reshape(shape[0], -1)
         return table.reshape(1, -1) if self.pair is None else table[list(self.pair)]
 
-    def rates(self, people: People | None, spread: float) -> Rates:
-        """The answers, and the sizes of their groups, of ``people`` (None: spread evenly); those to each query stand together."""
+    def rates(self, people: People | None, deviation: float) -> Rates:
+        """The answers, and the sizes of their groups, of ``people`` (None: spread evenly); those to each query stand together. The
+        numbers averaged have the standard ``deviation``."""
         cells, ratios, sizes = self.cells, list[np.ndarray](), list[np.ndarray]()
         averaged = [i for i, axis in enumerate(self.axes) if axis.name == self.unit.name]
         added = people.added(averaged[0], self.groups) if people is not None and averaged else None
@@ -105,7 +106,7 @@ class Asked:
                 sums = (added[cells] / counts.sum() / _positive(size, np.nan) - self.unit.middle)[..., None]
             ratios.append(sums.swapaxes(1, 2).reshape(len(cells), -1))
             sizes.append(np.tile(size, table.base.num_queries))
-        return Rates(np.concatenate(ratios, axis=1), np.concatenate(sizes, axis=1), spread)
+        return Rates(np.concatenate(ratios, axis=1), np.concatenate(sizes, axis=1), deviation)
 
     def names(self) -> list[str]:
         """(g,) what is added to the name of a query: " in arm new", or ", new minus control"."""
@@ -445,13 +446,13 @@ def default_targets(lines: Sequence[Line], people: Counts | None) -> dict[str, T
     found: dict[str, Target] = {}
     for key in dict.fromkeys(line.key for line in lines):
         alike = [line for line in lines if line.key == key]
-        unit, spread = alike[0].unit, max(line.spread for line in alike)
+        unit, deviation = alike[0].unit, max(line.spread for line in alike)
         if unit.name in (POINTS, OF_GROUP):
             found[key] = Detect(5.0) if alike[0].difference else 100 * _typical(alike, people)
         elif alike[0].difference:
-            found[key] = Detect(float(two_digits(spread / 4 or unit.span / 20)))
+            found[key] = Detect(float(two_digits(deviation / 4 or unit.span / 20)))
         else:
-            found[key] = float(two_digits(spread / 10 or unit.span / 50))
+            found[key] = float(two_digits(deviation / 10 or unit.span / 50))
     return found
 
 

@@ -135,12 +135,12 @@ class SlopePart(Part):
     def asked(self, axes: Sequence[Axis]) -> Asked:
         if self.by:
             raise ValueError("A regression is not asked within groups; add their columns to those that it is on.")
-        within = self._outcome(axes).asked_within(axes, self.on, self.measured(axes, None)[0])
-        if secret := [axes[i].name for i in within.groups if not axes[i].known]:
+        groups = self._outcome(axes).asked_within(axes, self.on, self.measured(axes, None)[0])
+        if secret := [axes[i].name for i in groups.groups if not axes[i].known]:
             raise ValueError(
                 f"The collector does not know {shortened(secret[0])}; a slope is on columns that it knows."
             )
-        return Regression(**vars(within))
+        return Regression(**vars(groups))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         return self.line(axes, None).told  # for people spread evenly

@@ -15,7 +15,7 @@ from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.grouped import by_groups, places_of, two_values
 from ldp_core.workloads.ratios import Rates
-from ldp_core.workloads.surveyed import groups
+from ldp_core.workloads.surveyed import groups_of
 from ldp_core.workloads.surveys import Group
 from ldp_core.workloads.units import Unit
 
@@ -81,7 +81,7 @@ class Part(Frozen):
         these. ValueError where it does not fit."""
         places, others = _apart(axes, self.mentions, names)
         chosen = [axes[i] for i in others]
-        tables = groups(self.numbers(chosen), tuple(axis.size for axis in chosen), chosen)
+        tables = groups_of(self.numbers(chosen), tuple(axis.size for axis in chosen), chosen)
         moved = (Group(tuple(others[i] for i in table.attributes), table.base, table.weight) for table in tables)
         return Asked(tuple(moved), tuple(places), pair and two_values(axes[places[0]], *pair), unit, tuple(axes))
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core.limits import MOST_WORKLOAD_ENTRIES
-from ldp_core.workloads.base import Workload
+from ldp_core.workloads.base import Workload, in_chunks
 from ldp_core.workloads.symmetry import SymmetryGroup
 
 ROWS_AT_ONCE = 2**22
@@ -95,8 +95,7 @@ class Predicates(Workload):
         """All rows of W, some at a time where they are many."""
         if self._is_small:
             return iter([self._all_rows])
-        chunk = max(1, ROWS_AT_ONCE // self.n)
-        return (self.rows(np.arange(self.num_queries)[i : i + chunk]) for i in range(0, self.num_queries, chunk))
+        return map(self.rows, in_chunks(np.arange(self.num_queries), self.n))
 
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         x = np.asarray(x, dtype=float)

@@ -25,7 +25,7 @@ from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.representatives import Representatives
 from ldp_core.workloads.secret import PartlySecret
-from ldp_core.workloads.surveyed import by_tables, few_at_a_time, groups, surveyed
+from ldp_core.workloads.surveyed import by_tables, few_at_a_time, groups_of, surveyed
 from ldp_core.workloads.surveys import Group, Survey
 
 ALIKE = 1e-12
@@ -159,7 +159,7 @@ class Stratified(Representatives):
 
     @cached_property
     def strata(self) -> Strata:
-        return strata_of(groups(self.base.all_secret, self.shape), self.shape, self.known, self._design)
+        return strata_of(groups_of(self.base.all_secret, self.shape), self.shape, self.known, self._design)
 
     def _design(self, weights: dict[Question, float]) -> Workload:
         sizes = [self.shape[i] for i in self.unknown]

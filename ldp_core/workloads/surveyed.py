@@ -67,7 +67,7 @@ def few_at_a_time(survey: Survey) -> bool:
 
 def by_tables(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey:
     """The same questions on the tables of the attributes that each is about. ValueError where these are too many or too large."""
-    asked = list(islice(groups(workload, shape, axes), MOST_SETS + 1))
+    asked = list(islice(groups_of(workload, shape, axes), MOST_SETS + 1))
     if len(asked) > MOST_SETS:
         raise ValueError(
             f"The questions are about more than {MOST_SETS:,} sets of attributes: choose the sets that matter, or fewer "
@@ -89,7 +89,7 @@ def _degree(workload: Workload) -> int:
     return int(np.flatnonzero(gamma).max(initial=0))
 
 
-def groups(
+def groups_of(
     workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None, weight: float = 1.0
 ) -> Iterator[Group]:
     """What ``workload``, on types in a table of ``shape``, asks about each set of attributes."""
@@ -99,11 +99,11 @@ def groups(
     ):  # attributes of a single value make no difference to the types, and it knows nothing of them
         telling = [i for i, size in enumerate(shape) if size > 1]
         chosen = None if axes is None else [axes[i] for i in telling]
-        for group in groups(workload, tuple(shape[i] for i in telling), chosen, weight):
+        for group in groups_of(workload, tuple(shape[i] for i in telling), chosen, weight):
             yield _ordered([telling[i] for i in group.attributes], shape, group)
     elif isinstance(workload, Union):
         for part, scale in zip(workload.parts, workload.weights, strict=True):
-            yield from groups(part, shape, axes, weight * scale)
+            yield from groups_of(part, shape, axes, weight * scale)
     elif isinstance(workload, OnAttributes):
         yield from _placed(workload, shape, axes, weight)
     elif isinstance(workload, KWayMarginals | AllMarginals):
@@ -123,7 +123,7 @@ def _placed(
     kept, sizes = workload.kept, tuple(workload.shape[i] for i in workload.kept)
     if workload.used == sizes:
         chosen = None if axes is None else [axes[i] for i in kept]
-        for group in groups(workload.base, sizes, chosen, weight):
+        for group in groups_of(workload.base, sizes, chosen, weight):
             yield _ordered([kept[i] for i in group.attributes], shape, group)
     else:  # values that no query counts are cells of the table all the same
         places = tuple(sorted(kept))

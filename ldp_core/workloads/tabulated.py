@@ -16,7 +16,7 @@ from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Product
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import Histogram
-from ldp_core.workloads.surveyed import groups
+from ldp_core.workloads.surveyed import groups_of
 
 FEW = 6
 """Answers of a question that are better read one below the other."""
@@ -73,7 +73,7 @@ def answer_tables(asked: Answers) -> list[AnswerTable]:
     for k, line in enumerate(asked.lines):
         first, by, within = 0, list[Side](), line.asked
         whole = line.told.without_strata
-        listed = groups(whole, shape, asked.axes) if whole.survey is None else whole.survey.groups
+        listed = groups_of(whole, shape, asked.axes) if whole.survey is None else whole.survey.groups
         if within is not None:
             listed, by = within.tables, list(line.sides)
         for table in listed if shape else ():

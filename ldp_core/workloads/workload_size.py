@@ -13,7 +13,7 @@ from ldp_core import wording
 from ldp_core.limits import MOST_SETS, MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
-from ldp_core.workloads.surveyed import groups
+from ldp_core.workloads.surveyed import groups_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ def tables_asked(workload: Workload, shape: Sequence[int]) -> WorkloadSize:
 def unused_attributes(workload: Workload, shape: Sequence[int]) -> tuple[int, ...]:
     """Places of the attributes of two types or more that no query of ``workload`` is about, on types in a table of ``shape``."""
     unused = {i for i, size in enumerate(shape) if size > 1}
-    for group in groups(workload.without_strata, tuple(shape)) if workload.survey is None else workload.survey.groups:
+    for group in (
+        groups_of(workload.without_strata, tuple(shape)) if workload.survey is None else workload.survey.groups
+    ):
         unused -= set(group.attributes)
         if not unused:
             break

@@ -29,7 +29,7 @@ from ldp_core.workloads import (
     tables_asked,
 )
 from ldp_core.workloads.pricing import price
-from ldp_core.workloads.surveyed import as_tables, groups
+from ldp_core.workloads.surveyed import as_tables, groups_of
 from tests.refused import refused
 
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
@@ -102,7 +102,7 @@ def compare(parts, sizes):
     """The same queries, names, weights, Gram matrix and answers, in whatever order."""
     axes = axes_of(sizes)
     dense = over_attributes(parts, axes)
-    made = Survey(sizes, list(groups(dense, tuple(sizes), axes)), axes)
+    made = Survey(sizes, list(groups_of(dense, tuple(sizes), axes)), axes)
     n = math.prod(sizes)
     assert not isinstance(dense, Survey)
     assert made.num_queries == dense.num_queries
