@@ -199,6 +199,12 @@ class Scale:
         """For a table: 0.045 -> "4.5"."""
         return significant(self.times * error)
 
+    def in_words(self, error: float) -> str:
+        """For a sentence: 0.045 -> "± 4.5 percentage points"."""
+        if self.short == "targets":
+            return f"{self.text(error)} {self.unit}"
+        return f"±\N{NO-BREAK SPACE}{self.text(error)}\N{NO-BREAK SPACE}{self.unit}"
+
     def cell(self, error: float) -> str:
         """For a table with several units: 0.045 -> "4.5 pp"; a dash where there is none."""
         return f"{self.text(error)} {self.short}" if error == error else "–"

@@ -64,16 +64,16 @@ def verdict() -> str:
         return f"At epsilon {c.epsilon} the lower bounds say nothing."
     if mechanism is not None and own is not None:
         return f"{title} needs at most {wording.gap(design.gap(mechanism))} the proved minimum{design.mean_of}."
-    return f"No mechanism can have less than {design.error_in_words(error_of(best.variance or 0.0))}."
+    return f"No mechanism can have less than {design.error_scale.in_words(error_of(best.variance or 0.0))}."
 
 
 def sentence() -> str:
     """The numbers of the picture."""
     words = [f"{wording.capital(whose)}, with your {people(design.users)}"]
     if own is not None:
-        words.append(f"**{title}**: {plain(design.error_in_words(error_of(own)))}, exactly")
+        words.append(f"**{title}**: {plain(design.error_scale.in_words(error_of(own)))}, exactly")
     if best is not None and not (mechanism is not None and mechanism.delta):
-        least = plain(design.error_in_words(error_of(best.variance or 0.0)))
+        least = plain(design.error_scale.in_words(error_of(best.variance or 0.0)))
         of = f"no unbiased mechanism {design.kept}"
         words.append(f"{of} can have less than {least} ({best.statement.title})")
     return "; ".join(words) + "."
@@ -83,14 +83,14 @@ def elsewhere() -> str:
     """The people that predictions are about, where the design is for others; with the exact error of its mechanism there."""
     if design.only_case or design.case == design.even_case:
         return ""
-    known = "" if exact is None else f", for whom {title} has {design.error_in_words(error_of(exact))}"
+    known = "" if exact is None else f", for whom {title} has {design.error_scale.in_words(error_of(exact))}"
     return f"Predictions are averages over people spread evenly over the types{known}."
 
 
 with st.container(key="verdict"):
     st.markdown(plain(verdict()), help=MEANING)
 layout.chart(
-    lambda look: charts.on_one_axis(table, None if own is None else error_of(own), name, look, design.scale),
+    lambda look: charts.on_one_axis(table, None if own is None else error_of(own), name, look, design.error_scale),
     sentence(),
     "bounds",
     table,

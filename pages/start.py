@@ -43,7 +43,10 @@ there = not state.saved.empty
 kept = "Your design stays in the list of saved designs." if state.saved.name else "Undo brings your design back."
 with layout.controls("page"):
     if there and st.button(
-        "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
+        "Continue with your design",
+        type="secondary" if state.view.get("door") in doors.DOORS else "primary",
+        icon=":material/arrow_forward:",
+        key="continue",
     ):
         st.switch_page("pages/design.py")
     doors.buttons(state)

@@ -7,7 +7,7 @@ from ldp_core import analysis, charts, mechanisms, workloads
 from ldp_core.bounds.theorems import frequency
 from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.charts.bounds import AUTHORS
-from ldp_core.charts.theme import BAR, IMPOSSIBLE, colour
+from ldp_core.charts.theme import colour
 from ldp_core.studies import theorems
 
 WORKLOAD = workloads.histogram(8)
@@ -41,11 +41,16 @@ def test_every_number_is_drawn_once_in_its_row(table):
     shown = table[np.isfinite(table["standard_error"])].set_index("title")["standard_error"]
     assert points(fig) == pytest.approx((100 * shown).to_dict())
     assert fig.layout.xaxis.type == "log"
-    rows = {plain(words.text): words.y for words in fig.layout.annotations if words.name == "row"}
+    names = [plain(name) for name in fig.layout.yaxis.ticktext]
+    beside = {
+        (words.y, round(10**words.x, 6)): plain(words.text) for words in fig.layout.annotations if words.xref != "paper"
+    }
     for trace in fig.data:
         if trace.customdata is not None:
-            names = [f"{AUTHORS.sub('', words[0])}: {words[1]}" for words in trace.customdata]
-            assert [rows[name] for name in names] == pytest.approx(np.array(trace.y) - BAR / 2)
+            for words, x, y in zip(trace.customdata, trace.x, trace.y, strict=True):
+                assert names[y] == AUTHORS.sub("", words[0])
+                assert f"{beside[y, round(x, 6)]} percentage points" == plain(words[1])
+    assert (names[0], beside[0, 2.0]) == ("<b>Hadamard response</b>", "± 2")
     (own,) = [trace for trace in fig.data if trace.customdata is None]
     assert list(own.x) == [2.0]
     assert own.marker.color == colour("hadamard")
@@ -56,6 +61,7 @@ def test_only_what_is_impossible_is_shaded_up_to_the_strongest(table):
     (shaded,) = [shape for shape in fig.layout.shapes if shape.type == "rect"]
     impossible = table[table["kind"] == "impossible"]
     assert shaded.x1 == pytest.approx(100 * impossible["standard_error"].max())
-    assert f"<b>Impossible</b>: {plain(IMPOSSIBLE)}" in [plain(words.text) for words in fig.layout.annotations]
+    (said,) = [words for words in fig.layout.annotations if words.text == "impossible"]
+    assert plain(fig.layout.yaxis.ticktext[said.y]) == "<b>Proved minimum</b>"
     without = charts.on_one_axis(table[table["kind"] != "impossible"], None, "hadamard")
     assert not [shape for shape in without.layout.shapes if shape.type == "rect"]

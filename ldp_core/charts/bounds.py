@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,16 +15,10 @@ from ldp_core.charts.theme import LIGHT, Theme
 
 BELOW = ("impossible", "large_sample")
 """Kinds of statements that are lower bounds."""
-GROUPS = {
-    "impossible": "Impossible",
-    "large_sample": "Impossible as people become more",
-    "prediction": "Predictions",
-}
+GROUPS = {"impossible": "Proved minimum", "large_sample": "With many people", "prediction": "Predictions"}
 MARKS = {"impossible": "line-ns", "large_sample": "line-ns-open", "prediction": "diamond-open"}
 AUTHORS = re.compile(r" \([^)]* et al\.\)")
 """Left out of the name of a row: they are in its hover."""
-SHADED = f": {theme.IMPOSSIBLE.replace('<br>', ' ')}"
-TOP = theme.MODE_BAR + 40
 
 
 def on_one_axis(
@@ -38,25 +33,23 @@ def on_one_axis(
     ``frame`` as `ldp_core.studies.theorems.table` makes it, errors as shares. Only what is impossible for any number of people is shaded.
     """
     shown = frame[np.isfinite(frame["standard_error"]) & (frame["standard_error"] > 0)]
-    names, places, row = [], {}, 0.0
-    if exact is not None:
-        said = _in_words(exact, scale)
-        names, row = [(-theme.BAR / 2, f"<b>{theme.title(mechanism)}, exact: {said}</b>")], 1.2
-    for kind, part in shown.groupby("kind", sort=False):
-        names.append((row, f"<b>{GROUPS[kind]}</b>{SHADED if kind == 'impossible' else ''}"))
-        for place, bound in enumerate(part.itertuples(), start=1):
-            places[bound.name] = row + place
-            said = _in_words(bound.standard_error, scale)
-            names.append((row + place - theme.BAR / 2, f"{AUTHORS.sub('', bound.title)}: {said}"))
-        row += len(part) + 1
-    words = f"standard error ({theme.literal(scale.short)}, log scale)"
-    fig = theme.figure(look, words, "", height=round(TOP + 24 + theme.ROW * max(row, 2)))
+    fig = theme.figure(
+        look, f"standard error ({theme.literal(scale.short)}, log scale)", "", height=theme.MODE_BAR + 64
+    )
     values = scale.times * np.append(shown["standard_error"], [] if exact is None else exact)
     if not len(values):
         return fig
-    if (shown["kind"] == "impossible").any():
+    names = [] if exact is None else [f"<b>{theme.title(mechanism)}</b>"]
+    places, heads = dict[str, int](), dict[str, int]()
+    for kind, part in shown.groupby("kind", sort=False):
+        heads[kind] = len(names)
+        places |= {name: len(names) + k for k, name in enumerate(part["name"], start=1)}
+        names += [f"<b>{GROUPS[kind]}</b>", *(AUTHORS.sub("", title) for title in part["title"])]
+    if "impossible" in heads:
         bound = scale.times * shown["standard_error"][shown["kind"] == "impossible"].max()
         fig.add_vrect(x0=1e-12, x1=bound, fillcolor=look.faint, opacity=0.14, line_width=0, layer="below")
+        about: dict[str, Any] = {"xref": "paper", "x": 0.01, "xanchor": "left"}
+        theme.note(fig, "impossible", look.faint, look.paper, y=heads["impossible"], **about)
     if exact is not None:
         shade, name = theme.colour(mechanism, look), theme.title(mechanism)
         fig.add_vline(x=scale.times * exact, line={"color": shade, "width": 1.5, "dash": "dot"})
@@ -66,21 +59,24 @@ def on_one_axis(
             name=name,
             mode="markers",
             marker=theme.mark(mechanism, look, 14),
-            hovertemplate=f"{name}, exact: {_in_words(exact, scale)}<extra></extra>",
+            hovertemplate=f"{name}, exact: {theme.literal(scale.in_words(exact))}<extra></extra>",
         )
     for _, part in shown.groupby("kind", sort=False):
         _add_group(fig, part, scale, [places[name] for name in part["name"]], look)
-    axis = theme.log_axis(min(values), max(values), 1.8, most=3)
+    for value, row in zip(values, [*(places[name] for name in shown["name"]), 0], strict=False):
+        theme.note_at(fig, value, row, f"±\N{NO-BREAK SPACE}{wording.significant(value)}", look)
+    low, high = np.log10([values.min(), values.max()])
+    beyond = max(high - low, 0.2)  # numbers stand to the right of their marks
+    axis = theme.log_axis(10 ** (low - 0.3 * beyond), 10 ** (high + 0.7 * beyond), 1.0, most=3)
     fig.update_xaxes(**axis, side="top", tickangle=0)  # in sight however many rows there are
-    fig.update_layout(margin={"t": TOP})
-    theme.name_rows(fig, [text for _, text in names], look, [place for place, _ in names])
-    fig.update_yaxes(range=[row - 0.4, -0.8])
+    fig.update_layout(margin={"t": theme.MODE_BAR + 40})
+    theme.name_axis(fig, names)
     return fig
 
 
 def _add_group(fig: go.Figure, part: pd.DataFrame, scale: wording.Scale, places: list[float], look: Theme) -> None:
     kind, values = part["kind"].iloc[0], scale.times * part["standard_error"].to_numpy()
-    words = [_in_words(value, scale) for value in part["standard_error"]]
+    words = [theme.literal(scale.in_words(value)) for value in part["standard_error"]]
     lines = kind in BELOW
     if lines:
         dash = "solid" if kind == "impossible" else "3px,3px"
@@ -106,7 +102,3 @@ def _add_group(fig: go.Figure, part: pd.DataFrame, scale: wording.Scale, places:
 
 def _ratio(ratio: float) -> str:
     return f"<br>exact error, squared, over this: {wording.significant(ratio)}" if np.isfinite(ratio) else ""
-
-
-def _in_words(value: float, scale: wording.Scale) -> str:
-    return f"± {scale.text(value)} {theme.literal('pp' if scale == wording.POINTS else scale.unit)}"

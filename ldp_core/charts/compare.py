@@ -10,8 +10,6 @@ from ldp_core import wording
 from ldp_core.charts import theme
 from ldp_core.charts.theme import LIGHT, Theme
 
-NAME = 18
-"""Most letters in a line of a name beside a row."""
 LOG_FROM = 30
 """Errors further apart than this are drawn on a log axis."""
 
@@ -23,7 +21,7 @@ def users_needed(frame: pd.DataFrame, limit: float, users: int | None, look: The
     ``frame`` has columns name, users_needed and, where some protect more, about: what follows their names. ``users`` is what is planned.
     """
     frame = frame.sort_values("users_needed").assign(users_needed=lambda part: theme.whole_people(part["users_needed"]))
-    fig = theme.figure(look, "people needed (log scale)", "", height=130 + theme.ROW * (len(frame) + 1))
+    fig = theme.figure(look, "people needed (log scale)", "", height=130)
     limit, titles = max(limit, 1.0) if limit > 0 else 0.0, [theme.title(name) for name in frame["name"]]
     upright = {"xref": "x", "yref": "y domain", "y0": 0, "y1": 1}
     shapes = [
@@ -62,22 +60,15 @@ def users_needed(frame: pd.DataFrame, limit: float, users: int | None, look: The
         side = "left" if place < 1 / 3 else "right" if place > 2 / 3 else "center"  # none leaves the chart
         above = {"yref": "paper", "y": 1.0, "yanchor": "bottom", "yshift": 17 * row}
         theme.note(fig, text, shade, x=np.log10(value), xanchor=side, **above)
-    for row, value in enumerate(frame["users_needed"]):  # on the page's colour, so that no line runs through them
-        place = {"x": np.log10(value), "y": row, "xanchor": "left", "xshift": 12}
-        theme.note(fig, wording.needed(value), look.text, look.paper, **place)
+    for row, value in enumerate(frame["users_needed"]):
+        theme.note_at(fig, value, row, wording.needed(value), look)
     if limit > 0:  # in a row of its own
         theme.note(fig, "impossible", look.faint, look.paper, xref="paper", x=0.01, y=len(frame), xanchor="left")
     fig.update_layout(margin={"t": theme.MODE_BAR + 17 * len(lines)}, shapes=shapes if limit > 0 else shapes[1:])
     about = frame["about"] if "about" in frame else [""] * len(frame)
-    named = [theme.wrapped(f"{title} {more}".strip(), NAME) for title, more in zip(titles, about, strict=True)]
-    fig.update_yaxes(
-        range=[len(frame) + (0.5 if limit > 0 else -0.5), -0.8],
-        tickvals=np.arange(len(frame)),
-        ticktext=named,
-        showgrid=False,
-    )
-    across = theme.log_axis(min(values), max(values), most=3)
-    fig.update_xaxes(**{**across, "range": [float(low), float(high)], "tickangle": 0})
+    names = [f"{title} {more}".strip() for title, more in zip(titles, about, strict=True)]
+    theme.name_axis(fig, names, spare=int(limit > 0))
+    fig.update_xaxes(**theme.log_axis(10**low, 10**high, 1.0, most=3), tickangle=0)
     return fig
 
 

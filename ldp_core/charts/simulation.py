@@ -75,7 +75,7 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = word
 
     ``frame``: mechanism, estimator, observed, standard_error, predicted (NaN where no exact prediction exists).
     """
-    fig = theme.figure(look, f"error ({theme.literal(scale.short)})", "", height=130 + theme.ROW * len(frame))
+    fig = theme.figure(look, f"standard error ({theme.literal(scale.short)})", "", height=130)
     names = [pair_names(frame)[row.mechanism, row.estimator] for row in frame.itertuples()]
     places = np.arange(len(frame))
     fig.add_scatter(
@@ -108,5 +108,5 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = word
     )
     theme.show_legend(fig)
     fig.update_xaxes(rangemode="tozero")
-    theme.name_rows(fig, [theme.short(name, theme.ROW_LETTERS) for name in names], look)
+    theme.name_axis(fig, names)
     return fig

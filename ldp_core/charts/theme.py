@@ -47,6 +47,8 @@ TITLE_LENGTH = 30
 LEGEND_ROW = 20
 ROW = 40
 """Pixels of a row: a name in one line, and below it the marks."""
+NAME, LINE = 18, 17
+"""Most letters in a line of a name beside a row, and the height of a line."""
 ROW_LETTERS = 50
 """Most letters of a name above a row: as many as are as wide as a chart on a telephone."""
 BAR = 0.4
@@ -248,17 +250,31 @@ def wrapped(text: str, length: int) -> str:
     return "<br>".join(textwrap.wrap(text, length, break_long_words=False, break_on_hyphens=False))
 
 
-def name_rows(fig: go.Figure, names: Sequence[str], look: Theme, places: Sequence[float] | None = None) -> None:
-    """Names, which may be markup, in one line each over the marks of rows 0, 1, ... from the top, or at ``places``. What runs behind
-    a name fades around it."""
+def name_rows(fig: go.Figure, names: Sequence[str], look: Theme) -> None:
+    """Names, which may be markup, in one line each over the marks of rows 0, 1, ... from the top. What runs behind a name fades around it."""
     font = {"size": 12, "color": look.text, "shadow": ", ".join([f"0 0 3px {look.paper}"] * 4)}
     left = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom"}
     over = {"name": "row", "font": font, "showarrow": False, **left}
-    at = np.arange(len(names)) - BAR / 2 if places is None else places
     # Not ticks inside the chart: for those Plotly hides the numbers of the other axis.
-    rows = [{**over, "text": name, "y": float(place)} for name, place in zip(names, at, strict=True)]
+    rows = [{**over, "text": name, "y": place - BAR / 2} for place, name in enumerate(names)]
     fig.update_layout(annotations=[*fig.layout.annotations, *rows])
     fig.update_yaxes(showticklabels=False, showgrid=False, range=[len(names) - 0.5, -0.8])
+
+
+def name_axis(fig: go.Figure, names: Sequence[str], spare: int = 0) -> None:
+    """Names, which may be markup, of rows 0, 1, ... from the top as the vertical axis. The figure becomes as much higher as they and ``spare``
+    rows below ask for."""
+    named = [wrapped(name, NAME) for name in names]
+    row = max(ROW, 8 + LINE * (1 + max(name.count("<br>") for name in named)))
+    fig.update_layout(height=fig.layout.height + row * (len(named) + spare))
+    fig.update_yaxes(
+        range=[len(named) - 0.5 + spare, -0.8], tickvals=np.arange(len(named)), ticktext=named, showgrid=False
+    )
+
+
+def note_at(fig: go.Figure, value: float, row: float, text: str, look: Theme) -> None:
+    """Words to the right of a mark on a log axis, on the page's colour, so that no line runs through them."""
+    note(fig, text, look.text, look.paper, x=np.log10(value), y=row, xanchor="left", xshift=12)
 
 
 def note(fig: go.Figure, text: str, shade: str, paper: str | None = None, size: int = 12, /, **place: Any) -> None:

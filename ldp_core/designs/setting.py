@@ -268,13 +268,20 @@ class Setting:
         times, unit = line.goal * (self.users if line.unit.total else 1.0), verdicts.unit_in_words(line.key)
         return wording.Scale(times, "pp" if unit == wording.POINTS.unit else unit, unit)
 
+    @cached_property
+    def error_scale(self) -> wording.Scale:
+        """How standard errors in targets are written, also where a target is a difference to detect."""
+        line, several = self.answers.lines[0], self.scale.short == "targets"
+        return self.scale if several else replace(self.scale, times=self.scale.times * line.standard_error / line.goal)
+
     @once
     def error_in_words(self, error: float) -> str:
         """An error in targets: "± 4.5 percentage points", "a difference of 5 percentage points", "1.3 times the targets"."""
-        scale, detect = self.scale, any(isinstance(line.target, Detect) for line in self.answers.lines)
-        if len({line.key for line in self.answers.lines}) > 1:
-            return "the targets" if math.isclose(error, 1) else f"{scale.text(error)} times the targets"
-        return f"{'a difference of ' if detect else '±' + NO_BREAK}{scale.text(error)}{NO_BREAK}{scale.unit}"
+        if self.scale.short == "targets" and math.isclose(error, 1):
+            return "the targets"
+        if self.scale.short == "targets" or not isinstance(self.answers.lines[0].target, Detect):
+            return self.scale.in_words(error)
+        return f"a difference of {self.scale.text(error)}{NO_BREAK}{self.scale.unit}"
 
     @property
     def targets_in_words(self) -> str:

@@ -24,6 +24,8 @@ from pages.ui.words import plain
 
 ENOUGH = "2"
 """Percentage points: the error of a share that a survey begins with."""
+MOST_LINES = 20
+"""Columns that have a question each, with a line of its own; of more, one question is about all."""
 _OPENED = "door-opened"
 
 
@@ -101,8 +103,10 @@ def several_questions(state: Session, choice: DataChoice, source: Source, epsilo
         if not chosen:
             raise ValueError("Please choose at least one column.")
         error = number(typed, "the error")
-        sets = [k for k in (1, 2) if k == 1 or (pairs and len(chosen) > 1)]
-        parts = [workloads.KWayMarginalsPart(k=k) for k in sets]
+        parts: list[WorkloadPart] = [workloads.HistogramPart(attribute=name) for name in chosen]
+        if len(chosen) > MOST_LINES:
+            parts = [workloads.KWayMarginalsPart(k=1)]
+        parts += [workloads.KWayMarginalsPart(k=2)] * (pairs and len(chosen) > 1)
         _install(state, choice, source, [able[name] for name in chosen], parts, epsilon, lambda key: error)
 
     _open(state, opened)

@@ -35,6 +35,9 @@ def test_two_groups_are_compared_by_three_answers(app, table):
     assert [(a.name, a.known) for a in c.domain.attributes] == [("arm", True), ("satisfied", False)]
     assert (c.epsilon, list(c.targets.values())) == ("2", [DifferenceToDetect(difference=8.0)])
     assert "satisfied = yes, arm new minus control" in app.words
+    design, mechanism = app.session.setting, app.session.setting.mechanism("subset_selection")
+    of_noise = (design.mean_needed(mechanism, design.case) / design.users) ** 0.5  # in targets, as bounds have it
+    assert design.error_scale.times * of_noise == pytest.approx(design.answered(mechanism)["standard_error"].item())
 
 
 def test_numbers_are_compared_by_their_average_and_in_their_unit(app, table):
@@ -54,7 +57,9 @@ def test_a_survey_asks_its_columns_with_the_error_that_is_small_enough(app, tabl
     app.enter("text_input", "door-error", "3").press("door-open")
     assert app.at.title[0].value == "Design"
     assert [a.name for a in app.configuration.domain.attributes] == ["arm", "satisfied", "spend"]
-    assert [part.k for part in app.parts] == [1, 2]
+    *columns, pairs = app.parts
+    assert [part.attribute for part in columns] == ["arm", "satisfied", "spend"]
+    assert pairs.k == 2
     assert set(app.configuration.targets.values()) == {3.0}
     app.press("undo")
     assert [a.name for a in app.configuration.domain.attributes] == ["arm"]

@@ -53,7 +53,7 @@ def _number(state: Session, entry: Entry) -> str:
         return "says nothing here (0)"
     order = "of the order of " if entry.statement.order_only else ""
     large = ", once there are enough people" if entry.statement.kind == "large_sample" else ""
-    return f"{order}{plain(state.setting.error_in_words(state.setting.in_targets(entry.standard_error)))}{large}"
+    return f"{order}{plain(state.setting.error_scale.in_words(state.setting.in_targets(entry.standard_error)))}{large}"
 
 
 def _here(state: Session, entry: Entry) -> str:
@@ -62,7 +62,7 @@ def _here(state: Session, entry: Entry) -> str:
         return "At this epsilon it allows any error."
     target = plain(state.setting.error_in_words(1.0))
     users = state.setting.users
-    error = plain(state.setting.error_in_words(state.setting.in_targets(entry.standard_error)))
+    error = plain(state.setting.error_scale.in_words(state.setting.in_targets(entry.standard_error)))
     return f"With your {people(users)}: {error} for a typical query. For {target}: {_users(entry)}. {_compared(state, entry)}"
 
 

@@ -164,12 +164,12 @@ def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     if len(table) > 1 and saved < EQUAL:
         words += f"; no other estimate is more accurate by more than {wording.share(EQUAL)}"
     elif len(table) > 1:
-        words += f". The most accurate is **{other}** with {plain(design.error_in_words(best['observed']))}, {wording.share(saved)} less"
+        words += f". The most accurate is **{other}** with {plain(design.error_scale.in_words(best['observed']))}, {wording.share(saved)} less"
         if not ESTIMATORS[best["estimator"]].unbiased:
             words += ", at the price of bias"
     if len(design.answers.lines) > 1:
         words += ". Errors are those of the question that is furthest from its target"
-    layout.chart(lambda look: charts.errors(table, look, design.scale), words + ".", "simulated-errors")
+    layout.chart(lambda look: charts.errors(table, look, design.error_scale), words + ".", "simulated-errors")
     lines, names = outcomes_shown.lines, charts.pair_names(table)
     listing.show_table(
         pd.DataFrame(
