@@ -40,7 +40,7 @@ class Case:
 
 WORST_CASE = Case("worst_case")
 CASES = {
-    WORST_CASE.name: "whatever values people have",
+    WORST_CASE.name: "whatever people answer",
     "average": "averaged over people spread evenly over the types",
 }
 """Names of the cases that are the same for everyone."""

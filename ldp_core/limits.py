@@ -66,6 +66,8 @@ MOST_KEPT_CATEGORIES = 50
 MOST_STRATA = 256
 # Parts of a workload.
 MOST_PARTS = 100
+# Columns of a survey that have a question each, with a line of its own, as it opens; of more, one question is about all.
+MOST_LINES = 20
 # Sets of attributes in one part of a workload.
 MOST_SETS_IN_A_PART = 2_000
 # Sets of attributes that a survey asks about.

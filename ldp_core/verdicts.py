@@ -120,7 +120,8 @@ def value_in_words(value: float, unit: str) -> str:
     """An answer in its unit: "61 %", "+7.4 points" of a difference of shares, "33.1" of an average."""
     shares, difference = unit_in_words(unit) == wording.POINTS.unit, unit.startswith("difference of ")
     number = f"{'+' if difference and value > 0 else ''}{wording.significant(value)}"
-    return number + ("" if not shares else " points" if difference else "\N{NO-BREAK SPACE}%")
+    points = " point" if number in ("1", "+1", "-1") else " points"
+    return number + ("" if not shares else points if difference else "\N{NO-BREAK SPACE}%")
 
 
 def result_in_words(own: pd.DataFrame) -> str:
@@ -137,7 +138,8 @@ def result_in_words(own: pd.DataFrame) -> str:
     if answer != answer:
         return "no answer"
     first, last = (
-        value_in_words(end, unit).removesuffix(" points").removesuffix("\N{NO-BREAK SPACE}%") for end in (low, high)
+        value_in_words(end, unit).removesuffix("s").removesuffix(" point").removesuffix("\N{NO-BREAK SPACE}%")
+        for end in (low, high)
     )
     ends = f"95\N{NO-BREAK SPACE}%: {first} to {last}" if low == low else "no interval"
     found = own["found"].iloc[0] if "found" in own else ""

@@ -172,11 +172,6 @@ def gap(value: float) -> str:
     return f"{significant(float(rounded_up(times * (1 - 1e-9), 4)), 4)}\N{NO-BREAK SPACE}times"
 
 
-def extra(value: float) -> str:
-    """A gap, to follow "needs": "1.043 times as many"."""
-    return f"{gap(value)} as many"
-
-
 def share(value: float) -> str:
     """A share of all users in per cent: 0.032 -> "3.2 %"."""
     return f"{significant(100 * value)}\N{NO-BREAK SPACE}%"
@@ -205,10 +200,6 @@ class Scale:
             return f"{self.text(error)} {self.unit}"
         return f"±\N{NO-BREAK SPACE}{self.text(error)}\N{NO-BREAK SPACE}{self.unit}"
 
-    def cell(self, error: float) -> str:
-        """For a table with several units: 0.045 -> "4.5 pp"; a dash where there is none."""
-        return f"{self.text(error)} {self.short}" if error == error else "–"
-
 
 POINTS = Scale()
 
@@ -217,12 +208,6 @@ def points(value: float) -> str:
     """A difference of shares: 0.009 -> "0.9 percentage points"."""
     text = significant(100 * value)
     return f"{text} percentage point{'s' if text != '1' else ''}"
-
-
-def error(value: float) -> str:
-    """A standard error of a share, kept on one line: 0.045 -> "± 4.5 percentage points"."""
-    number, unit = points(value).split(" ", 1)
-    return f"±\N{NO-BREAK SPACE}{number}\N{NO-BREAK SPACE}{unit}"
 
 
 def duration(seconds: float) -> str:

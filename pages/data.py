@@ -163,10 +163,10 @@ def population_controls() -> None:
     now = state.expected()
     control(
         st.text_input,
-        "Expected number of users",
+        "Expected number of people",
         "declare-users",
         f"{now.users:,}",
-        lambda text: state.expect(users=whole_number(text, "the number of users", 1, 10**9)),
+        lambda text: state.expect(users=whole_number(text, "the number of people", 1, 10**9)),
     )
     pick(
         "Expected shape",

@@ -35,7 +35,7 @@ value been another, the chance of any conclusion from your report would be at mo
 listing.show_safe(guide_tables.meanings(), "What epsilon means for one person.")
 st.markdown(
     """
-Smaller is more private, and needs more users for the same accuracy. Several reports of one person **add up**: two reports at epsilon 1
+Smaller is more private, and needs more people for the same accuracy. Several reports of one person **add up**: two reports at epsilon 1
 can reveal as much as one at epsilon 2. That is why the Design page asks how many reports each person will send. The guarantee covers
 what is in the report. It does not cover the fact that somebody took part, their network address, or when they reported.
 """
@@ -75,7 +75,7 @@ WORDS = (
   delivers more than it claims, beyond rounding in the eleventh decimal, is refused.
 - **In real numbers only**: said of mechanisms that add Laplace or Gaussian noise. Their guarantee and audit hold in mathematics; a
   computer that draws such noise in floating point does not keep the guarantee.
-- **Lower bound** (proved minimum): a number of users below which no unbiased mechanism with this epsilon can work, proved by
+- **Lower bound** (proved minimum): a number of people below which no unbiased mechanism with this epsilon can work, proved by
   mathematics. The *gap* to it is the most that any better mechanism could still save.
 - **Certificate**: nearly always the sharpest of our lower bounds. It carries the numbers that prove it, so anybody can check it again with a few lines
   of linear algebra and without trusting the program that found it; *Check the proof again* on the Design page does so.
@@ -90,7 +90,7 @@ WORDS = (
 - **Closed-form bounds** (SVD, centred SVD): lower bounds known at once from the questions alone. The SVD bound is the
   one in the literature and is usually 5 to 20 times too low.
 - **Optimise for**: the worst case, the average over all types, your people, or a histogram you give. The optimiser makes that error
-  small, and users needed, bounds and gaps always refer to the same people.
+  small, and people needed, bounds and gaps always refer to the same people.
 - **Group of values that share a report**: a report of the best mechanisms says little more than "probably one of these values"; the
   picture of the *patterns* shows which.
 - **Estimate**: what is computed from the reports. Unbiased ones are right on average; others use that counts are never negative, that the

@@ -82,7 +82,6 @@ def test_users_are_rounded_up_and_bounds_down(value):
 )
 def test_gaps_are_multiples_rounded_up(value, times):
     assert wording.gap(value) == f"{times}\N{NO-BREAK SPACE}times"
-    assert wording.extra(value) == f"{times}\N{NO-BREAK SPACE}times as many"
     assert wording.gap(math.inf) == "unknown"
 
 

@@ -20,22 +20,22 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
     parts = list(observed_attributes(configuration).values())
     population = configuration.population
     if population.users is not None and population.origin == "data":
-        parts.append(f"The number of users, {population.users:,}, was counted in the data.")
+        parts.append(f"The number of people, {population.users:,}, was counted in the data.")
     if population.shape == "data":
         known = configuration.mechanism.name in library.names()  # a later version may have written the file
         if configuration.aim == "people" and known and library.spec(configuration.mechanism.name).aimed:
             parts.append(
                 "The strategy was optimised for this data and comes with the exact share of every type: with the number of "
-                "users, anybody who gets the file knows all counts. Optimise for the worst case or a histogram of your own instead."
+                "people, anybody who gets the file knows all counts. Optimise for the worst case or a histogram of your own instead."
             )
         elif figures:
             parts.append(
-                "Errors and users needed are computed from the counts of this data, and are in the files exactly: with the number of users, "
+                "Errors and people needed are computed from the counts of this data, and are in the files exactly: with the number of people, "
                 "anybody who gets them may work out all counts."
             )
         else:
             parts.append(
-                "The counts are not exported: errors and users needed are those of people spread evenly. Targets "
+                "The counts are not exported: errors and people needed are those of people spread evenly. Targets "
                 "may be taken from the counts: one digit of how large a typical answer is, two of how far numbers are spread."
             )
         if configuration.planning == "people" and any(part.groups_by for part in configuration.parts):

@@ -277,22 +277,22 @@ class Setting:
     @once
     def error_in_words(self, error: float) -> str:
         """An error in targets: "± 4.5 percentage points", "a difference of 5 percentage points", "1.3 times the targets"."""
-        if self.scale.short == "targets" and math.isclose(error, 1):
-            return "the targets"
-        if self.scale.short == "targets" or not isinstance(self.answers.lines[0].target, Detect):
-            return self.scale.in_words(error)
-        return f"a difference of {self.scale.text(error)}{NO_BREAK}{self.scale.unit}"
+        several, detect = self.scale.short == "targets", isinstance(self.answers.lines[0].target, Detect)
+        said = "the targets" if several and math.isclose(error, 1) else self.scale.in_words(error)
+        return said.replace(f"±{NO_BREAK}", "a difference of ") if detect else said
 
     @property
     def targets_in_words(self) -> str:
         """What the answers of each unit are for: "± 4.5 percentage points and a difference of 5 in spend"."""
         lines = {line.key: line for line in self.answers.lines}
-        said = [
-            f"{'a difference of ' if isinstance(line.target, Detect) else '±' + NO_BREAK}{verdicts.in_unit(line.goal, key)}"
-            f"{' a person' if line.unit.total else ''}"
-            for key, line in lines.items()
-        ]
-        return wording.listed(said, 6)
+        return wording.listed(
+            [
+                f"{'a difference of ' if isinstance(line.target, Detect) else '±' + NO_BREAK}{verdicts.in_unit(line.goal, key)}"
+                f"{' a person' if line.unit.total else ''}"
+                for key, line in lines.items()
+            ],
+            6,
+        )
 
     @property
     def mean_of(self) -> str:

@@ -35,7 +35,7 @@ SECONDS = 60.0
 """About what all of it takes on one thread."""
 
 MEANING = (
-    "The worst case counts: whatever values people have. The minimum is one that a certificate proves no unbiased mechanism with pure "
+    "The worst case counts: whatever people answer. The minimum is one that a certificate proves no unbiased mechanism with pure "
     "epsilon to go below; multiples are rounded up. * promises only (epsilon, delta), with a delta of one in a million."
 )
 """The table in sentences."""

@@ -57,8 +57,8 @@ SPREAD_MECHANISMS = (
     "fourier",
 )
 
-USERS_NEEDED = "users needed, worst case (log scale)"
-ALPHA_TEXT = "Users needed are for a mean squared error of a share of 0.01, whatever values people have."
+USERS_NEEDED = "people needed, worst case (log scale)"
+ALPHA_TEXT = "People needed are for a mean squared error of a share of 0.01, whatever people answer."
 PREFIX = FAMILIES[1]
 COMPARED = ("randomized_response", "subset_selection", "hadamard", TREE, "fourier", "optimized")
 

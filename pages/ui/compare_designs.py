@@ -178,10 +178,9 @@ def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
     if len(alike) > 1:
         best, last = alike.iloc[0], alike.iloc[-1]
         more = last["users_needed"] / best["users_needed"] - 1
-        how = wording.extra(more)
         said = (
             f"For the same questions and targets, **{plain(best['design'])}** needs {wording.users(best['users_needed'])}, "
-            f"{case_meaning(case)}; **{plain(last['design'])}** needs {how if more > TIE else 'as many'}."
+            f"{case_meaning(case)}; **{plain(last['design'])}** needs {f'{wording.gap(more)} ' if more > TIE else ''}as many."
         )
     else:
         said = f"**{plain(costs[0].name)}** needs {wording.users(alike['users_needed'].iloc[0])}, {case_meaning(case)}."

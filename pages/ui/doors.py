@@ -13,7 +13,7 @@ from ldp_core.data.domain import Attribute
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import DataChoice, DeclaredData, WorkloadRecipe
 from ldp_core.designs.configuration import DifferenceToDetect
-from ldp_core.limits import MOST_ATTRIBUTES, MOST_COMPARED_GROUPS
+from ldp_core.limits import MOST_ATTRIBUTES, MOST_COMPARED_GROUPS, MOST_LINES
 from ldp_core.workloads import Axis, WorkloadPart
 from pages.ui import layout
 from pages.ui.controls import guarded, number, take_file
@@ -24,8 +24,6 @@ from pages.ui.words import plain
 
 ENOUGH = "2"
 """Percentage points: the error of a share that a survey begins with."""
-MOST_LINES = 20
-"""Columns that have a question each, with a line of its own; of more, one question is about all."""
 _OPENED = "door-opened"
 
 
@@ -103,9 +101,8 @@ def several_questions(state: Session, choice: DataChoice, source: Source, epsilo
         if not chosen:
             raise ValueError("Please choose at least one column.")
         error = number(typed, "the error")
-        parts: list[WorkloadPart] = [workloads.HistogramPart(attribute=name) for name in chosen]
-        if len(chosen) > MOST_LINES:
-            parts = [workloads.KWayMarginalsPart(k=1)]
+        each: list[WorkloadPart] = [workloads.HistogramPart(attribute=name) for name in chosen]
+        parts = each if len(chosen) <= MOST_LINES else [workloads.KWayMarginalsPart(k=1)]
         parts += [workloads.KWayMarginalsPart(k=2)] * (pairs and len(chosen) > 1)
         _install(state, choice, source, [able[name] for name in chosen], parts, epsilon, lambda key: error)
 

@@ -141,7 +141,7 @@ def test_of_questions_within_groups_two_digits_of_shares_and_sizes_leave_and_are
 def test_the_number_of_people_is_that_of_the_table_and_said():
     found = made(COUNTED, table(ONE))  # the file said another one
     content = files(found)["kit"]
-    assert "The number of users, 1,000, was counted in the data." in outcome(content)["read_off_the_data"]
+    assert "The number of people, 1,000, was counted in the data." in outcome(content)["read_off_the_data"]
     assert "<td>1,000</td>" in members(content)["report.html"].decode()
 
 
@@ -183,7 +183,7 @@ def test_requested_errors_on_the_data_are_exact_and_announced():
         without, recorded = (outcome(files(found, figures)[kind]) for figures in (False, True))
         assert recorded["questions"] == strict_json.plain(found.lines(found.chosen_mechanism), "")
         assert recorded["users_needed"]["people"] == found.users_needed(found.chosen_mechanism, "people")
-        assert recorded["errors_refer_to"] == without["errors_refer_to"] == "whatever values people have"
+        assert recorded["errors_refer_to"] == without["errors_refer_to"] == "whatever people answer"
         assert any("may work out all counts" in sentence for sentence in recorded["read_off_the_data"])
         assert "people" not in without["users_needed"]
         assert any("The counts are not exported" in sentence for sentence in without["read_off_the_data"])

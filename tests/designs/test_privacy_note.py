@@ -249,7 +249,7 @@ def test_the_domain_alone_is_told_as_it_stands_and_none_reveals_nothing():
 @pytest.mark.parametrize(
     ("population", "reason"),
     [
-        (Population(users=3000, origin="data", shape="uniform"), "number of users, 3,000, was counted"),
+        (Population(users=3000, origin="data", shape="uniform"), "number of people, 3,000, was counted"),
         (Population(users=3000, origin="declared", shape="data"), "The counts are not exported: errors"),
     ],
 )

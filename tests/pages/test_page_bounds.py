@@ -55,7 +55,7 @@ def test_the_survey_opens_with_bounds_and_says_that_nothing_is_fitted(ages):
     assert "There is no exact error of a mechanism" in inside(ages, "SVD bound")
     proof = ages.session.setting.proof("worst_case").certificate
     assert proof.verify()
-    assert number(ages, "Certificate") == wording.error(math.sqrt(proof.variance / 25 / 3000)).replace(
+    assert number(ages, "Certificate") == wording.POINTS.in_words(math.sqrt(proof.variance / 25 / 3000)).replace(
         "\N{NO-BREAK SPACE}", " "
     )
 

@@ -93,7 +93,7 @@ def test_downloads_of_what_was_declared_carry_no_mark(app, offered):
 
 def test_errors_on_the_data_are_exported_once_they_are_ticked(another, offered):
     app = counted(another, ONE).go("export").finish()
-    assert "The counts are not exported: errors and users needed are those of people spread evenly." in app.words
+    assert "The counts are not exported: errors and people needed are those of people spread evenly." in app.words
     assert not {"value", "verdict"} & {*pd.read_csv(io.BytesIO(read(offered["answers.csv"])))}
     app.control("checkbox", "export-figures").check().run()
     app.check().finish()

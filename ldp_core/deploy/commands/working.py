@@ -13,7 +13,7 @@ from ldp_core.designs.standalone import adopt, with_secret
 from ldp_core.mechanisms.base import Mechanism
 
 WHOSE = {
-    "worst_case": "whatever values people have",
+    "worst_case": "whatever people answer",
     "average": "with all types equally common",
     "people": "for people spread over the types like yours",
     "histogram": "for people spread like your histogram",

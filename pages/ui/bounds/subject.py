@@ -34,7 +34,7 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
         figures = later.value(
             state,
             ("large sample", mechanism.digest),
-            "working out what many users allow",
+            "working out what many people allow",
             lambda cancel: frequency.figures_of(mechanism, cancel=cancel),
             quick=about.workload.n <= AT_ONCE_TYPES,
             small=True,

@@ -97,7 +97,7 @@ def _opening(state: Session, panel: Panel, design: Configuration) -> None:
         exchange.begin(state, design)
         if design.compared == USUAL:
             st.switch_page("pages/design.py")
-        state.view["compare-tabs"] = AXES.get(_first_words(panel.x), "Users needed")
+        state.view["compare-tabs"] = AXES.get(_first_words(panel.x), "People needed")
         st.switch_page("pages/compare.py")
 
 

@@ -105,7 +105,7 @@ def test_the_errors_drawn_are_those_of_the_case_that_is_said():
         np.max([np.maximum(made.query_variances(SUBSET.workload, np.eye(16)[u]), 0) for u in range(16)], axis=0) / USERS
     )
     errors = np.where(exact > 1e-7, exact, 0)
-    assert f"The error of each answer with {USERS:,} people, whatever values people have." in Read(PAGE).text
+    assert f"The error of each answer with {USERS:,} people, whatever people answer." in Read(PAGE).text
     drawn = re.findall(r'<circle class="dot" r="4".*?</text>|<circle [^>]*r="4".*?</text>', PAGE, re.DOTALL)
     assert [re.search(r">([^<>]*)</text>", one)[1] for one in drawn] == [wording.significant(100 * e) for e in errors]
 
