@@ -19,6 +19,8 @@ from ldp_core.designs.configuration import UploadedData as UploadedData
 from ldp_core.designs.configuration import WorkloadRecipe as WorkloadRecipe
 from ldp_core.designs.configuration import load_configuration as load_configuration
 from ldp_core.designs.configuration import parse_epsilon as parse_epsilon
+from ldp_core.designs.fits import Fit as Fit
+from ldp_core.designs.fits import NotFitted as NotFitted
 from ldp_core.designs.privacy_note import DESIGN_ONLY as DESIGN_ONLY
 from ldp_core.designs.privacy_note import audited_in_words as audited_in_words
 from ldp_core.designs.privacy_note import factor_in_words as factor_in_words
@@ -31,8 +33,6 @@ from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.results import Results as Results
 from ldp_core.designs.reveals import observed_attributes as observed_attributes
 from ldp_core.designs.reveals import observed_parts as observed_parts
-from ldp_core.designs.setting import Fit as Fit
-from ldp_core.designs.setting import NotFitted as NotFitted
 from ldp_core.designs.setting import Setting as Setting
 from ldp_core.designs.standalone import ready as ready
 from ldp_core.designs.standalone import realise as realise

@@ -22,8 +22,9 @@ from ldp_core.data.domain import Domain
 from ldp_core.data.domain.attributes import build
 from ldp_core.designs.bundle import Bundle
 from ldp_core.designs.configuration import Configuration, DataChoice, Population, UploadedData
+from ldp_core.designs.fits import NotFitted
 from ldp_core.designs.results import Results
-from ldp_core.designs.setting import NotFitted, Setting
+from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.run import Cancel
 

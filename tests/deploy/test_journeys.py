@@ -18,7 +18,7 @@ from ldp_core.deploy.kit import devices, package
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.designs.setting import Fit
+from ldp_core.designs.fits import Fit
 from ldp_core.designs.standalone import ready, realise
 from ldp_core.optimize import strategy
 from ldp_core.optimize.closed_form import candidates

@@ -340,8 +340,8 @@ def _served(monkeypatch):
     # Each point of the curve over epsilon is another mechanism, and every look at Design draws it.
     monkeypatch.setattr(trade_off, "CURVE_POINTS", 5)
     # Searches end because they are done, however slow the machine is.
-    monkeypatch.setattr("ldp_core.designs.setting.SEARCH_SECONDS", {})
-    monkeypatch.setattr("ldp_core.designs.setting.MOST_SEARCH_SECONDS", float(PATIENCE))
+    monkeypatch.setattr("ldp_core.designs.rivals.SEARCH_SECONDS", {})
+    monkeypatch.setattr("ldp_core.designs.rivals.MOST_SEARCH_SECONDS", float(PATIENCE))
     # Every run of an AppTest compiles its page, a twentieth of a second.
     for module in (app_test, local_script_runner):  # for pages, and for app.py
         monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)

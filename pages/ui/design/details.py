@@ -12,7 +12,7 @@ import streamlit as st
 
 from ldp_core import analysis, charts, designs, frames, library, verdicts, wording
 from ldp_core.designs.choices import GOOD_ENOUGH
-from ldp_core.designs.setting import Curve, Proof
+from ldp_core.designs.proofs import Curve, Proof
 from ldp_core.limits import MOST_SHOWN_REPORTS
 from ldp_core.mechanisms import Mechanism
 from pages.ui import answer_tables, layout, listing, patterns, verdict_panel

@@ -15,8 +15,10 @@ import pandas as pd
 from ldp_core import bounds, library, mechanisms, studies, wording, workloads
 from ldp_core.deploy.kit import package
 from ldp_core.designs import choices, solving
+from ldp_core.designs.fits import Fit
+from ldp_core.designs.proofs import Curve, Proof
 from ldp_core.designs.results import digest
-from ldp_core.designs.setting import Curve, Fit, Proof, Setting
+from ldp_core.designs.setting import Setting
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
 from ldp_core.run import Budget, Cancel, Interrupted, Progress
 from pages.ui.later import DESIGN, Task, Work, ask
