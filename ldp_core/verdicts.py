@@ -6,6 +6,7 @@ The *target* of an answer is a standard error in its unit, or a difference that 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,7 @@ RULE = (
     "the mean of their squared errors. In a group that is secret the number of people must also be known to a fifth."
 )
 
+_NAMED = re.compile("^(Share|Average|Total)(?= )")
 _ROUNDING = 1e-9  # with exactly the users needed an answer must not turn rough by the last bit
 
 
@@ -120,7 +122,7 @@ def value_in_words(value: float, unit: str) -> str:
     """An answer in its unit: "61 %", "+7.4 points" of a difference of shares, "33.1" of an average."""
     shares, difference = unit_in_words(unit) == wording.POINTS.unit, unit.startswith("difference of ")
     number = f"{'+' if difference and value > 0 else ''}{wording.significant(value)}"
-    points = " point" if number in ("1", "+1", "-1") else " points"
+    points = f" point{'s' * (number.lstrip('+-') != '1')}"
     return number + ("" if not shares else points if difference else "\N{NO-BREAK SPACE}%")
 
 
@@ -224,7 +226,8 @@ def headline(
     largest = told.set_index("unit")["standard_error"]
     # The people needed are for the mean of the squared errors: they may be enough where the largest is beyond the target.
     mean = told.set_index("unit")["target"] * math.sqrt(needed / users)
-    who = f"{told['question'].iloc[0]} is" if tally.queries == 1 and len(told) else "answers are"
+    inside = _NAMED.sub(lambda word: f"the {word[0].lower()}", str(told["question"].iloc[0])) if len(told) else ""
+    who = f"{inside} is" if tally.queries == 1 and len(told) else "answers are"
     found = told["finds"].max()
     finds = f"; differences from {in_unit(found, told['unit'].iloc[0])} up are found" if found == found else ""
     off = f"{'' if tally.queries == 1 else 'up to '}{errors_in_words(largest)}"

@@ -63,7 +63,8 @@ def verdict() -> str:
     if best is None:
         return f"At epsilon {c.epsilon} the lower bounds say nothing."
     if mechanism is not None and own is not None:
-        return f"{title} needs at most {wording.gap(design.gap(mechanism))} the proved minimum{design.mean_of}."
+        needs = f"needs at most {wording.gap(gap)}" if (gap := design.gap(mechanism)) > 0 else "reaches"
+        return f"{title} {needs} the proved minimum{design.mean_of}."
     return f"No mechanism can have less than {design.error_scale.in_words(error_of(best.variance or 0.0))}."
 
 

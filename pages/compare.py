@@ -19,7 +19,7 @@ from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.tasks import work
 from pages.ui.verdict_panel import explain, proved_for, side_by_side
-from pages.ui.words import case_meaning, case_title, gap_in_words, plain
+from pages.ui.words import case_meaning, case_title, plain
 
 state = layout.open_page("Compare", "Which mechanism needs the fewest people for your questions?")
 controls = layout.controls("page")
@@ -123,7 +123,7 @@ def about_the_bound(table: pd.DataFrame) -> str:
     reach = (
         f"{title} has a delta, so this does not hold for it"
         if math.isinf(best["gap"])
-        else f"{title} needs at most {gap_in_words(best['gap'])} that{state.setting.mean_of}"
+        else f"{title} needs at most {wording.gap(best['gap'])} that{state.setting.mean_of}"
         if best["gap"]
         else f"{title} needs no more"
     )
@@ -151,8 +151,8 @@ def draw_query_errors(best: str) -> None:
     n = design.working_types
     if n > MOST_EXACT_TYPES:
         st.info(
-            f"Errors of single queries are computed for at most {MOST_EXACT_TYPES:,} types; there are {n:,} here. Simulate shows those of "
-            "some queries."
+            f"Errors of single answers are computed for at most {MOST_EXACT_TYPES:,} types; there are {n:,} here. Simulate shows those of "
+            "some of them."
         )
         return
     told = later.value(
@@ -197,7 +197,7 @@ with st.container(key="results"):
     verdict(table)
     views: dict[str, Callable[[], None]] = {
         "People needed": partial(users_needed, table),
-        "Error of each query": partial(draw_query_errors, table["name"].iloc[0]),
+        "Error of each answer": partial(draw_query_errors, table["name"].iloc[0]),
         "Over epsilon": partial(sweeps.tab, state, "epsilon", case),
     }
     if design.workload.survey is None and every_value_is_secret(design.workload):

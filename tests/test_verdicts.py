@@ -84,7 +84,7 @@ def test_the_headline_tells_how_many_questions_meet_their_targets_and_what_a_sin
     )
     one, only = lines[lines["unit"] == "score"], verdicts.tally(told["verdict"][told["unit"] == "score"])
     error = plain(verdicts.in_unit(one["standard_error"].iloc[0], "score"))
-    assert f"Average of score is off by ± {error}. The only answer is" in plain(
+    assert f"the average of score is off by ± {error}. The only answer is" in plain(
         verdicts.headline(4000, "1", 9.0, one, only)
     )
     assert error.endswith(" in score")

@@ -47,7 +47,7 @@ def workload_matrix(
     shown, ends = spread([size for _, size in groups] or [workload.num_queries], most)
     z, low, high, plain = _entries(workload, shown)
     thinned = len(shown) < workload.num_queries
-    title = f"query ({len(shown):,} of {workload.num_queries:,} drawn)" if thinned else "query"
+    title = f"answer ({len(shown):,} of {workload.num_queries:,} drawn)" if thinned else "answer"
     fig = theme.figure(
         look,
         "type of person",

@@ -194,7 +194,7 @@ def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
         zmax=max(decades[-1], 1),
         colorscale=look.counts,
         colorbar={
-            "title": {"text": "queries (log scale)", "side": "right"},
+            "title": {"text": "answers (log scale)", "side": "right"},
             "thickness": 14,
             "outlinewidth": 0,
             "tickvals": decades,
@@ -207,7 +207,7 @@ def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
 
 def _about(first: str, second: str, queries: float) -> str:
     both = first if first == second else f"{first} and {second}"
-    return f"{both}: {queries:,.0f} quer{'y' if queries == 1 else 'ies'}"
+    return f"{both}: {queries:,.0f} answer{'' if queries == 1 else 's'}"
 
 
 def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:

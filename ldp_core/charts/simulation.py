@@ -28,7 +28,7 @@ ESTIMATOR_DASH = {
 def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """True answers to queries that have an order, and mean answers with one standard deviation of single collections to each side.
     ``frame``: the rows of `Outcomes.answers` of one mechanism and estimator."""
-    fig = theme.figure(look, "query", "share of people (%)", height=420)
+    fig = theme.figure(look, "answer", "share of people (%)", height=420)
     mechanism, estimator = frame[["mechanism", "estimator"]].iloc[0]
     name, shade = f"{theme.title(mechanism)}, {ESTIMATORS[estimator].short}", theme.colour(mechanism, look)
     said = {"customdata": frame["name"].map(theme.literal)}

@@ -17,7 +17,7 @@ from pages.ui.file_menu import continue_with_copy
 from pages.ui.session.history import History
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import case_meaning, case_title, gap_in_words, plain
+from pages.ui.words import case_meaning, case_title, plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -200,7 +200,7 @@ def _listed(table: pd.DataFrame, costs: list[Cost]) -> None:
         mechanism=[library.spec(name).title for name in table["mechanism"]],
         users_needed=[wording.needed(value) if value == value else "–" for value in table["users_needed"]],
         users_bound=[wording.minimum(value) if value > 0 else "–" for value in table["users_bound"]],
-        gap=[gap_in_words(value) if math.isfinite(value) else "–" for value in table["gap"]],
+        gap=[wording.gap(value) if math.isfinite(value) else "–" for value in table["gap"]],
     )
     columns = {
         "design": st.column_config.TextColumn("Design", pinned=True),
@@ -211,7 +211,7 @@ def _listed(table: pd.DataFrame, costs: list[Cost]) -> None:
         "epsilon": "Epsilon",
         "mechanism": "Mechanism",
         "questions": "Questions",
-        "queries": st.column_config.NumberColumn("Queries", format="localized"),
+        "queries": st.column_config.NumberColumn("Answers", format="localized"),
         "types": "Types",
         "people": st.column_config.NumberColumn("People", format="localized"),
         "target": "Target",

@@ -64,7 +64,7 @@ CHART_TITLES = {
     "scrambled": "Patterns of the reports",
     "singular-values": "Singular values of the questions",
     "column-sets": "Who is asked about which columns",
-    "attribute-sets": "Queries by set of attributes",
+    "attribute-sets": "What makes the questions hard",
     "collected": "What you got",
 }
 """The titles of charts by name, for those that always show the same."""

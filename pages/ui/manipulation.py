@@ -58,7 +58,11 @@ def _told(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> N
         f"by at most {wording.significant(honest)} on average)"
         for line, own, reach, honest in farthest
     ]
-    st.markdown(f"One forged report can move {wording.listed(moves)}, and the other answers no farther.")
+    looked_at = sum(len(own.queries) for own in found)
+    several = looked_at > len(moves)
+    st.markdown(
+        f"One forged report can move {wording.listed(moves)}{', and the other answers no farther' if several else ''}."
+    )
     line, worst, *_ = min(each, key=lambda one: one[1].share(users))
     number, share = worst.reports(users), worst.share(users)
     enough = (
@@ -66,12 +70,11 @@ def _told(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> N
         if number <= users
         else f"More forged reports than there are people, {wording.count(number)} against {people(users)}, would move"
     )
-    looked_at = sum(len(own.queries) for own in found)
     every = sum(own.told.num_queries for own in lines) == looked_at
     among = "" if every else f" Of the answers, {looked_at:,} were looked at."
     st.markdown(
-        f"{enough} the worst answer, **{plain(line.told.query_name(worst.worst))}**, by one standard error; the others take as many or "
-        f"more.{among}"
+        f"{enough} the worst answer, **{plain(line.told.query_name(worst.worst))}**, by one standard error"
+        f"{'; the others take as many or more' if several else ''}.{among}"
     )
 
 

@@ -13,7 +13,7 @@ from ldp_core.designs import Setting
 from pages.ui import file_menu, later
 from pages.ui.controls import button
 from pages.ui.session.state import Session
-from pages.ui.words import case_title, gap_in_words, people, plain
+from pages.ui.words import case_title, people, plain
 
 SET = ":material/check_circle:"
 UNSET = ":material/radio_button_unchecked:"
@@ -95,7 +95,7 @@ def _workload(state: Session, design: Setting) -> Line:
     elif design.waiting:
         mark, words, detail = STALE, "to be worked out", design.questions
     elif design.has_questions:
-        mark, words, detail = SET, wording.plural(design.answers.told.num_queries, "query", "queries"), design.questions
+        mark, words, detail = SET, wording.plural(design.answers.told.num_queries, "answer"), design.questions
     return _line("pages/workload.py", mark, f"Workload: {words}", detail)
 
 
@@ -122,7 +122,7 @@ def _mechanism(design: Setting, costed: bool) -> list[Line]:
     mark, gap, why = UNSET, "Minimum: unknown", "At this epsilon the lower bounds say nothing"
     if not math.isinf(share):
         strongest = frames.BOUND_TITLES[frames.strongest(design.bounds(design.case))]
-        mark, gap = SET, f"At most {gap_in_words(share)} the minimum"
+        mark, gap = SET, f"At most {wording.gap(share)} the minimum" if share > 0 else "At the minimum"
         why = f"People against what the {strongest} allows, {case}"
     costs = _line("pages/design.py", SET, title, f"{needed} needed for {design.error_in_words(1.0)}, {case}")
     return [costs, _line("pages/compare.py", mark, gap, why)]

@@ -19,6 +19,9 @@ from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.words import plain
 
+FEW_TYPES = 4
+"""Two groups and yes or no: fewer types would leave nothing to ask."""
+
 
 def judged(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
     """The answers of the design with their errors and verdicts; None while they are computed, take too long, or are not available,
@@ -72,12 +75,12 @@ def in_words(state: Session) -> list[str]:
     return [waiting] * len(design.answers.lines)
 
 
-def show_lines(told: pd.DataFrame | None) -> None:
+def show_lines(told: pd.DataFrame | None, title: str = "What each question comes to.") -> None:
     """A line a question, in the words of `verdicts.line_cells`."""
     if told is None:
         return
     table = pd.DataFrame([verdicts.line_cells(line) for line in told.to_dict("records")])
-    listing.show_words(table.loc[:, (table != "").any()], "What each question comes to.")
+    listing.show_words(table.loc[:, (table != "").any()], title)
 
 
 def show(state: Session, mechanism: Mechanism) -> None:
@@ -109,10 +112,10 @@ def _what_helps(state: Session, mechanism: Mechanism) -> None:
             )
         if needed > design.users:
             plan_with(state, needed, "try-people", type="tertiary")
-        if (queries := sum(line.told.num_queries for line in design.answers.lines)) > 1:
-            label = f"Fewer questions (now {queries:,})"
+        if (questions := len(design.answers.lines)) > 1:
+            label = f"Fewer questions (now {questions:,})"
             st.page_link("pages/workload.py", label=label, icon=":material/quiz:")
-        if (types := design.fitted_types) > 2:
+        if (types := design.fitted_types) > FEW_TYPES:
             label = f"Fewer types (now {wording.magnitude(types)})"
             st.page_link("pages/data.py", label=label, icon=":material/table_rows:")
 

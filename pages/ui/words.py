@@ -36,11 +36,6 @@ def people(number: float) -> str:
     return f"{wording.count(number)} {'person' if number == 1 else 'people'}"
 
 
-def gap_in_words(gap: float) -> str:
-    """A gap in users, the same on every page."""
-    return wording.gap(gap)
-
-
 def cells(table: pd.DataFrame, **written: Callable[[float], str]) -> Styler:
     """A table for the screen. The named columns are written as in sentences and metrics, and sort
     as numbers."""
@@ -66,8 +61,8 @@ def case_meaning(case: str) -> str:
 
 
 WEIGHTED = (
-    "In typical and total errors a query counts by the square of its weight: a query of weight 2 counts like four of weight 1. "
-    "Answers and errors of single queries are shown without weights."
+    "In typical and total errors an answer counts by the square of its weight: one of weight 2 counts like four of weight 1. "
+    "Single answers and their errors are shown without weights."
 )
 
 

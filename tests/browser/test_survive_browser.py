@@ -18,7 +18,7 @@ from tests.browser.raw import RawVisitor
 PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
 
 
-QUERIES = "32 queries"
+QUERIES = "32 answers"
 """The sidebar with that table: one for each bin."""
 
 

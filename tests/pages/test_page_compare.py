@@ -54,7 +54,7 @@ def test_every_mechanism_can_be_compared_or_says_why_not(compared):
 def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
     assert [tab.label for tab in compared.at.tabs] == [
         "People needed",
-        "Error of each query",
+        "Error of each answer",
         "Over epsilon",
         "What reports tell",
         "Over domain size",
@@ -66,7 +66,7 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
     worst = mechanism.query_contributions(design.workload, np.arange(25)).variances.max(axis=1)  # of the worst type
     hardest = [design.workload.query_name(query) for query in np.flatnonzero(np.isclose(worst, worst.max()))]
     error = f"± {wording.significant(100 * np.sqrt(worst.max() / design.users))} percentage points."
-    words = compared.open("compare-tabs", "Error of each query").words
+    words = compared.open("compare-tabs", "Error of each answer").words
     assert any(f"the hardest answer is **{name}** with {error}" in words for name in hardest)
 
 

@@ -73,7 +73,7 @@ def visited(app, seen, monkeypatch):
     for tab in ("Questions", "Patterns and proof"):
         app.open("design-tabs", tab)
     app.unfold("groups").go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
-    for tab in ("Error of each query", "Over epsilon"):
+    for tab in ("Error of each answer", "Over epsilon"):
         app.open("compare-tabs", tab).finish()
     app.press("sweep-epsilon").finish()
     app.unfold("every-mechanism")

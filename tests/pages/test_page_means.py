@@ -30,7 +30,7 @@ def test_an_average_is_asked_for_and_its_error_is_in_the_unit_of_the_column(app)
     salaries(app)
     assert [(part.kind, part.attribute) for part in app.parts] == [("mean", "x")]
     assert "may be off by up to 5, half of the widest bin" in app.words
-    assert "One query: **average of x**. It counts each of 8 types by its value" in app.words
+    assert "One answer: **average of x**. It counts each of 8 types by its value" in app.words
     assert not app.errors
     setting = app.session.setting
     spread = np.std(np.arange(5, 80, 10))
@@ -80,7 +80,7 @@ def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     error = in_words(4 * setting.error(setting.chosen_mechanism))
     assert f"{error}, exactly" in app.go("bounds").finish().words
     seen = [app.words, str(app.charts)]
-    app.go("compare").finish().open("compare-tabs", "Error of each query").finish()
+    app.go("compare").finish().open("compare-tabs", "Error of each answer").finish()
     seen += [app.words, str([table.to_dict() for table in app.dataframes])]
     seen += [app.solve_for("people").words, app.solve_for("target").words]
     assert f"{wording.needed(setting.users_needed(setting.chosen_mechanism, setting.case))} people meet" in seen[4]

@@ -25,7 +25,7 @@ def turn(app, key):
     for choice, wanted in ((f"papers-place-{paper.key}", panel.place), (f"papers-panel-{panel.place}", panel.key)):
         if app.has("pills", choice) and app.at.pills(key=choice).value != wanted:
             app.enter("pills", choice, wanted)
-    assert f"{panel.place}: {panel.title}." in app.words
+    assert f"{panel.place}: {panel.title}" in app.words
     return app
 
 

@@ -49,7 +49,7 @@ def test_shares_averages_and_their_differences_are_chosen(app):
     assert not app.parts[0].shares
     app.enter("checkbox", "group-0-shares", True).enter("selectbox", "group-0-of", "mean")
     assert app.parts[0].of.kind == "mean"
-    assert "One query: **average of score, b minus a**" in app.words
+    assert "One answer: **average of score, b minus a**" in app.words
     assert not app.errors
 
 

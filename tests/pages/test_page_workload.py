@@ -32,7 +32,7 @@ def test_every_kind_is_added_to_six_yes_or_no_questions(health, kind, queries):
     health.add(kind)
     assert [part.kind for part in health.parts] == ["k_way_marginals", kind]
     assert health.metric("Answers") == f"{60 + queries}"
-    assert f"{queries:,} quer" in health.words
+    assert f"{queries:,} answer" in health.words
     assert not health.errors
     # The picture names the groups beside the rows.
     named = chart(health, "type of person")["layout"]["yaxis"]["ticktext"]

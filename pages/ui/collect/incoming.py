@@ -69,7 +69,7 @@ def bring(state: Session, subject: Kit, own: bool) -> None:
     if collecting.collection(state, subject).read or collecting.counting(state, subject).error:
         control(
             st.checkbox,
-            "Files with ids and files without share no people",
+            "Nobody is in a file with ids and in one without",
             collecting.apart(subject),
             state.view.get(collecting.apart(subject), False),
             lambda known: state.view.update({collecting.apart(subject): known}),

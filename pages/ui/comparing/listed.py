@@ -15,7 +15,7 @@ from pages.ui import later, layout, listing
 from pages.ui.controls import button
 from pages.ui.later import Task, Work
 from pages.ui.session.state import Session
-from pages.ui.words import cells, gap_in_words, plain, weighting
+from pages.ui.words import cells, plain, weighting
 
 
 def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
@@ -40,7 +40,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
     height = listing.height_for([*listed["name"], *listed["paper_name"]])
     listing.show_table(
-        cells(listed, gap=gap_in_words, users_needed=wording.needed),
+        cells(listed, gap=wording.gap, users_needed=wording.needed),
         "The mechanisms side by side.",
         column_config=columns,
         row_height=height,

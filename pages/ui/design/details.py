@@ -24,7 +24,6 @@ from pages.ui.words import (
     case_meaning,
     case_title,
     cells,
-    gap_in_words,
     plain,
     weighting,
 )
@@ -91,7 +90,7 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
     )
     proof = (
         f"No unbiased mechanism {setting.kept} needs fewer people, by the {frames.BOUND_TITLES[frames.strongest(limits)]}: unbiased means right on "
-        f"average. This one needs at most {gap_in_words(gap)} that{setting.mean_of}. "
+        f"average. This one needs at most {wording.gap(gap)} that{setting.mean_of}. "
     )
     st.caption(
         plain(f"{least}. Audited epsilon: {designs.audited_in_words(c.epsilon_value, audit)}."),
@@ -145,7 +144,7 @@ def optimising(state: Session, case: str, progress: work.FitProgress, running: W
     best, bound = _curves(state, progress.history, case)
     needed, least = best["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
     proved = f"the proved minimum is {wording.at_least(least)}" if least > 0 else "nothing is proved yet"
-    gap = f" (at most {gap_in_words(frames.gap(needed, least))} the minimum)" if least > 0 else ""
+    gap = f" (at most {wording.gap(frames.gap(needed, least))} the minimum)" if least > 0 else ""
     st.markdown(f"The best so far needs {wording.users(needed)}; {proved}{gap}. {so_far}")
     layout.chart_title("closing-gap")
     layout.picture(
@@ -263,7 +262,7 @@ def _proof(state: Session, mechanism: Mechanism, case: str) -> None:
     if not math.isinf(gap):
         st.markdown(
             f"No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(bound)}{state.setting.mean_of}: this one needs at "
-            f"most {gap_in_words(gap)} that.",
+            f"most {wording.gap(gap)} that.",
             help="Unbiased: right on average. Pure: the chance of no report changes by more than a factor of e^epsilon with the value, without exception.",
         )
     _costs(state, mechanism, case)
@@ -281,7 +280,7 @@ def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
         "Optimise for": [case_title(k).capitalize() for k in costs["case"]],
         "People needed": [wording.needed(value) for value in costs["users_needed"]],
         "Proved minimum": [wording.minimum(value) if value > 0 else "unknown" for value in costs["users_bound"]],
-        "Of the minimum, at most": [gap_in_words(value) for value in costs["gap"]],
+        "Of the minimum, at most": [wording.gap(value) for value in costs["gap"]],
     }
     if len(costs) > 1:
         listing.show_table(pd.DataFrame(by_case), "People needed, depending on whose error counts.")

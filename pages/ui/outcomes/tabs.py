@@ -37,7 +37,7 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
     views = {
         "What you might get": _release,
         "Errors": _errors,
-        "Distribution": _distribution,
+        **({"Distribution": _distribution} if len(outcomes_shown.curves) else {}),  # questions along an order have one
         "Intervals": _intervals,
     }
     drawn = [partial(view, state, state.setting, outcomes_shown) for view in views.values()]
@@ -145,13 +145,12 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         return
     told = found[found["low"].notna() & found["true"].notna()]
     held = (told["low"] <= told["true"]) & (told["true"] <= told["high"])
-    words = f"{_name(pair)}: this might come out on Collect. **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}** hold the truth, which the "
-    words += "small marks are."
+    words = f"{_name(pair)}: this might come out on Collect. the truth, which the small marks are, lies in **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}**."
     promise = verdict_panel.judged(state, mechanism)
     lines = None if promise is None else design.lines(mechanism, verdict_panel.alone(state, design))
     like = None if promise is None or lines is None else charts.promised(promise, lines)
     shown = answer_tables.result_and_tables(state, design.answers, found, words, "simulated-release", like)
-    verdict_panel.show_lines(lines)
+    verdict_panel.show_lines(lines, "What the design promises.")
     _say_shown(shown, design)
 
 
@@ -201,12 +200,6 @@ def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> 
 
 def _distribution(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     scales = {scale.of: scale for scale in scales_of(design.workload, axes_of(design.domain))}
-    if not len(outcomes_shown.curves):
-        st.info(
-            "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
-            "histogram, and answers that give the running totals of everybody; these questions do not."
-        )
-        return
     columns = [name for name in scales if (outcomes_shown.curves["attribute"] == name).any()]
     column = columns[0]
     if len(columns) > 1:

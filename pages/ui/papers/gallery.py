@@ -65,7 +65,7 @@ def _points(key: str) -> pd.DataFrame:
 
 def show(state: Session, panel: Panel) -> None:
     """The panel: what it is, its picture and numbers, and its setting as a design."""
-    st.markdown(f"**{plain(panel.place)}: {plain(panel.title)}.** {plain(panel.setting)}")
+    st.markdown(plain(panel.setting))
     if panel.design is not None:
         with layout.actions("papers"):
             _opening(state, panel, panel.design())
@@ -81,6 +81,7 @@ def show(state: Session, panel: Panel) -> None:
         plain(sentence),
         panel.key,
         frame,
+        title=plain(f"{panel.place}: {panel.title}"),
         of_design=False,
     )
     _table(frame, panel)

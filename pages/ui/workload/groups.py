@@ -128,7 +128,7 @@ def _heading(group: Group, part: WorkloadPart, many: int | None) -> None:
     st.markdown(f"**{plain(wording.shortened(part.summary))}**")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if many is not None:
-            st.caption(f"{many:,} quer{'y' if many == 1 else 'ies'}", width="content")
+            st.caption(wording.plural(many, "answer"), width="content")
         if len(parts_of(group.state)) > 1:
             key, help = f"group-{group.place}-remove", "Removes this group; Undo brings it back."
             button("Remove", key, "delete", remove, group.state, group.place, type="tertiary", help=help)
@@ -487,11 +487,11 @@ def _upload(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     take_file(
         state,
         "matrix",
-        f"One row per query, one column for each of the {wording.count(design.domain.size)} types",
+        f"One row per answer, one column for each of the {wording.count(design.domain.size)} types",
         lambda file: add(state, workloads.MatrixPart.from_file(file.getvalue(), axes), axes),
         UNCHANGED,
         type=["csv", "txt", "tsv", "npy", "npz"],
         max_upload_size=MOST_MATRIX_BYTES // 1_000_000,
         help=f"The columns are in the order of the types: {plain(first)}; {plain(second)}; ...; {plain(last)}. A first column may "
-        "name the queries.",
+        "name the answers.",
     )

@@ -115,7 +115,9 @@ KINDS: dict[str, Kind] = {
         "How a share or an average changes with columns the collector knows, each with the others held fixed.",
     ),
     "predicates": Kind("Conditions", "How many people fulfil a condition you write, such as A and not B."),
-    "matrix": Kind("A matrix of your own", "A file with one row per query and one column per type: CSV, .npy or .npz."),
+    "matrix": Kind(
+        "A matrix of your own", "A file with one row per answer and one column per type: CSV, .npy or .npz."
+    ),
     "types": Kind(
         "The papers' workloads", "On the plain list of all types in their order, as published results have them."
     ),

@@ -98,15 +98,15 @@ def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> No
         about = f"is about {np.count_nonzero(w.rows(np.array([0]))[0]):,} of {wording.plural(w.n, 'type')}"
         if design.answers.lines[0].unit.name not in (POINTS, OF_GROUP):
             about = f"counts each of {wording.plural(w.n, 'type')} by its value"
-        st.markdown(f"One query: **{plain(wording.shortened(w.query_name(0, design.labels)))}**. It {about}.")
+        st.markdown(f"One answer: **{plain(wording.shortened(w.query_name(0, design.labels)))}**. It {about}.")
         return
-    look, title = layout.look(), "the picture of the queries"
+    look, title = layout.look(), "the picture of the answers"
 
     def draw(look: charts.Theme) -> go.Figure:
         return charts.workload_matrix(w, design.labels, look, groups)
 
     key = ("matrix", w.digest, design.naming, look)
-    waiting, quick_picture = "The picture of the queries is being drawn.", w.n <= QUICK_PICTURE
+    waiting, quick_picture = "The picture of the answers is being drawn.", w.n <= QUICK_PICTURE
     picture = later.value(
         state, key, title, lambda cancel: draw(look), waiting, quick=quick_picture, size=PICTURE_BYTES
     )
@@ -119,7 +119,7 @@ def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> No
     several = ", the groups as bands" if len(groups) > 1 else ""
     layout.chart(
         lambda wanted: picture if wanted == look else draw(wanted),
-        f"Each row is one of {w.num_queries:,} queries{thinned}{several}: {_meaning_of_colours(parts)}. Examples: {named}.",
+        f"Each row is one of {w.num_queries:,} answers{thinned}{several}: {_meaning_of_colours(parts)}. Examples: {named}.",
         "workload",
         (lambda: query_table(design, groups)) if w.num_queries <= MOST_DOWNLOADED_QUERIES else None,
     )
@@ -265,9 +265,7 @@ def singular_values(state: Session, design: Setting) -> None:
 def _metrics_of_survey(row: DeltaGenerator, design: Setting) -> None:
     """The tables of the questions in numbers."""
     asked = tables_asked(design.workload, design.domain.shape)
-    row.metric(
-        "Sets of columns", f"{asked.sets:,}", help="Each set has a table of counts that queries are answered from."
-    )
+    row.metric("Sets of columns", f"{asked.sets:,}", help="Each set has a table of counts that answers are made of.")
     names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
     row.metric("Largest table (cells)", f"{asked.largest_cells:,}", help=f"The table of {names}.")
 
@@ -279,7 +277,7 @@ def _asked_together(state: Session, design: Setting, survey: Survey, parts: Sequ
 
     layout.chart(
         lambda look: charts.asked_together(survey, look),
-        f"How many of the {survey.num_queries:,} queries are about each column, and about each two of them together. Examples: {named}.",
+        f"How many of the {survey.num_queries:,} answers are about each column, and about each two of them together. Examples: {named}.",
         "workload",
         (lambda: query_table(design, groups_of(design, parts)))
         if survey.num_queries <= MOST_DOWNLOADED_QUERIES
