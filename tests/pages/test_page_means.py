@@ -38,7 +38,7 @@ def test_an_average_is_asked_for_and_its_error_is_in_the_unit_of_the_column(app)
     designed(app)
     middles = workloads.custom((np.arange(5.0, 80, 10) - 40)[None])
     error = (analysis.worst_case_variance(app.session.setting.chosen_mechanism, middles) / 9000) ** 0.5
-    assert f"Average of x is off by ± {in_words(error)}. The only answer is noise." in app.words  # bins may add 5
+    assert f"the average of x is off by ± {in_words(error)}. The only answer is noise." in app.words  # bins may add 5
     table, *_ = app.dataframes  # then that of the questions
     assert wording_of(table, "Error") == [f"± {in_words(error)}; bins add up to 5"]
     app.enter("text_input", "target-x", "8").finish()
