@@ -12,21 +12,22 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pandas as pd
 
 from ldp_core import library
-from ldp_core.data import tables
-from ldp_core.data.domain import Domain
+from ldp_core.data import columns, tables
+from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.data.domain.attributes import build
 from ldp_core.designs.bundle import Bundle
-from ldp_core.designs.configuration import Configuration, DataChoice, Population, UploadedData
+from ldp_core.designs.configuration import Configuration, DataChoice, Population, UploadedData, WorkloadRecipe
 from ldp_core.designs.fits import NotFitted
 from ldp_core.designs.results import Results
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.run import Cancel
+from ldp_core.workloads import HistogramPart, ItemsPart
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 NO_ROWS = (
@@ -116,6 +117,39 @@ def with_secret(configuration: Configuration, named: Sequence[str]) -> Configura
             for recipe in configuration.data.recipes
         ]
         changes["data"] = configuration.data.model_copy(update={"recipes": tuple(recipes)})
+    return configuration.with_(**changes)
+
+
+def with_split(configuration: Configuration, name: str, separator: str) -> Configuration:
+    """The configuration where the cells of a column of categories hold several answers, with a separator between them, whose counts are asked for.
+
+    Raises
+    ------
+    ValueError
+        One sentence, for what is no such column, and where answers have too many combinations.
+    """
+    domain, data, workload = configuration.domain, configuration.data, configuration.workload
+    attributes = {} if domain is None else {one.name: one for one in domain.attributes}
+    recipes = {} if data is None else {one.column: one for one in data.recipes}
+    old = attributes.get(name) or recipes.get(name)
+    if not separator or old is None or old.kind != "categorical":
+        raise ValueError(f"Answers to split are named as COLUMN=SIGN, by a column of categories; got {name!r}.")
+    split: Any = tables.ChoiceRecipe(column=name, separator=separator, known=old.known, missing=old.missing)
+    changes: dict[str, object] = {}
+    if isinstance(old, CategoricalAttribute):
+        made = tables.build_attribute(split, columns.parse(pd.Series(old.values, name=name)))
+        changes["domain"] = build(Domain, attributes=tuple((attributes | {name: made}).values()))
+        split = tables.declared_recipe(made)
+    if data is not None and name in recipes:
+        changes["data"] = data.model_copy(update={"recipes": tuple((recipes | {name: split}).values())})
+    if workload is not None:
+        parts = [
+            ItemsPart(attribute=name, weight=part.weight)
+            if isinstance(part, HistogramPart) and part.attribute == name
+            else part
+            for part in workload.parts
+        ]
+        changes["workload"] = WorkloadRecipe(parts=tuple(parts))
     return configuration.with_(**changes)
 
 

@@ -12,7 +12,15 @@ import pandas as pd
 import pytest
 
 from ldp_core import library
-from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
+from ldp_core.data.domain import (
+    CategoricalAttribute,
+    ChoiceAttribute,
+    CombinedAttribute,
+    CourseAttribute,
+    Domain,
+    NumericAttribute,
+    RankingAttribute,
+)
 from ldp_core.deploy.commands import main
 from ldp_core.deploy.kit import devices, package
 from ldp_core.deploy.kit.opening import open_kit
@@ -25,14 +33,20 @@ from ldp_core.optimize.closed_form import candidates
 from ldp_core.people import Records
 from ldp_core.workloads import (
     AllMarginalsPart,
+    BeforePart,
+    DaysPart,
     DifferencePart,
     HistogramPart,
+    ItemsPart,
     JointHistogramPart,
     KWayMarginalsPart,
     MarginalsPart,
     MatrixPart,
     MeanPart,
+    MeanRankPart,
     MomentsPart,
+    NumberOfItemsPart,
+    PairsOfItemsPart,
     ParityPart,
     Predicate,
     PredicatesPart,
@@ -63,6 +77,10 @@ def bins(name, size):
 
 PAIR, GRID, BITS = (labels("a", 5), labels("b", 4)), (bins("x", 4), bins("y", 4)), tuple(labels(k, 2) for k in "pqrs")
 KNOWN = labels("arm", 2).model_copy(update={"known": True})
+WAY = ChoiceAttribute(name="way", items=("bus", "car", "walk", "bike"), most=2)
+FEW = ChoiceAttribute(name="way", items=("bus", "car"), most=2)  # none is so rare that its interval may lie below 0
+DISH = RankingAttribute(name="dish", items=("soup", "fish", "rice"))
+WEEK = CourseAttribute(of=CategoricalAttribute(name="used", values=("no", "yes")), days=5, changes=1)
 MANY = tuple(labels(f"q{k}", 8) for k in range(7))  # more combinations than a vector is kept over
 SURVEYED = (
     labels("region", 4).model_copy(update={"known": True}),
@@ -119,6 +137,23 @@ QUESTIONS = {
     "secret groups compared": (
         (labels("g", 2), labels("b", 3)),
         DifferencePart(of=HistogramPart(attribute="b"), attribute="g", first="g 0", second="g 1"),
+    ),
+    "several items": ((WAY,), ItemsPart(attribute="way"), NumberOfItemsPart(attribute="way", weight=2.0)),
+    "pairs of items by a known column": (
+        (KNOWN, FEW),
+        PairsOfItemsPart(attribute="way"),
+        SharePart(of=ItemsPart(attribute="way"), within=("arm",)),
+    ),
+    "a ranking": (
+        (DISH,),
+        MeanRankPart(attribute="dish"),
+        BeforePart(attribute="dish"),
+        ItemsPart(attribute="dish"),
+    ),
+    "several days": ((WEEK,), DaysPart(attribute="used")),
+    "several days by a secret group": (
+        (WEEK, labels("g", 2)),
+        SharePart(of=DaysPart(attribute="used"), within=("g",)),
     ),
     "moments": (GRID, MomentsPart(attributes=("y", "x"))),
     "slopes on known columns": (
@@ -216,10 +251,19 @@ def test_a_matrix_of_ones_own_and_parameters_come_back_as_answers(made, tmp_path
 
 def said(domain, row):
     """A value as a person says it."""
-    return {
-        one.name: one.edges[k] if isinstance(one, NumericAttribute) else one.values[k]
-        for one, k in zip(domain.attributes, row, strict=True)
-    }
+    return {one.name: said_of(one, k) for one, k in zip(domain.attributes, row, strict=True)}
+
+
+def said_of(attribute, k):
+    """A value; items, a ranking or the value of each day as a list."""
+    if not isinstance(attribute, CombinedAttribute):
+        return attribute.edges[k] if isinstance(attribute, NumericAttribute) else attribute.values[k]
+    row = attribute.members[k].tolist()
+    if attribute.holds == "set":
+        return [item for item, chosen in zip(attribute.items, row, strict=True) if chosen][::-1]
+    if attribute.holds == "ranking":
+        return sorted(attribute.items, key=lambda item: row[attribute.items.index(item)])
+    return [attribute.parts[value] for value in row]
 
 
 def people_of(shape, seed):

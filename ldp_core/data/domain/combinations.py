@@ -25,7 +25,7 @@ from ldp_core.wording import quote_examples, quoted
 
 NOTHING = "(none)"
 """The label of who chose no item."""
-_TIMES = re.compile(r"(.*\S)\s*[x\N{MULTIPLICATION SIGN}]\s*(\d{1,3})")
+_TIMES = re.compile(r"(.*[^ ]) *[x\N{MULTIPLICATION SIGN}] *([0-9]{1,3})", re.DOTALL)
 
 Texts = Annotated[tuple[str, ...], Strict(False)]
 
@@ -33,6 +33,8 @@ Texts = Annotated[tuple[str, ...], Strict(False)]
 class CombinedAttribute(BaseAttribute):
     """An attribute whose values are a list of combinations, written as texts with a ``separator`` between their items."""
 
+    holds: ClassVar[str]
+    """What a combination is: a set of items, a ranking, or a value for each of some days."""
     ways_out: ClassVar[str] = "send them to (other)"
     merged: ClassVar[tuple[tuple[str, str], ...]] = ()
     separator: str = Field(default=",", min_length=1, max_length=3, exclude_if=lambda separator: separator == ",")
@@ -41,7 +43,7 @@ class CombinedAttribute(BaseAttribute):
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
         parts = self.parts
-        wrong = [part for part in parts if not part or part != columns.plain(part) or self._sign in part]
+        wrong = [part for part in parts if not part or part != columns.plain(part) or self.sign in part]
         if wrong:
             raise ValueError(
                 f"{quote_examples(wrong)} cannot be told apart where {quoted(self.separator)} stands between items: rename it, "
@@ -90,17 +92,17 @@ class CombinedAttribute(BaseAttribute):
         return np.array([self._row(combination) for combination in self._places])
 
     def _written(self, combination: tuple[int, ...]) -> str:
-        return self._between.join(self.parts[i] for i in combination) or NOTHING
+        return self.between.join(self.parts[i] for i in combination) or NOTHING
 
     @property
-    def _sign(self) -> str:
+    def sign(self) -> str:
         """The separator without the blanks around it, where it is not one of them."""
         return self.separator.strip() or self.separator
 
     @property
-    def _between(self) -> str:
+    def between(self) -> str:
         """What stands between items in labels."""
-        return f"{'' if self._sign in ',;' else ' '}{self._sign} " if self._sign.strip() else self._sign
+        return f"{'' if self.sign in ',;' else ' '}{self.sign} " if self.sign.strip() else self.sign
 
     @abstractmethod
     def _row(self, combination: tuple[int, ...]) -> list[int]:
@@ -111,7 +113,7 @@ class CombinedAttribute(BaseAttribute):
         if text == NOTHING:
             return self._places.get((), OUTSIDE)
         found = {part: i for i, part in enumerate(self.parts)}
-        names = [columns.plain(name) for name in text.split(self._sign)]
+        names = [columns.plain(name) for name in text.split(self.sign)]
         places = [found.get(name, -1) for name in names if name]
         return self._places.get(self._key(places), OUTSIDE)
 
@@ -147,6 +149,7 @@ class ChoiceAttribute(CombinedAttribute):
     """
 
     kind: Literal["choice"] = "choice"
+    holds: ClassVar[str] = "set"
     items: Texts = Field(min_length=2)
     most: int = Field(ge=1)
     _blank: ClassVar[int | None] = 0
@@ -176,6 +179,7 @@ class RankingAttribute(CombinedAttribute):
     """All ``items``, at most `MOST_RANKED_ITEMS` of them, ranked: the first is the best."""
 
     kind: Literal["ranking"] = "ranking"
+    holds: ClassVar[str] = "ranking"
     items: Texts = Field(min_length=2, max_length=MOST_RANKED_ITEMS)
     separator: str = Field(default=">", min_length=1, max_length=3, exclude_if=lambda separator: separator == ">")
     _smaller: ClassVar[str] = f"Rank at most {MOST_RANKED_ITEMS}."
@@ -200,6 +204,7 @@ class CourseAttribute(CombinedAttribute):
     """
 
     kind: Literal["course"] = "course"
+    holds: ClassVar[str] = "days"
     of: Annotated[CategoricalAttribute | NumericAttribute | RangeAttribute, Field(discriminator="kind")]
     days: int = Field(ge=2, le=MOST_DAYS)
     changes: int = Field(ge=0)
@@ -210,12 +215,14 @@ class CourseAttribute(CombinedAttribute):
     def _name(cls, given: Any) -> Any:
         of = given.get("of") if isinstance(given, dict) else None
         name = of.get("name") if isinstance(of, dict) else getattr(of, "name", None)
-        return given if name is None or "name" in given else {"name": name, **given}
+        return given if name is None else {"name": name, **_in_tuples(given)}
 
     @model_validator(mode="after")
     def _check_changes(self) -> Self:
         if self.changes >= self.days:
             raise ValueError(f"{self.days} days have at most {self.days - 1} changes: choose a lower number.")
+        if wrong := [part for part in self.parts if (run := _TIMES.fullmatch(part)) and run[1] in self.parts]:
+            raise ValueError(f"{quote_examples(wrong)} reads as several days of another value: rename it.")
         return self
 
     @property
@@ -246,12 +253,19 @@ class CourseAttribute(CombinedAttribute):
         starts = [0, *(day for day in range(1, self.days) if combination[day] != combination[day - 1]), self.days]
         lengths = np.diff(starts).tolist()
         runs = [f"{self.parts[combination[a]]} x{many}" for a, many in zip(starts, lengths, strict=False)]
-        return self._between.join(runs)
+        return self.between.join(runs)
 
     def read(self, text: str) -> int:
         """The type that a text of days or of runs stands for; a mark where it is no course."""
         names = list[str]()
-        for part in map(columns.plain, text.split(self._sign)):
+        for part in map(columns.plain, text.split(self.sign)):
             run = None if part in self.parts else _TIMES.fullmatch(part)
             names += [run[1]] * int(run[2]) if run else [part]
-        return super().read(self._sign.join(names))
+        return super().read(self.sign.join(names))
+
+
+def _in_tuples(given: Any) -> Any:
+    """Lists of a JSON file as tuples, which they are in a model: what is looked at before it is read comes in lists."""
+    if isinstance(given, dict):
+        return {name: _in_tuples(value) for name, value in given.items()}
+    return tuple(map(_in_tuples, given)) if isinstance(given, list) else given

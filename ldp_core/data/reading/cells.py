@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -44,14 +46,29 @@ def written_out(table: pa.Table) -> pa.Table:
 
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of lists, structures or maps as text; others as they are."""
+    """A column of lists, structures or maps as text; others as they are. Lists have a sign between their items that none of these has."""
     if isinstance(column.type, pa.BaseExtensionType) and not pa.types.is_fixed_size_binary(column.type.storage_type):
         column = column.cast(column.type.storage_type)
     if not pa.types.is_nested(column.type):
         return column
-    batches = pa.table([column], ["cell"]).to_batches(max_chunksize=_BATCH)
-    texts = ([None if cell is None else str(cell) for cell in batch.column(0).to_pylist()] for batch in batches)
+    batches, sign = pa.table([column], ["cell"]).to_batches(max_chunksize=_BATCH), _between(column)
+
+    def written(cell: Any) -> str | None:
+        if cell is None or sign is None:
+            return None if cell is None else str(cell)
+        return sign.join(str(item) for item in cell if item is not None)
+
+    texts = ([written(cell) for cell in batch.column(0).to_pylist()] for batch in batches)
     return pa.chunked_array([pa.array(cells, pa.large_string()) for cells in texts], pa.large_string())
+
+
+def _between(column: pa.ChunkedArray) -> str | None:
+    """A sign for lists of plain values; None for others, and where their items have all of these signs."""
+    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    if not any(kind(column.type) for kind in lists) or pa.types.is_nested(column.type.value_type):
+        return None
+    items = "".join(map(str, pc.list_flatten(column).unique().to_pylist()))
+    return next((f"{sign} " for sign in ";|,/" if sign not in items), None)
 
 
 def _bytes(cells: pa.Array) -> tuple[int, int]:

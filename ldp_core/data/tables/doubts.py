@@ -238,8 +238,8 @@ def _compound(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None
 
 
 def _several(texts: list[str]) -> tuple[list[str], str]:
-    """The texts that are lists of answers, and the sign between these: what stands first in some stands later in others, unlike a place and its
-    country."""
+    """The texts that are lists of answers, and the sign between these: semicolons and bars, or what stands first in some and later in
+    others, unlike a place and its country."""
     for sign in (";", "|", "\n", ",", "/", "+", "&"):
         parts = {
             text: [part.strip() for part in re.sub(r"(?<=\d),(?=\d{3}\b)", "", text).split(sign) if part.strip()]
@@ -251,7 +251,9 @@ def _several(texts: list[str]) -> tuple[list[str], str]:
         numbers = all(answer.isdigit() for answer in later) and (
             sign in "/+&" or all(len(parts[text]) == 2 for text in several)
         )
-        if several and 2 * len(first & later) >= min(len(first), len(later)) and not (numbers and sign not in ";|\n"):
+        if several and (
+            sign in ";|" or (2 * len(first & later) >= min(len(first), len(later)) and not (numbers and sign != "\n"))
+        ):
             return several, sign
     return [], ""
 

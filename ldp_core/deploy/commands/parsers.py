@@ -74,6 +74,13 @@ def design(parser: argparse.ArgumentParser) -> None:
         "no value of a column is secret",
     )
     parser.add_argument(
+        "--split",
+        action="append",
+        metavar="COLUMN=SIGN",
+        help="a column whose cells hold several answers with this sign between them, such as transport=, for \"Bus, Car\": each answer is counted. "
+        "Repeat it for more columns",
+    )
+    parser.add_argument(
         "--detect",
         type=float,
         nargs="?",

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ldp_core import library
 from ldp_core.deploy.commands import files, terminal
 from ldp_core.designs import Bundle, Setting, proof_files, ready
-from ldp_core.designs.standalone import adopt, with_secret
+from ldp_core.designs.standalone import adopt, with_secret, with_split
 from ldp_core.mechanisms.base import Mechanism
 
 WHOSE = {
@@ -39,6 +39,9 @@ def opened(
     configuration = bundle.configuration
     if stated := {field: value for field, value in asked.items() if value is not None}:
         configuration = configuration.with_(**{part: {**dict(getattr(configuration, part)), **stated}})
+    for named in getattr(given, "split", None) or ():
+        column, _, sign = named.partition("=")
+        configuration = with_split(configuration, column, sign)
     if secret := getattr(given, "secret", None):
         configuration = with_secret(configuration, secret)
     setting = ready(configuration, files.table(given.data, configuration), stop)

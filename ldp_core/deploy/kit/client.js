@@ -602,6 +602,8 @@
     quarter: /^(\d{4})-Q([1-4])$/,
     year: /^(\d{4})$/,
   };
+  /** A value on several days. */
+  const RUN = /^(.*[^ ]) *[x\u00d7] *([0-9]{1,3})$/su;
   const MONTHS = "january february march april may june july august september october november december".split(" ");
 
   /** A number for each attribute of a person. Error for a value outside, missing or absent that has none. */
@@ -612,7 +614,8 @@
     return attributes.map((attribute) => encoded(attribute, values[attribute.name]));
   }
 
-  function encoded(attribute, value) {
+  function encoded(attribute, said) {
+    const value = has(attribute, "holds") ? combination(attribute, said) : said;
     const { name, kind, ordinary, words, missing, other } = attribute;
     const written = textOf(value);
     const text = plain(written);
@@ -636,6 +639,27 @@
     if (unread) throw new Error(`${named} is not a ${kind === "dates" ? "date" : "number"}.`);
     if (other === null) throw new Error(`${named} is outside the domain.`);
     return other;
+  }
+
+  /** The category of the parts that a list or a text holds; the value itself where they make none. */
+  function combination({ parts, holds, sign, between, words }, value) {
+    const said = Array.isArray(value) ? value : textOf(value).split(sign);
+    let names = said.map((one) => plain(textOf(one))).filter((name) => name);
+    if (holds === "set" && names.every((name) => parts.includes(name))) {
+      names = names.length ? parts.filter((part) => names.includes(part)) : ["(none)"];
+    } else if (holds === "days") {
+      const runs = [];
+      for (const name of names) {
+        const run = parts.includes(name) ? null : name.match(RUN);
+        const [day, times] = run ? [run[1], Number(run[2])] : [name, 1];
+        if (times === 0) continue;
+        if (runs.length && runs[runs.length - 1][0] === day) runs[runs.length - 1][1] += times;
+        else runs.push([day, times]);
+      }
+      names = runs.map(([day, times]) => `${day} x${times}`);
+    }
+    const text = names.join(between);
+    return has(words, text) || Array.isArray(value) ? text : value;
   }
 
   /** A value as text, blank where there is none: no outer blanks, which are Python's here. */
@@ -872,6 +896,11 @@
       sound &&= (unit === "day" || has(LABELS, unit)) && Number.isInteger(first);
     } else {
       sound &&= kind === "categories";
+    }
+    if (has(one, "holds")) {
+      const { holds, parts, sign, between } = fields(one, "parts", "sign", "between");
+      sound &&= ["set", "ranking", "days"].includes(holds);
+      sound &&= [...list(parts), sign, between].every((text) => typeof text === "string" && text !== "");
     }
     if (kind !== "categories") flags.push(one.unread);
     if (has(one, "no_answer")) numbers = [...numbers, ...one.no_answer];

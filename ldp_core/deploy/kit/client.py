@@ -101,6 +101,9 @@ attribute has:
     other     the number of values outside, null where there is none; "clamp": true takes the nearest bin or period instead
     missing   the number of missing values, null where such people send no report
     no_answer numbers, such as 999, that stand for a missing value; this key may be absent
+    holds     where a category is a combination of some "parts": "set" for any number of them, said in any order, "ranking" for all in
+              order, "days" for one on each day, also said as "no x3, yes x4". People say a list, or a text with a "sign" between
+              parts; words have "between" there. A blank is the set of none; these keys may be absent
     unread    true where a text that is no number (date) counts as missing
     known     true where the collector knows the value, and it is sent in the clear; this key may be absent
     secret    the numbers that are secret, increasing, where a table has "secret": a combination is open if all of its values are
@@ -120,7 +123,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
-from itertools import accumulate, compress, pairwise
+from itertools import accumulate, compress, groupby, pairwise
 from operator import add, mul
 from typing import Any, NamedTuple
 
@@ -457,6 +460,9 @@ def _readable(attribute: Mapping[str, Any], size: int) -> bool:
         )
     elif kind != "categories":
         return False
+    elif "holds" in attribute:
+        texts = [*_list(attribute["parts"]), attribute["sign"], attribute["between"]]
+        ordered = attribute["holds"] in HOLDS and all(isinstance(text, str) and text for text in texts)
     flags.append(kind == "categories" or attribute["unread"])
     numbers += attribute.get("no_answer", ())
     finite = all(type(number) in (int, float) and math.isfinite(number) for number in numbers)
@@ -842,6 +848,9 @@ DATES = [
 ] + [re.compile(r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)", re.ASCII)]
 LABELS = {"week": r"(\d{4})-W(\d\d)", "month": r"(\d{4})-(\d\d)", "quarter": r"(\d{4})-Q([1-4])", "year": r"(\d{4})()"}
 UNITS = ("day", *LABELS)
+HOLDS = ("set", "ranking", "days")
+RUN = re.compile("(.*[^ ]) *[x\u00d7] *([0-9]{1,3})", re.DOTALL)
+"""A value on several days."""
 MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]  # fmt: skip
 
 
@@ -856,6 +865,8 @@ def encode(attributes: Sequence[Mapping[str, Any]], values: Mapping[str, object]
 
 
 def _encoded(attribute: Mapping[str, Any], value: object) -> int:
+    if "holds" in attribute:
+        value = _combination(attribute, value)
     written, named = _text(value), f"The value {value!r} of {attribute['name']}"
     text, words = _plain(written), attribute["words"]
     code = (
@@ -879,6 +890,23 @@ def _encoded(attribute: Mapping[str, Any], value: object) -> int:
     if attribute["other"] is None:
         raise ValueError(f"{named} is outside the domain.")
     return int(attribute["other"])
+
+
+def _combination(attribute: Mapping[str, Any], value: object) -> object:
+    """The category of the parts that a list or a text holds; the value itself where they make none."""
+    parts, holds = attribute["parts"], attribute["holds"]
+    said = value if isinstance(value, list | tuple) else _text(value).split(attribute["sign"])
+    names = [name for name in (_plain(_text(one)) for one in said) if name]
+    if holds == "set" and set(names) <= set(parts):
+        names = [part for part in parts if part in names] or ["(none)"]
+    elif holds == "days":
+        runs = [None if name in parts else RUN.fullmatch(name) for name in names]
+        every = [
+            day for name, run in zip(names, runs, strict=True) for day in ([run[1]] * int(run[2]) if run else [name])
+        ]
+        names = [f"{day} x{len(list(run))}" for day, run in groupby(every)]
+    text = attribute["between"].join(names)
+    return text if text in attribute["words"] or isinstance(value, list | tuple) else value
 
 
 def _plain(text: str) -> str:

@@ -100,6 +100,9 @@ def _attribute(attribute: Attribute, clear: bool = False, some: bool = False) ->
         words |= places | {text: places[category] for text, category in attribute.merged}
         words = {columns.plain(text): place for text, place in words.items()} | words
         description = {"kind": "categories"}
+        if isinstance(attribute, CombinedAttribute):
+            parts = {"parts": list(attribute.parts), "sign": attribute.sign, "between": attribute.between}
+            description |= {"holds": attribute.holds, **parts}
     elif isinstance(attribute, DateAttribute):
         description = {
             "kind": "dates",

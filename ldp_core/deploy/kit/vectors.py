@@ -56,6 +56,8 @@ def _values(device: Device, random: Random, many: int) -> list[Value]:
 def _said(attribute: Mapping[str, Any], random: Random) -> object:
     """A value of an attribute as people may say it."""
     words = list(attribute["words"])
+    if "holds" in attribute and random.random() < 0.5:
+        return random.sample(attribute["parts"], random.randint(0, len(attribute["parts"])))
     if attribute["kind"] == "categories" or (words and random.random() < 0.3):
         return random.choice(words)
     if attribute["kind"] == "dates":
@@ -76,7 +78,7 @@ def _refused_values(device: Device) -> list[dict[str, object]]:
     usual = {attribute["name"]: next(iter(attribute["words"]), None) for attribute in device.attributes}
     for attribute in device.attributes:
         name, codes = attribute["name"], attribute.get("no_answer", ())
-        if attribute["missing"] is None:
+        if attribute["missing"] is None and attribute.get("holds") != "set":
             refused.append({"value": usual | {name: None}, "why": f"no value of {name}"})
             refused += [{"value": usual | {name: code}, "why": f"a code for no answer of {name}"} for code in codes]
     return refused

@@ -20,6 +20,7 @@ from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import (
     DifferenceToDetect,
     MechanismRecipe,
+    Optimizer,
     WorkloadRecipe,
     certificate_file,
     choices,
@@ -278,3 +279,22 @@ def test_several_reports_of_a_person_are_of_several_occasions(shell):
 
 
 # --- all of them ----------------------------------------------------------------------------------------------------------
+
+
+def test_cells_of_several_answers_are_split(shell):
+    texts = ["Bus", "Bus, Car", "Car", "Car, Walk", "Walk"]
+    chosen = OPTIMIZED.with_(
+        domain=Domain(attributes=(CategoricalAttribute(name="way", values=tuple(texts), origin="declared"),)),
+        workload=WorkloadRecipe(parts=(HistogramPart(attribute="way", weight=2.0),)),
+        optimizer=Optimizer(max_rounds=3, time_limit=None),
+    )
+    path, out = shell.file(chosen), shell.folder / "split.zip"
+    told = shell.result("design", path, "--split", "way=,", "-o", str(out))
+    assert len(told["questions"]) == 1
+    made = designs.load(out.read_bytes()).configuration
+    (way,) = made.domain.attributes
+    assert (way.items, way.most, way.size) == (("Bus", "Car", "Walk"), 2, 7)
+    assert [part.kind for part in made.workload.parts] == ["items"]
+    assert made.workload.parts[0].weight == 2.0
+    for wrong in ("way=", "bus=,", "way"):
+        assert "Answers to split are named as COLUMN=SIGN" in shell.refused("design", path, "--split", wrong)

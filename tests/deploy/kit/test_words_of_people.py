@@ -17,7 +17,16 @@ from examples import EPSILON
 from hypothesis import Phase, given, settings
 
 from ldp_core import mechanisms
-from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.data.domain import (
+    CategoricalAttribute,
+    ChoiceAttribute,
+    CourseAttribute,
+    DateAttribute,
+    Domain,
+    NumericAttribute,
+    RangeAttribute,
+    RankingAttribute,
+)
 from ldp_core.deploy.kit import client, devices
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.devices import describe
@@ -52,6 +61,12 @@ ATTRIBUTES = [
             ("quarter", "2019-Q4", "2026-Q1", None, {"missing": "category"}),
             ("year", "0099", "2100", False, {"outside": "other"}),
         )
+    ),
+    ChoiceAttribute(name="way", items=("bus", "car", "none", "é x2"), most=3, outside="other"),
+    ChoiceAttribute(name="apps", items=("a", "b", "c"), most=2, separator=" | ", missing="category"),
+    RankingAttribute(name="dish", items=("soup", "fish", "rice"), missing="category"),
+    CourseAttribute(
+        of=CategoricalAttribute(name="used", values=("no", "yes", "na x2")), days=3, changes=1, outside="other"
     ),
 ]
 
@@ -94,6 +109,15 @@ TEXTS = st.one_of(
 TEXTS = st.builds("{}{}{}".format, BLANKS, TEXTS, BLANKS)
 ANYTHING = st.one_of(NUMBERS, DATES, TEXTS, st.booleans(), st.none())
 LIKELY = {"categories": WORDS, "numbers": NUMBERS, "range": NUMBERS, "dates": DATES}
+ENDS = st.sampled_from(["", " ", " x1", " x2", " \u00d7 3", "x0", "x\u0663", "\u00a0"])
+
+
+def likely(attribute):
+    """What is often said of an attribute; of combinations, some parts, or days, with a sign between them."""
+    if "holds" not in attribute:
+        return LIKELY[attribute["kind"]]
+    part = st.builds("{}{}".format, st.sampled_from([*attribute["parts"], "", "tram"]), ENDS)
+    return st.lists(part, max_size=4).map(attribute["sign"].join)
 
 
 WAYS = [
@@ -163,8 +187,8 @@ def asked():
     said += [
         (which, day) for which, one in enumerate(told) if one["kind"] == "dates" for day in days_at_turns_of_years()
     ]
-    likely = [LIKELY[one["kind"]] | ANYTHING for one in told]
-    about = st.integers(0, len(told) - 1).flatmap(lambda which: st.tuples(st.just(which), likely[which]))
+    often = [likely(one) | ANYTHING for one in told]
+    about = st.integers(0, len(told) - 1).flatmap(lambda which: st.tuples(st.just(which), often[which]))
 
     @settings(phases=[Phase.generate], max_examples=15)
     @given(st.lists(about, min_size=60, max_size=60))
@@ -189,6 +213,34 @@ def test_words_become_the_types_of_the_domain():
         assert not wrong, (attribute.name, len(wrong), wrong[:20])
         # An attribute that met few numbers would say little.
         assert len(set(codes)) >= min(4, told[which]["size"]), attribute.name
+
+
+@needs_node
+def test_items_rankings_and_days_are_said_as_lists():
+    told = [described([one]) for one in ATTRIBUTES if hasattr(one, "holds")]
+    names = [one[0]["name"] for one in told]
+    cases = [
+        (0, ["car", "bus"], "bus, car"),
+        (0, [], "(none)"),
+        (0, [" car", "car"], "car"),
+        (0, ["é x2", "none"], "none, é x2"),
+        (0, ["tram"], "(other)"),
+        (1, ["b", "a"], "a | b"),
+        (2, ["rice", "soup", "fish"], "rice > soup > fish"),
+        (3, ["no", "no", "yes"], "no x2, yes x1"),
+        (3, ["na x2", "no x2"], "na x2 x1, no x2"),
+        (3, ["no", "yes", "no"], "(other)"),
+    ]
+    wanted = [{"answer": [told[which][0]["words"][label]]} for which, _, label in cases]
+    said = [(which, {names[which]: value}) for which, value, _ in cases]
+    said += [(1, {"apps": ["a", "b", "c"]}), (2, {"dish": ["soup"]})]
+    found = [by_python(client.encode, told[which], values) for which, values in said]
+    assert found[: len(cases)] == wanted
+    assert [one["error"] for one in found[len(cases) :]] == [
+        "The value 'a | b | c' of apps is outside the domain.",
+        "The value 'soup' of dish is outside the domain.",
+    ]
+    assert by_node(domains=told, encodings=said)["encodings"] == found
 
 
 @needs_node
