@@ -41,6 +41,8 @@ MOST_TRANSFORMED_TYPES = 2**16
 MOST_RANKED_ITEMS = 6
 # Items in a list whose orbits of rows are all looked through: eight have 16,796 for each size of sets.
 MOST_LISTED_TOGETHER = 7
+# Reports of a device with a memory, whose losses are enumerated: 30 ms of CPU.
+MOST_REMEMBERED_REPORTS = 28
 # Days of a course, a year: its combinations are bounded by `MOST_LISTED_TYPES` besides.
 MOST_DAYS = 366
 # A table of counts, whose cells may be all types.

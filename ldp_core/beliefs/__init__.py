@@ -4,6 +4,8 @@ from ldp_core.beliefs.limits import best_guess as best_guess
 from ldp_core.beliefs.limits import blind_guess as blind_guess
 from ldp_core.beliefs.limits import over_epsilon as over_epsilon
 from ldp_core.beliefs.limits import strongest as strongest
+from ldp_core.beliefs.memory import losses as losses
+from ldp_core.beliefs.memory import memory_in_words as memory_in_words
 from ldp_core.beliefs.reports import Exposure as Exposure
 from ldp_core.beliefs.reports import exposure as exposure
 from ldp_core.beliefs.sentences import at_most as at_most

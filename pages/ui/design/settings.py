@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core import designs, library, wording
+from ldp_core import beliefs, designs, library, wording
 from ldp_core.library import Spec
 from ldp_core.limits import MOST_MATRIX_BYTES
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
@@ -122,9 +122,11 @@ def total_epsilon(state: Session) -> str:
     c = state.configuration
     if c.reports_per_user == 1:
         return ""
+    yes_or_no = state.setting.domain.size == 2
+    kept = f" {beliefs.memory_in_words(c.epsilon_value, c.reports_per_user)}" if yes_or_no else ""
     return (
         f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person: {c.reports_per_user:,} reports of {c.epsilon} each. "
-        f"{plain(privacy_accuracy.risk(state))}"
+        f"{plain(privacy_accuracy.risk(state))}{kept}"
     )
 
 
