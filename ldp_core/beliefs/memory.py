@@ -40,8 +40,8 @@ def losses(kept: float, fresh: float, reports: int) -> Losses:
     yes, no = days[:, None], days - days[:, None]  # by how many of so many reports are yes
     like = np.logaddexp(kept + fresh * yes, fresh * no) - np.logaddexp(0, kept) - days * np.logaddexp(0, fresh)
     once = never = 0.0
-    for first in days:
-        for second in days[: reports + 1 - first]:
+    for first in range(reports + 1):
+        for second in range(reports + 1 - first):
             third = reports - first - second
             a, b, c = np.ogrid[: first + 1, : second + 1, : third + 1]
 

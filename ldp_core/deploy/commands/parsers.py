@@ -77,7 +77,7 @@ def design(parser: argparse.ArgumentParser) -> None:
         "--split",
         action="append",
         metavar="COLUMN=SIGN",
-        help="a column whose cells hold several answers with this sign between them, such as transport=, for \"Bus, Car\": each answer is counted. "
+        help='a column whose cells hold several answers with this sign between them, such as transport=, for "Bus, Car": each answer is counted. '
         "Repeat it for more columns",
     )
     parser.add_argument(

@@ -29,5 +29,9 @@ def of_combinations(recipe: ChoiceRecipe | RankingRecipe | CourseRecipe, change:
             max_value=recipe.days - 1,
             help="From a day to the next. People who change more often cannot say so.",
         )
+        st.caption(
+            "Is the first day of use, or never, enough? Or the number of active days of 28? Those are columns of numbers, with 9 types for 8 days "
+            "and 29: ask for running totals."
+        )
     sign = lambda text: change(separator=text)  # noqa: E731
     control(st.text_input, "Sign between them in a cell", "data-sign", recipe.separator, sign, max_chars=3)

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import analysis, charts, designs, frames, library, verdicts, wording
+from ldp_core.designs import days
 from ldp_core.designs.choices import GOOD_ENOUGH
 from ldp_core.designs.proofs import Curve, Proof
 from ldp_core.limits import MOST_SHOWN_REPORTS
@@ -100,6 +101,10 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
     for said in (setting.spared(mechanism), designs.open_values(c, audit)):
         if said:
             st.caption(plain(said))
+    if (ways := days.compared(setting, mechanism)) is not None:
+        told = ways.assign(noise=ways["noise"].map("{:.1f}".format), people=ways["people"].map("{:.1f} times".format))
+        named = told.set_axis(["Way to ask", "Noise a day and person", "People for the same errors"], axis=1)
+        listing.show_words(named, f"The same days asked otherwise, {case_meaning(case)}.")
 
 
 def questions(state: Session, mechanism: Mechanism) -> None:
