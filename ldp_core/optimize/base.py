@@ -40,7 +40,8 @@ class SearchLimits:
 
     def never_above(self, objective: float) -> SearchLimits:
         """The same, telling of an ``objective`` that is there already where the search has none as small."""
-        return self.telling(changed(self.callback, lambda value: objective if value is None else min(value, objective)))
+        least = changed(self.callback, lambda value: objective if value is None else min(value, objective))
+        return replace(self, callback=least)
 
 
 DEFAULT = SearchLimits()

@@ -15,12 +15,12 @@ from scipy.optimize import nnls
 from ldp_core.bounds.closed_form import equivalent_objective
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.subset_selection import SubsetSelection, best_subset_size
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.optimize.base import Design, SearchLimits
 from ldp_core.optimize.columns.generation import strategy_of
 from ldp_core.optimize.columns.orbits import Orbits, Shifts
-from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
+from ldp_core.privacy import check_epsilon, exp_epsilon, fitted_exp_epsilon
 from ldp_core.workloads import Workload
 
 Found = TypeVar("Found", bound=Design)
@@ -87,12 +87,30 @@ def exchangeable_design(workload: Workload, epsilon: float, limits: SearchLimits
     """
     if workload.symmetry != "exchangeable":
         raise ValueError("Subset selection is the optimum only where the questions treat all types alike.")
-    budget = limits.budget()
-    made = SubsetSelection(workload.n, check_epsilon(epsilon))
-    objective = equivalent_objective(made.average_of(workload), workload)
-    design_made = _design_of(made, workload, epsilon, limits, objective)
-    budget.tell(0, objective=design_made.objective)
-    return design_made
+    budget, made = limits.budget(), SubsetSelection(workload.n, check_epsilon(epsilon))
+    found = _design_of(made, workload, epsilon, limits, _objective(made, workload, None, False))
+    budget.tell(0, objective=found.objective)
+    return found
+
+
+def alike_objective(workload: Workload, epsilon: float) -> float:
+    """L of subset selection, the best mechanism that treats all types alike.
+
+    Off the ones M has one eigenvalue, ``(E - 1)^2 k (n - k) / ((n - 1) (E k + n - k)^2)`` for sets of k types.
+    """
+    n, E = workload.n, exp_epsilon(check_epsilon(epsilon))
+    k, constant = best_subset_size(n, epsilon), n * workload.even_square
+    eigenvalue = ((E - 1) / (E * k + n - k)) ** 2 * k * (n - k) / (n - 1)
+    return constant + (workload.trace - constant) / eigenvalue
+
+
+def _objective(made: Mechanism, workload: Workload, prior: np.ndarray | None, worst_case: bool) -> float:
+    """Of any mechanism, on the scale of `ldp_core.optimize.design`."""
+    if worst_case:
+        return equivalent_objective(float(made.variance_profile(workload).max()), workload)
+    if prior is None:
+        return equivalent_objective(made.average_of(workload), workload)
+    return workload.n * float(prior @ (made.variance_profile(workload) + workload.gram_diag))
 
 
 def best_closed_form(
@@ -104,18 +122,9 @@ def best_closed_form(
 ) -> ClosedFormDesign:
     """The mechanism in closed form of least variance for ``workload``, averaged over ``prior`` (n,) or
     of the worst type: subset selection, which is the best of those that treat all types alike, and Haar."""
-
-    def objective(made: Mechanism) -> float:
-        """On the scale of `ldp_core.optimize.design`."""
-        if worst_case:
-            return equivalent_objective(float(made.variance_profile(workload).max()), workload)
-        if prior is None:
-            return equivalent_objective(made.average_of(workload), workload)
-        return workload.n * float(prior @ (made.variance_profile(workload) + workload.gram_diag))
-
-    found = {objective(made): made for made in candidates(workload.n, check_epsilon(epsilon))}
-    least = min(found)
-    return _design_of(found[least], workload, epsilon, limits, least)
+    made = candidates(workload.n, check_epsilon(epsilon))
+    found = {_objective(one, workload, prior, worst_case): one for one in made}
+    return _design_of(found[min(found)], workload, epsilon, limits, min(found))
 
 
 def better(fitted: Found, closed: ClosedFormDesign) -> Found | ClosedFormDesign:

@@ -7,14 +7,20 @@ strategies on tables.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.optimize.base import SearchLimits
-from ldp_core.optimize.closed_form import Found, best_closed_form, better, exchangeable_design
+from ldp_core.optimize.closed_form import (
+    Found,
+    alike_objective,
+    best_closed_form,
+    better,
+    exchangeable_design,
+)
 from ldp_core.optimize.columns.search import design_strategy
 from ldp_core.optimize.lists import from_lists
 from ldp_core.optimize.parts import Fitted, StratifiedDesign, design_strata, over_classes
@@ -76,19 +82,13 @@ def design(
     True
     """
     problem, limits = Problem.of(workload, prior), SearchLimits(time_limit, max_rounds, seed, callback, cancel)
-    fitted = workload.n <= MOST_FITTED_TYPES and problem.kind not in ("strata", "secret", "alike")
-    classes = distinguished(workload) if fitted and problem.kind != "question" else None
-    if not fitted or (classes is None and problem.kind == "survey"):
-        return SEARCHES[problem.kind](problem, epsilon, limits)
-    return never_worse(
-        workload,
-        epsilon,
-        limits,
-        classes,
-        lambda left: SEARCHES[problem.kind](problem, epsilon, left),
-        _again(epsilon),
-        problem.prior,
-    )
+    search, part = partial(SEARCHES[problem.kind], problem, epsilon), partial(_of_part, epsilon)
+    if workload.n > MOST_FITTED_TYPES or problem.kind in ("strata", "secret", "alike"):
+        return search(limits)
+    classes = distinguished(workload) if problem.kind != "question" else None
+    if classes is None and problem.kind == "survey":
+        return search(limits)
+    return never_worse(workload, epsilon, limits, classes, search, part, problem.prior)
 
 
 def never_worse(
@@ -97,11 +97,14 @@ def never_worse(
     limits: SearchLimits,
     classes: Quotient | None,
     search: Callable[[SearchLimits], Found],
-    again: Callable[[Workload, SearchLimits, np.ndarray | None], Fitted],
+    part: Callable[[Workload, SearchLimits, np.ndarray | None], Fitted],
     prior: np.ndarray | None = None,
     target: Literal["average", "worst_case"] = "average",
 ) -> Found | Fitted:
     """What a search comes to, or the best mechanism in closed form where that is better.
+
+    After one round a search for people spread evenly is better than Haar (0.02 to 0.99 of its L over 4 to 512 types,
+    epsilon 0.01 to 8), which is looked at only where there was none.
 
     Parameters
     ----------
@@ -110,23 +113,28 @@ def never_worse(
     limits : those of the search and of what goes before it together.
     classes : the types that the questions distinguish, None for all.
     search : finds a design for all types.
-    again : finds one for the questions about the ``classes``, and the shares of these.
+    part : finds one for the questions about the ``classes``, and the shares of these.
     prior : (n,), how people are spread; None for evenly.
     target : whose variance is made least.
     """
-    budget = limits.budget()
-    closed = best_closed_form(workload, epsilon, limits, prior, target == "worst_case")
-    left = limits.never_above(closed.objective).within(budget.left())
-    if classes is None:
-        return better(search(left), closed)
-    with suppress(ValueError):  # a closed form too large to write out
-        return better(over_classes(again, workload, left, classes, prior, target), closed)
-    return closed
+    budget, even = limits.budget(), prior is None and target == "average"
+    closed = None if even else best_closed_form(workload, epsilon, limits, prior, target == "worst_case")
+    least = alike_objective(workload, epsilon) if closed is None else closed.objective
+    left = limits.never_above(least).within(budget.left())
+    try:
+        found = search(left) if classes is None else over_classes(part, workload, left, classes, prior, target)
+    except ValueError:
+        if classes is None:
+            raise
+        return closed or best_closed_form(workload, epsilon, limits)  # that of the classes is too large to write out
+    if found.rounds and found.objective <= least * (1 + 1e-6):
+        return found
+    return better(found, closed or best_closed_form(workload, epsilon, limits))
 
 
-def _again(epsilon: float) -> Callable[[Workload, SearchLimits, np.ndarray | None], Any]:
+def _of_part(epsilon: float, few: Workload, limits: SearchLimits, prior: np.ndarray | None) -> Any:
     """`design` for a part of a problem."""
-    return lambda few, limits, prior: design(few, epsilon, **vars(limits), prior=prior)
+    return design(few, epsilon, **vars(limits), prior=prior)
 
 
 def _question(problem: Problem, epsilon: float, limits: SearchLimits) -> AnyDesign:
@@ -173,7 +181,7 @@ def _types(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized:
 
 SEARCHES: dict[Kind, Callable[[Problem, float, SearchLimits], AnyDesign]] = {
     "strata": lambda problem, epsilon, limits: design_strata(
-        problem.workload, epsilon, limits, problem.prior, _again(epsilon)
+        problem.workload, epsilon, limits, problem.prior, partial(_of_part, epsilon)
     ),
     "secret": lambda problem, epsilon, limits: design_secret(problem.workload, epsilon, limits, problem.prior),
     "alike": lambda problem, epsilon, limits: exchangeable_design(problem.workload, epsilon, limits),

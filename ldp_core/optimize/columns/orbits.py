@@ -45,7 +45,8 @@ class Shifts:
     @classmethod
     def of(cls, workload: Workload) -> Shifts:
         """One axis for each attribute."""
-        return cls(tuple(size for size, _ in workload.symmetry_group.shifts))
+        sizes, _ = zip(*workload.symmetry_group.shifts, strict=True)
+        return cls(sizes)
 
     def transform(self, x: np.ndarray) -> np.ndarray:
         """``x`` (..., n) by the characters."""

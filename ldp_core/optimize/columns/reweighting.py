@@ -28,10 +28,10 @@ from scipy.linalg import blas
 
 from ldp_core.bounds.closed_form import decompositions, equivalent_objective, least_favourable_prior
 from ldp_core.bounds.general.hardest_prior import moved
-from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
+from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of, too_large
 from ldp_core.optimize.columns.generation import STEP, MovingPrior, RowSearch, Saddle
 from ldp_core.optimize.columns.orbits import first_orbits, variances_of_types
-from ldp_core.optimize.columns.search import check_types, design_strategy, row_search
+from ldp_core.optimize.columns.search import design_strategy, row_search
 from ldp_core.optimize.columns.weights import DoublePrecision, Singular
 from ldp_core.optimize.dispatch import design, never_worse
 from ldp_core.optimize.lists import from_lists
@@ -80,7 +80,8 @@ def worst_case_design(
         found = design(workload, epsilon, **vars(limits))
         assert not isinstance(found, StratifiedDesign)  # of another kind
         return replace(found, target="worst_case") if isinstance(found, Optimized) else found
-    check_types(workload)
+    if reason := too_large(workload.n):
+        raise ValueError(reason)
     if problem.kind == "secret":
         return design_secret(workload, epsilon, limits, target="worst_case")
     along = problem.along

@@ -272,7 +272,8 @@ def exchanged(
         gains = values + spread * sign * slopes[part] + (spread**2 * form.diagonal()[part])[:, None]
         gains /= np.maximum(masses + sign * steps[part, None], least_mass)  # which rounding loses where E is huge
         gains -= shares
-        (risers, raised), (fallers, lowered) = (_highest(np.where(side, gains, -np.inf), most) for side in (up, ~up))
+        risers, raised = _highest(np.where(up, gains, -np.inf), most)
+        fallers, lowered = _highest(np.where(up, -np.inf, gains), most)
         taken = raised + lowered > 0
         columns = np.nonzero(taken)[0] + start
         changed[risers[taken], columns] = True

@@ -73,7 +73,8 @@ def design_strategy(
     True
     """
     budget, epsilon, n = limits.budget(), check_epsilon(epsilon), workload.n
-    check_types(workload)
+    if reason := too_large(n):
+        raise ValueError(reason)
     reference = None if prior is None else n * check_prior(prior, n)
     with blas_threads(n):
         search = row_search(workload, epsilon, generator(limits.seed), budget.check, reference, first)
@@ -94,11 +95,6 @@ def row_search(
     if reference is None and first is None and folds(workload):
         return FoldedSearch(workload, epsilon, np.ones(workload.n), rng, check)
     return RowSearch(workload, epsilon, np.ones(workload.n) if reference is None else reference, rng, check, first)
-
-
-def check_types(workload: Workload) -> None:
-    if reason := too_large(workload.n):
-        raise ValueError(reason)
 
 
 @dataclass(frozen=True)
@@ -177,7 +173,7 @@ class FoldedSearch(RowSearch):
         centred, n = _centred(self._workload), self._workload.n
         # tr(M^-1 G) = tr(M^-1 P G P) + 1'G1 / n.
         centred += self._workload.gram_sums.sum() / n**2
-        self._roots = [linalg.cholesky(part) for part in halves(centred)]
+        self._roots = list(map(linalg.cholesky, halves(centred)))
 
     def _hold(self, high: np.ndarray, weights: np.ndarray) -> None:
         """As for all rows, where those that are the same turned round are put together."""
@@ -194,7 +190,8 @@ class FoldedSearch(RowSearch):
 
     def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n = self._high.shape[1]
-        X = unfolded(*(blas.dgemm(1.0, part, part, trans_b=1) for part in self._solved))
+        even, odd = self._solved
+        X = unfolded(blas.dgemm(1.0, even, even, trans_b=1), blas.dgemm(1.0, odd, odd, trans_b=1))
         half = self._multipliers / self._reference
         return X, np.concatenate([half, half[: n // 2][::-1]]), np.ones(n)
 
@@ -212,8 +209,8 @@ def folded(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def halves(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The even and the odd block of ``gram`` (n, n), the same turned round: with the blocks of M for the halves of rows,
     ``tr(M^-1 G)`` is the sum over both."""
-    even, odd = (folded(folded(gram)[part].T)[part] for part in (0, 1))
-    return even, odd
+    even, odd = folded(gram)
+    return folded(even.T)[0], folded(odd.T)[1]
 
 
 def unfolded(even: np.ndarray, odd: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ Notation: rows ``v_k`` in {1, E}^n, weights ``w_k >= 0`` with ``sum_k w_k v_k = 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -294,7 +294,8 @@ class SinglePrecision:
         return blas.sgemv(1.0, self._bits.T, weights.astype(np.float32)).astype(float)
 
 
-def blocks(k: int, n: int) -> list[slice]:
+def blocks(k: int, n: int) -> Iterator[slice]:
     """``k`` rows of ``n`` entries in parts whose products with an n x n matrix take little time."""
     size = max(1, BLOCK // n**2)
-    return [slice(start, start + size) for start in range(0, k, size)]
+    for start in range(0, k, size):
+        yield slice(start, start + size)

@@ -31,6 +31,8 @@ from ldp_core.workloads.composite import Union
 from ldp_core.workloads.restricted import cells_of
 from ldp_core.workloads.surveyed import by_tables, of_bits
 
+FEW_TYPES = 128
+"""Searches over so few types begin without tables."""
 ROWS_PER_TYPE = 15
 _MOST_ENTRIES = 2**24
 """How many rows there are at first for each type, and at most of entries in all: their weights are known after a few seconds then."""
@@ -57,14 +59,11 @@ def first_rows(workload: Workload, epsilon: float, limits: SearchLimits) -> Rows
 def about_tables(workload: Workload) -> Survey | None:
     """The same questions as a `Survey` of tables; None where the workload knows of no attributes, asks about all of them at once, or treats types
     alike, and for few types."""
+    if workload.n <= FEW_TYPES:
+        return None
     shape = _shape(workload)
     telling = {i for i, size in enumerate(shape) if size > 1}
-    if (
-        workload.survey is not None
-        or workload.n <= 128
-        or len(telling) < 2
-        or workload.symmetry_group.scheme is not None
-    ):
+    if workload.survey is not None or len(telling) < 2 or workload.symmetry_group.scheme is not None:
         return None
     try:
         survey = by_tables(workload, shape)
