@@ -60,8 +60,9 @@ def _proved(problem: Problem, epsilon: float, budget: Budget, near: Proof | None
     are few."""
     if problem.prior is not None and problem.kind not in ("strata", "secret", "question"):
         return _of_types(problem, epsilon, budget, near)
-    few = _of_merged(problem, epsilon, budget) if problem.kind in ("survey", "hamming", "types") else None
-    return few or PROOFS[problem.kind](problem, epsilon, budget)
+    if problem.kind in ("survey", "hamming", "types") and (merging := merged_questions(problem.asked, budget)):
+        return _of_merged(problem.asked, merging, epsilon, budget)
+    return PROOFS[problem.kind](problem, epsilon, budget)
 
 
 def _of_strata(problem: Problem, epsilon: float, budget: Budget) -> Proof:
@@ -92,11 +93,8 @@ def merged_questions(workload: Workload, budget: Budget) -> Quotient | None:
     return None
 
 
-def _of_merged(problem: Problem, epsilon: float, budget: Budget) -> MergedCertificate | None:
-    """The certificate over merged types, where the questions distinguish only few of many types."""
-    workload = problem.asked
-    if (merging := merged_questions(workload, budget)) is None:
-        return None
+def _of_merged(workload: Workload, merging: Quotient, epsilon: float, budget: Budget) -> MergedCertificate:
+    """The certificate over merged types."""
 
     def tell(progress: Progress) -> None:
         budget.tell(bound=float(workload.n) / merging.workload.n * (progress.bound or 0.0))

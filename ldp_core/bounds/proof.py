@@ -1,24 +1,35 @@
-"""Certificates: claims that are checked without trust, by `ldp_core.bounds.verify`, where the proofs stand with their rounding."""
+"""Certificates: claims that are checked without trust, by `ldp_core.bounds.verify`, where the proofs stand with their rounding.
+
+What a proof is about is written, as a document and arrays that the script reads, from the questions alone, whatever it claims.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ldp_core.bounds import verify
-from ldp_core.bounds.asked import OTHER_QUESTIONS, Arrays, Document, about
 from ldp_core.bounds.closed_form import average_variance
+from ldp_core.bounds.survey_blocks import parts_of
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Histogram, Survey, Workload
+from ldp_core.workloads.secret import PartlySecret
+from ldp_core.workloads.surveys import eigenvalues
 
+Document = dict[str, Any]
+Arrays = dict[str, np.ndarray]
+About = tuple[Document, Arrays]
+OTHER_QUESTIONS = "it is about other questions than those of the design"
+_MOST_ENTRIES = 2**23
+"""All blocks of a proof together: others are left out."""
 MARGIN = 1e-8
 LEAST_MARGIN = 1e-14
 """The share of what they say beyond the trivial bound, and for each of up to `MOST_MATRIX_TYPES` types the share of all of it, by which proofs
@@ -91,14 +102,11 @@ class Proof(ABC):
         """The bound on the scale of the types that the numbers in a file are about."""
         return self.value
 
-    def claim(self) -> float:
-        """The number to store as ``value``: a little less than is proven here, so that every
+    def claim(self, proven: float | None = None) -> float:
+        """The number to store as ``value``: a little less than is ``proven`` here, so that every
         machine proves it, whatever the order of its sums; the trivial bound at least."""
-        return self.claimable(self.proven())
-
-    def claimable(self, proven: float) -> float:
-        """What to claim where so much is proven."""
-        return max(self.trivial, less(proven, self.trivial, self.workload.n))
+        proven, trivial = self.proven() if proven is None else proven, self.trivial
+        return max(trivial, less(proven, trivial, self.workload.n))
 
     @abstractmethod
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
@@ -161,10 +169,12 @@ class Certificate(Proof):
         return f"Certificates are written for at most {MOST_MATRIX_TYPES:,} types; there are {self.workload.n:,}."
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
-        fields, arrays = about(self.kind, self.workload, self.prior)
+        fields, arrays = WRITERS[self.kind](self.workload, self.prior)
+        if isinstance(self.workload, PartlySecret):
+            fields, arrays = {**fields, "promise": "secret"}, {**arrays, "secret": self.workload.secret.astype(float)}
         document = {"kind": self.kind, "epsilon": epsilon, "types": int(self.workload.n), **fields}
         document |= {} if self.besides is None else {"proof": self.besides}
-        given = {name: real(array) for name, array in self.numbers.items()}
+        given = dict(zip(self.numbers, map(real, self.numbers.values()), strict=True))
         names = {*NUMBERS[self.kind], *self.more}
         if self.kind == "classes":
             names |= {f"cut{k}" for k in range(len(given["floors"]))}
@@ -210,14 +220,14 @@ def from_file(
     return READERS[besides].from_file(document, data, workload, epsilon, value)
 
 
-def less(proven: float, trivial: float, n: int) -> float:
-    """A little less than is proven for n types, see `MARGIN`."""
-    return proven * (1 - LEAST_MARGIN * min(n, MOST_MATRIX_TYPES)) - MARGIN * max(proven - trivial, 0.0)
-
-
 def exp_epsilon_minus_one(epsilon: float) -> float:
     """D = e^epsilon - 1 rounded up by a few units: what holds for a larger epsilon holds for this one."""
     return float(np.expm1(check_epsilon(epsilon))) * (1 + 8 * verify.U)
+
+
+def less(proven: float, trivial: float, n: int) -> float:
+    """A little less than is proven for n types, see `MARGIN`."""
+    return proven * (1 - LEAST_MARGIN * min(n, MOST_MATRIX_TYPES)) - MARGIN * max(proven - trivial, 0.0)
 
 
 def decimal(epsilon: float) -> str:
@@ -245,3 +255,91 @@ def magnitudes_fit(*arrays: np.ndarray) -> bool:
         type(array) is np.ndarray and array.dtype == np.float64 for array in arrays
     )  # none hides some of its entries
     return plain and all(bool(np.all(np.abs(array) < verify.MOST)) for array in arrays)  # False for nan
+
+
+# --- what proofs are about ---------------------------------------------------------------------------------------
+
+
+def _types(workload: Workload, prior: np.ndarray | None) -> About:
+    n = workload.n
+    even = prior is None or np.array_equal(prior, np.full(n, 1 / n))
+    arrays = {} if even else {"prior": np.asarray(prior, dtype=float)}
+    fields: Document = {"prior": "even" if even else "array"}
+    G = workload.gram_dense()
+    for name in verify.NAMED:
+        if np.array_equal(G, verify.gram({"types": n, "workload": {"gram": name}}, {})):
+            return {"workload": {"gram": name}, **fields}, arrays
+    asked = {"gram": "array", "roundings": workload.gram_roundings}
+    return {"workload": asked, **fields}, {**arrays, "gram": G[np.tril_indices(n)]}
+
+
+def _classes(workload: Workload, _: np.ndarray | None) -> About:
+    """By class of pairs of types: entries that are off those of their class by rounding count as rounded more often."""
+    scheme = workload.symmetry_group.scheme
+    if scheme is None:
+        raise ValueError(OTHER_QUESTIONS)
+    column = workload.gram_column
+    off = (scheme.off(column) + scheme.apart) * (1 + 1e-9)
+    roundings = workload.gram_roundings + (math.ceil(off / (verify.U * float(column[0]))) if off else 0)
+    bits = scheme.classes - 1 if scheme.binary else 0
+    return {"workload": {"gram": "classes", "bits": bits, "roundings": roundings}}, {"gram": scheme.by_class(column)}
+
+
+def _tables(workload: Workload, _: np.ndarray | None) -> About:
+    """The groups of questions of a survey that treat the values of each attribute alike."""
+    survey = survey_of(workload)
+    if not survey.symmetric:
+        raise ValueError(OTHER_QUESTIONS)
+    groups = []
+    for group in survey.groups:
+        document: Document = {"columns": list(group.attributes), "weight": float(group.weight)}
+        if not isinstance(group.base, Histogram):
+            values = eigenvalues(group.base, [survey.shape[i] for i in group.attributes]) or {}
+            places = verify.subsets(tuple(range(len(group.attributes))))
+            document["eigenvalues"] = [float(values.get(members, 0.0)) for members in places]
+        groups.append(document)
+    asked = {"gram": "tables", "sizes": list(survey.shape), "groups": groups, "roundings": 4 * survey.gram_roundings}
+    return {"workload": asked}, {}
+
+
+def _blocks(workload: Workload, _: np.ndarray | None) -> About:
+    """A survey taken apart (`ldp_core.bounds.survey_blocks`). Of what takes too long to check, or is not taken apart, the trace alone."""
+    survey = survey_of(workload)
+    parts, left, entries = parts_of(survey), 0.9 * verify.MOST_WORK, _MOST_ENTRIES
+    kept = []
+    for block in parts.blocks:
+        m = len(block.gram)
+        left, entries = left - verify.block_price(m), entries - m**2
+        if left < 0 or entries < 0:
+            break
+        kept.append(block)
+    traces = [block.dim * float(block.gram.trace()) for block in kept]
+    constant, whole = survey.components.constant, survey.trace / survey.n
+    rest = whole - math.fsum([constant, *traces, float(parts.dims @ parts.alone)])
+    triangles = [block.gram[np.tril_indices(len(block.gram))] for block in kept]
+    arrays = {
+        "gram": np.concatenate([np.zeros(0), *triangles]),
+        "gram_alone": parts.alone,
+        "gram_off": np.array([block.rounding for block in kept]),
+        "gram_rest": np.array([constant, max(0.0, rest - 1e-9 * whole)]),
+        "gram_cells": np.array([len(block.gram) for block in kept], dtype=float),
+        "gram_dimensions": np.array([block.dim for block in kept], dtype=float),
+        "gram_dimensions_alone": parts.dims,
+    }
+    return {"workload": {"gram": "blocks", "roundings": 4 * survey.gram_roundings}}, arrays
+
+
+def survey_of(workload: Workload) -> Survey:
+    """The survey that questions are; ValueError where they are none."""
+    if workload.survey is None:
+        raise ValueError(OTHER_QUESTIONS)
+    return workload.survey
+
+
+WRITERS: dict[str, Callable[[Workload, np.ndarray | None], About]] = {
+    "general": _types,
+    "question": _types,
+    "classes": _classes,
+    "tables": _tables,
+    "blocks": _blocks,
+}

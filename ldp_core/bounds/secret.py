@@ -32,7 +32,7 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core.bounds.general.certificate import nothing, of_numbers
-from ldp_core.bounds.general.dual import FARTHEST, Dual, Point, fewer_rows
+from ldp_core.bounds.general.dual import FARTHEST, Dual, Point
 from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Form, Multipliers, Numbers, halfway
 from ldp_core.bounds.proof import Certificate
@@ -82,16 +82,13 @@ class SecretDual(Dual):
         self.lumped, self.n = lumped, n
         centred = lumped.root - (lumped.root @ lumped.masses / n)[:, None]
         self.own_variance = float(lumped.masses @ np.square(centred).sum(axis=0) + lumped.within) / n
-        super().__init__(fewer_rows(centred[:, :-1]), r / n, ratio)
+        low = max(0, min(int(n / (ratio + 1)), len(r) - 1) - 6)
+        super().__init__(centred[:, :-1], r / n, ratio, sizes=np.arange(low, min(len(r), low + 13)))
         self.free = 2 * self.m
         # With q = r / n and eta = -z r / n, A is definite where (m - rho z)^2 < E (1 + 2 z 1'r), m = (E + 1) / 2.
         middle = (ratio + 1) / 2
         half, excess = middle * rho + ratio * r.sum(), middle**2 - ratio
         self._eta = -excess / (half + math.sqrt(half**2 - rho**2 * excess)) / n * r
-
-    def _sizes(self, ratio: float) -> list[int]:
-        low = max(0, min(int(self.n / (ratio + 1)), self.m - 1) - 6)
-        return list(range(low, min(self.m, low + 13)))
 
     def found(self, x: np.ndarray) -> Found:
         """A point as `Found`, with the best a."""

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldp_core.bounds import verify
-from ldp_core.bounds.asked import OTHER_QUESTIONS, Arrays, Document
 from ldp_core.bounds.closed_form import average_variance
-from ldp_core.bounds.proof import Proof, from_file
+from ldp_core.bounds.proof import OTHER_QUESTIONS, Arrays, Document, Proof, from_file
 from ldp_core.bounds.verify import U
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
@@ -75,7 +74,7 @@ class StratifiedCertificate(Proof):
         if not (which.shape == shares.shape == (count,) and np.isin(which, range(len(document["parts"]))).all()):
             raise ValueError(OTHER_QUESTIONS)
         proofs = list[Proof]()
-        for place, (part, own) in enumerate(verify.own_parts(document, data)):
+        for place, (part, own) in enumerate(verify.parts_of(document, data)):
             designs = set(strata.which[(which == place) & (shares > 0)].tolist())
             if len(designs) != 1:
                 raise ValueError(OTHER_QUESTIONS)
@@ -165,7 +164,7 @@ def stratified_certificate(
     which = np.array([needed.index(i) if i in needed else 0 for i in index])
     made = StratifiedCertificate(workload, epsilon, 0.0, tuple(proofs), which, prior)
     values = [part.value for part in made.parts]
-    return replace(made, value=made.claimable(summed(workload, values, prior, which)))
+    return replace(made, value=made.claim(summed(workload, values, prior, which)))
 
 
 def stratified_worst_case(workload: Workload, epsilon: float, budget: Budget, prove: Prove) -> StratifiedCertificate:

@@ -198,15 +198,15 @@ def format_of(document: Mapping[str, Any]) -> str:
 def meaning(document: Mapping[str, Any], data: Arrays) -> str:
     """The claim of a certificate in words, its number rounded down."""
     n = document["types"]
-    variance = document["value"] / n * (1 - 1e-12) - own(document, data) * (1 + 1e-12)
+    variance = document["value"] / n * (1 - 1e-12) - mean_diagonal(document, data) * (1 + 1e-12)
     digits = 10.0 ** (5 - math.floor(math.log10(variance))) if variance > 0 else 1.0
-    people = "evenly over" if document.get("prior", "even") == "even" else "as the certificate says over"
+    spread = "evenly over" if document.get("prior", "even") == "even" else "as the certificate says over"
     within = f" within each of {data['which'].size} groups that are no secret" if document["kind"] == "strata" else ""
     secret = promised(document, data)
-    kept = "" if secret is None else told(secret)
+    kept = "" if secret is None else promise_in_words(secret)
     return (
         f"With epsilon = {document['epsilon']}{within}{kept}, no mechanism with unbiased answers has a total variance below "
-        f"{max(0.0, math.floor(variance * digits) / digits):.6g} per person, on average over people spread {people} the {n} types, nor for "
+        f"{max(0.0, math.floor(variance * digits) / digits):.6g} per person, on average over people spread {spread} the {n} types, nor for "
         "the type where it is largest."
     )
 
@@ -215,13 +215,13 @@ def promised(document: Mapping[str, Any], data: Arrays) -> np.ndarray | None:
     """(n,) which types are secret, of each group where there are groups, which must be the same for all; None where all are."""
     if document["kind"] != "strata":
         return secrets(document, data)
-    every = [secrets(part, its) for part, its in own_parts(document, data)]
+    every = [secrets(part, its) for part, its in parts_of(document, data)]
     if any(not np.array_equal(np.asarray(one), np.asarray(every[0])) for one in every):
         raise ValueError("All parts are about the same secret types.")
     return every[0]
 
 
-def told(secret: np.ndarray) -> str:
+def promise_in_words(secret: np.ndarray) -> str:
     """The promise in words, with the places of the secret types, from 1, as far as they are few."""
     places = np.flatnonzero(secret) + 1
     runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
@@ -235,8 +235,9 @@ def told(secret: np.ndarray) -> str:
 
 def proven(document: Mapping[str, Any], data: Arrays) -> float:
     """A lower bound on tr(M^-1 G) that the numbers prove; ValueError where they are none of a proof, or too many to be checked."""
-    if any(not np.all(np.abs(array) < MOST) for array in data.values()):  # nor nan
-        raise ValueError("The numbers must be finite.")
+    for array in data.values():
+        if not np.all(np.abs(array) < MOST):  # nor nan
+            raise ValueError("The numbers must be finite.")
     promised(document, data)  # which is the same in all parts
     if not price(document, data) <= (most := allowed(data)):
         raise ValueError(f"The certificate would take longer to check than the {most / 1e6:.3g} seconds allowed.")
@@ -290,7 +291,7 @@ def price(document: Mapping[str, Any], data: Arrays) -> float:
         return 1e3 + 0.1 * data["gram_alone"].size + math.fsum(map(block_price, cells.tolist()))
     if any(part["kind"] == "strata" for part in document["parts"]):
         raise ValueError("A part is itself of parts.")
-    return 1e3 + 100.0 * data["which"].size + sum(price(part, its) for part, its in own_parts(document, data))
+    return 1e3 + 100.0 * data["which"].size + sum(price(part, its) for part, its in parts_of(document, data))
 
 
 def block_price(m: float) -> float:
@@ -307,7 +308,7 @@ def number(x: Any) -> float:
 
 def by_kind(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """The bound from the numbers of a kind, or that from no variance being negative."""
-    return max(by_numbers(document, data, D), document["types"] * own(document, data) * (1 - 1e-9))
+    return max(by_numbers(document, data, D), document["types"] * mean_diagonal(document, data) * (1 - 1e-9))
 
 
 def by_numbers(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
@@ -343,9 +344,9 @@ def exp_epsilon_minus_one(text: str) -> Fraction:
 # --- any Gram matrix --------------------------------------------------------------------------------------------
 
 
-def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fraction) -> float:
-    """The bound from C, mu, gamma, N, k and kappa, and from cuts on few types, in floating point."""
-    G, n, D = gram(document, data), document["types"], float(exp_epsilon_minus_one) * (1 + 4 * U)
+def general(document: Mapping[str, Any], data: Arrays, above: Fraction) -> float:
+    """The bound from C, mu, gamma, N, k and kappa, and from cuts on few types, in floating point; D is a float ``above`` e^epsilon - 1."""
+    G, n, D = gram(document, data), document["types"], float(above) * (1 + 4 * U)
     given, lift = inexact(document, G)
     largest = float(G.diagonal().max())
     G, given = G + lift * np.eye(n), given + 1
@@ -398,10 +399,10 @@ def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fr
     delta = UP * float(((off_v * (n + D * (D + 2) * j) + lacking * (1 + D**2 * j)) / gain).max())
     total = float(mu.sum()) + UP * n * (delta + U * float(np.abs(mu).sum()))
     if secret is not None:
-        own, x = (C @ half).diagonal() + off_v, ~secret
+        diagonal, x = (C @ half).diagonal() + off_v, ~secret
         if (r[x] <= 0).any():
             raise ValueError("People have every open type.")
-        total += UP * float(np.maximum(0.0, (own - r * mu)[x] / r[x] + 4 * U * np.abs(mu[x])).sum())
+        total += UP * float(np.maximum(0.0, (diagonal - r * mu)[x] / r[x] + 4 * U * np.abs(mu[x])).sum())
     if not (1 / MOST < trace < MOST and 1 / MOST < total < MOST):
         raise ValueError("The numbers prove nothing.")
     bound = trace / (total * math.fsum(p)) * trace * (1 - 16 * U)
@@ -436,12 +437,12 @@ def few_types(data: Arrays, n: int, D: float) -> tuple[np.ndarray, np.ndarray, i
     for a in range(w):
         single = D / 2 * nu * (c[:, a] ** 2 - (2 * k + 1) * c[:, a])
         for b in [b for b in range(w) if b != a]:
-            product = nu * c[:, a] * c[:, b]
-            for total, terms in zip(totals, (product, np.abs(product)), strict=True):
-                np.add.at(total, (at[:, a], at[:, b]), terms)
-        for total, terms in zip(totals, (single, np.abs(single)), strict=True):
-            np.add.at(total, (border, at[:, a]), terms)
-            np.add.at(total, (at[:, a], border), terms)
+            double = nu * c[:, a] * c[:, b]
+            for total, entries in zip(totals, (double, np.abs(double)), strict=True):
+                np.add.at(total, (at[:, a], at[:, b]), entries)
+        for total, entries in zip(totals, (single, np.abs(single)), strict=True):
+            np.add.at(total, (border, at[:, a]), entries)
+            np.add.at(total, (at[:, a], border), entries)
     totals[:, 0, 0] = D**2 * float(nu @ (k * (k + 1)))
     return totals[0], totals[1], len(rows)
 
@@ -451,7 +452,8 @@ def gram(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
     n, kind = document["types"], document["workload"]["gram"]
     if not 2 <= n <= MOST_TYPES:
         raise ValueError(f"There must be 2 to {MOST_TYPES} types.")
-    low, high = (of.outer(np.arange(n, dtype=float), np.arange(n, dtype=float)) for of in (np.minimum, np.maximum))
+    places = np.arange(n, dtype=float)
+    low, high = np.minimum.outer(places, places), np.maximum.outer(places, places)
     if kind in NAMED:
         return {"histogram": np.eye(n), "prefix": n - high, "all_range": (low + 1) * (n - high)}[kind]
     if kind != "array":
@@ -491,7 +493,7 @@ def least_eigenvalue(A: np.ndarray, *shifts: float) -> float:
     otherwise the computed one says which shift to try. Other ``shifts`` come first."""
     m, unit = len(A), len(A) * U * norm(A) + TINY
     computed = (float(least) - unit * 4.0**k for of in [A] for least in np.linalg.eigvalsh(of)[:1] for k in range(8))
-    for shift in chain(shifts, (-unit * 4.0**k for k in range(3)), computed):
+    for shift in chain(shifts, (-unit, -4 * unit, -16 * unit), computed):
         B = A - shift * np.eye(m)
         try:
             np.linalg.cholesky(B)
@@ -546,9 +548,9 @@ def question(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
             else "The arrays do not belong together."
         )
     lacking = float(lack(alpha, beta, p, D)) * UP + TINY
-    image, known, total = G @ z, G @ p, math.fsum(p)
-    plain = float(z @ image) * (math.fsum(alpha) - lacking) + float(beta @ image - z @ known * beta.sum())
-    plain += float(p @ known) * (2 - total)
+    image, mean, total = G @ z, G @ p, math.fsum(p)
+    plain = float(z @ image) * (math.fsum(alpha) - lacking) + float(beta @ image - z @ mean * beta.sum())
+    plain += float(p @ mean) * (2 - total)
 
     def sizes(of_z: float, of_beta: float, of_p: float) -> float:  # of the absolute values of all terms
         return (
@@ -622,7 +624,7 @@ def closer(near: float, sign: int, q: Fraction, linear: Fraction, constant: Frac
 
 def classes(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """The bound from eigenvalues of C, N by class, and cuts with kappa: in fractions."""
-    n, count, gram, off, C, X, taken, linear, constant = terms(document, data, D)
+    n, count, G, off, C, X, taken, linear, constant = terms(document, data, D)
     gamma = max(x + t for x, t in zip(X[1:], taken[1:], strict=True))
     # What remains is [[n u - constant, sqrt n (u + e)], [., u + f]] for u = n mu - X_0, whose determinant is linear in u.
     e, f = -(D * gamma + linear) / 2, gamma - taken[0]
@@ -630,8 +632,8 @@ def classes(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     if not rises > 0:
         raise ValueError("The numbers prove nothing.")
     total = max((constant * f + n * e**2) / rises, constant / n, -f) + X[0]
-    trace = sum(many * (c * g - abs(c) * off) for many, c, g in zip(count, C, gram, strict=True))
-    lifts = sum(many * max(-g, 0) for many, g in zip(count, gram, strict=True))
+    trace = sum(many * (c * g - abs(c) * off) for many, c, g in zip(count, C, G, strict=True))
+    lifts = sum(many * max(-g, 0) for many, g in zip(count, G, strict=True))
     return below(trace**2 / total - lifts - off) if trace > 0 and total > 0 else 0.0
 
 
@@ -652,21 +654,19 @@ def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, 
     whole = all(x.denominator == 1 for x in chain(k, *map(exactly, cuts)))
     if min([*N, *kappa]) < 0 or not whole:
         raise ValueError("The arrays are none of a proof.")
-    gram = [sum(a * b for a, b in zip(row, pair, strict=True)) for row in K]
+    G = [sum(a * b for a, b in zip(row, pair, strict=True)) for row in K]
     off = n * rounded(document) * Fraction(U) * max(pair[0], 0)
-    if any(
-        g < 0 and (c or -g > max(gram) / 10**9) for g, c in zip(gram, C, strict=True)
-    ):  # rounding that counts for nothing
+    if any(g < 0 and (c or -g > max(G) / 10**9) for g, c in zip(G, C, strict=True)):  # rounding that counts for nothing
         raise ValueError("The Gram matrix is none.")
     taken = [sum(a * b for a, b in zip(row, N, strict=True)) for row in K]
     linear = constant = Fraction(0)
     for c, floor, weight in zip(cuts, k, kappa, strict=True):
         squares, total = transformed(c, d, n)
-        taken = [t + weight * square / n for t, square in zip(taken, squares, strict=True)]
+        taken = [t + weight * mean / n for t, mean in zip(taken, squares, strict=True)]
         linear -= weight * D * (2 * floor + 1) * total / n
         constant += weight * D**2 * floor * (floor + 1)
-    X = [c**2 * (g + off) for c, g in zip(C, gram, strict=True)]
-    return n, K[0], gram, off, C, X, taken, linear, constant
+    X = [c**2 * (g + off) for c, g in zip(C, G, strict=True)]
+    return n, K[0], G, off, C, X, taken, linear, constant
 
 
 def transformed(c: np.ndarray, d: int, n: int) -> tuple[list[Fraction], int]:
@@ -836,7 +836,7 @@ def roots_at_least(H: np.ndarray, far: float) -> float:
 
 def strata(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """The bounds of the groups of people, each by its share."""
-    every = own_parts(document, data)
+    every = parts_of(document, data)
     for part, _ in every:
         if known(part, "stratum")["epsilon"] != document["epsilon"]:
             raise ValueError("A part is about another epsilon.")
@@ -868,7 +868,7 @@ def over_groups(document: Mapping[str, Any], data: Arrays, each: list[Fraction])
     return sum((share * (scale**2 * each[int(k)] + more) for share, scale, more, k in groups), Fraction(0)) / total
 
 
-def own_parts(document: Mapping[str, Any], data: Arrays) -> list[Part]:
+def parts_of(document: Mapping[str, Any], data: Arrays) -> list[Part]:
     """Each part with its arrays, which are named by its number."""
     arrays_of: dict[str, dict[str, np.ndarray]] = {}
     for name, array in data.items():
@@ -877,11 +877,11 @@ def own_parts(document: Mapping[str, Any], data: Arrays) -> list[Part]:
     return [(part, arrays_of.get(str(part["arrays"]), {})) for part in document["parts"]]
 
 
-def own(document: Mapping[str, Any], data: Arrays) -> float:
+def mean_diagonal(document: Mapping[str, Any], data: Arrays) -> float:
     """The mean of the diagonal of G over people: what a person's own answers take off the variance."""
     kind = document["kind"]
     if kind == "strata":
-        each = [Fraction(own(part, its)) for part, its in own_parts(document, data)]
+        each = [Fraction(mean_diagonal(part, its)) for part, its in parts_of(document, data)]
         return float(over_groups(document, data, each))
     if kind == "tables":
         return math.fsum(np.multiply(*by_set(document["workload"]))) * (

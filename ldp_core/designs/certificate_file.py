@@ -20,8 +20,7 @@ import numpy as np
 
 from ldp_core import limits
 from ldp_core.bounds import verify
-from ldp_core.bounds.asked import Arrays, Document
-from ldp_core.bounds.proof import Proof, from_file, less
+from ldp_core.bounds.proof import Arrays, Document, Proof, from_file, less
 from ldp_core.designs import strict_json
 from ldp_core.designs.zips import npz, zipped
 from ldp_core.workloads import Workload
@@ -89,7 +88,7 @@ def write(proof: Proof, epsilon: str) -> Written:
     document, arrays = proof.to_file(_decimal(epsilon, proof.epsilon))
     claimed = proof.claimed
     n, by_script = document["types"], verify.proven(document, arrays)
-    value = min(claimed, less(by_script, n * verify.own(document, arrays), n))
+    value = min(claimed, less(by_script, n * verify.mean_diagonal(document, arrays), n))
     if not (value > 0 and proof.verify()):
         raise ValueError("The certificate proves nothing yet.")
     document_written = _told(document, arrays, value, claimed)

@@ -16,7 +16,6 @@ from ldp_core.workloads.answers import Line as Line
 from ldp_core.workloads.axes import Axis as Axis
 from ldp_core.workloads.axes import axes_of as axes_of
 from ldp_core.workloads.base import Workload as Workload
-from ldp_core.workloads.base import check_weights as check_weights
 from ldp_core.workloads.base import in_chunks as in_chunks
 from ldp_core.workloads.before_part import BeforePart as BeforePart
 from ldp_core.workloads.combined_part import CombinedPart as CombinedPart

@@ -416,10 +416,3 @@ def check_workload(workload: object) -> None:
         raise ValueError(
             f"Questions are a workload; got {type(workload).__name__}. Make one with ldp_core.workloads: custom(matrix) asks the rows of a matrix."
         )
-
-
-def check_weights(workload: Workload) -> None:
-    """ValueError where no strategy is fitted, and no bound proved, for the weights of ``workload``, or for anything else."""
-    check_workload(workload)
-    if reason := workload.spread_too_far:
-        raise ValueError(reason)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
-from ldp_core.workloads.base import Workload, check_weights
+from ldp_core.workloads.base import Workload, check_workload
 from ldp_core.workloads.surveyed import as_tables
 from ldp_core.workloads.surveys import Survey
 
@@ -29,8 +29,10 @@ class Problem:
 
     @classmethod
     def of(cls, workload: Workload, prior: np.ndarray | None = None) -> Problem:
-        """ValueError for weights that are spread too far, and a prior out of range."""
-        check_weights(workload)
+        """ValueError for anything but a workload, weights that are spread too far, and a prior out of range."""
+        check_workload(workload)
+        if reason := workload.spread_too_far:
+            raise ValueError(reason)
         return cls(workload, None if prior is None else check_prior(prior, workload.spread_over))
 
     @property

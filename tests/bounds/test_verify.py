@@ -201,7 +201,7 @@ def test_tables_prove_the_closed_form(epsilon):
     document, arrays = found.to_file(epsilon)
     closed = max(bounds.centred_svd(survey, float(epsilon)), survey.trace)
     assert abs(verify.proven(document, arrays) / closed - 1) < 2e-9
-    assert abs(verify.own(document, arrays) / (survey.trace / survey.n) - 1) < 1e-12
+    assert abs(verify.mean_diagonal(document, arrays) / (survey.trace / survey.n) - 1) < 1e-12
     by_types = bounds.certificate(
         workloads.custom(survey.matrix * survey.query_weights()[:, None]), float(epsilon), None
     )

@@ -340,7 +340,7 @@ def test_groups_are_those_of_the_design_in_their_scales_their_sizes_and_their_or
 def test_what_is_proved_of_groups_is_the_sum_to_the_last_bit():
     """In fractions, of what the script says of each part."""
     arrays, document = verify.arrays(written("groups, a prior").arrays), json.loads(written("groups, a prior").document)
-    parts = verify.own_parts(document, arrays)
+    parts = verify.parts_of(document, arrays)
     each = [Fraction(verify.proven({**part, "format": verify.FORMAT}, own)) / N for part, own in parts]
     which, scales, constants, shares = (
         [Fraction(x) for x in arrays[name].tolist()] for name in ("which", "scales", "constants", "shares")

@@ -19,7 +19,7 @@ from scipy import linalg
 from ldp_core.bounds import verify
 from ldp_core.bounds.closed_form import centred_svd
 from ldp_core.bounds.general import multipliers
-from ldp_core.bounds.general.dual import few_high, searched
+from ldp_core.bounds.general.dual import FEW_HIGH, searched
 from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Multipliers, Numbers
 from ldp_core.bounds.general.singles import of_single_entries
@@ -43,30 +43,26 @@ def general_certificate(
     """The best certificate by types, without use of symmetry, within ``budget``: from the closed form on, or from one for a prior that is
     ``near``. Past `UNASKED_TYPES` types it may prove nothing where it is cancelled."""
     epsilon = check_epsilon(epsilon)
-    best = nothing(workload, epsilon, prior)
+    at_once, few_high = workload.n <= AT_ONCE_TYPES, np.exp(epsilon) > FEW_HIGH * workload.n
     taken = None
     if near is not None and near.prior is not None and near.numbers["diagonal"].min() > 0:
         taken = of_dual(near), near.prior
-
-    def stop() -> bool:
-        return budget.stopped() is not None
-
+    with blas_threads(workload.n):
+        best = (closed_form if at_once else nothing)(workload, epsilon, prior)
     with blas_threads(workload.n), suppress(Interrupted):
-        if workload.n <= AT_ONCE_TYPES:
-            best = closed_form(workload, epsilon, prior)
-        if few_high(workload.n, np.exp(epsilon)) and not stop():
+        if few_high and budget.stopped() is None:
             made = of_single_entries(workload.gram_dense(), np.exp(epsilon), prior, budget.check)
             single = written(made, workload, epsilon, prior)
             best = max(best, replace(single, value=single.claim()), key=attrgetter("value"))
             budget.tell(bound=best.value)
             if made.exactly - best.trivial <= (1 + OPTIMAL) * (best.value - best.trivial):
                 return best
-        if workload.n > AT_ONCE_TYPES or not stop():
-            for found in searched(workload, epsilon, prior, stop, budget.check, taken):
+        if not at_once or budget.stopped() is None:
+            for found in searched(workload, epsilon, prior, budget.stopped, budget.check, taken):
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
                     best = max(best, of(found, workload, epsilon, prior, budget.check), key=attrgetter("value"))
                 budget.tell(bound=best.value)
-    if given_up(workload, budget) or workload.n <= AT_ONCE_TYPES:  # else the closed form was the first
+    if at_once or given_up(workload, budget):  # else the closed form was the first
         return best
     # A search that is stopped early may say less than the closed form, and so may one over blocks, whose
     # estimate leaves out what is between types. Certificates of it lose so much to rounding at most, of 4,096 types.

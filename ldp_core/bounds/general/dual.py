@@ -24,7 +24,7 @@ import numpy as np
 from scipy import linalg, optimize
 
 from ldp_core.bounds.general.few_types import Cuts, violated
-from ldp_core.bounds.general.multipliers import Multipliers, definite, held, noise, plain
+from ldp_core.bounds.general.multipliers import NOISE, Multipliers, definite, held, plain
 from ldp_core.definite import inverse_and_logarithm
 from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
@@ -45,6 +45,8 @@ _MOST_EVALUATIONS = 200
 """For each barrier."""
 FARTHEST = 60.0
 """q is at most e to this power times what it is in the closed form."""
+FEW_HIGH = 4
+"""The best rows, with a share 1 / (E + 1) of high entries or so, have one or a few where E is above this multiple of n."""
 _TURN_BACK = 0.1
 """How much worse than its start a search is told that a point is which proves nothing: a line search cannot take infinity, nor very much."""
 # Workload -> digest of the prior -> True if blocks suffice.
@@ -59,15 +61,9 @@ def suffice(workload: Workload, prior: np.ndarray | None = None) -> bool:
     p, known = check_prior(prior, n), _KEPT.setdefault(workload, {})
     about = hashlib.sha256(p.tobytes()).hexdigest()
     if about not in known:
-        root = centred_root(workload, p)
-        known[about] = Dual.over_blocks(root, p, 1.0, BLOCKS).share_between >= BETWEEN
+        root = workload.gram_root
+        known[about] = Dual.over_blocks(root - (root @ p)[:, None], p, 1.0, BLOCKS).share_between >= BETWEEN
     return known[about]
-
-
-def centred_root(workload: Workload, prior: np.ndarray) -> np.ndarray:
-    """W (r, n)."""
-    root = workload.gram_root
-    return root - (root @ prior)[:, None]
 
 
 def alike(columns: np.ndarray, shares: np.ndarray, count: int) -> np.ndarray:
@@ -102,15 +98,17 @@ def searched(
     workload: Workload,
     epsilon: float,
     prior: np.ndarray,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Callable[[], object] = lambda: None,
     check: Check = unchecked,
     near: tuple[Multipliers, np.ndarray] | None = None,
 ) -> Iterator[Multipliers]:
-    """Better and better multipliers by types: from many types put together in blocks, then from single ones. Or at once from those of
-    single types that are ``near``, which were found for another prior (n,)."""
-    n, ratio, root = workload.n, float(np.exp(epsilon)), centred_root(workload, prior)
+    """Better and better multipliers by types: from many types put together in blocks, then from single ones, one after each barrier; then
+    with cuts on few types, round after round, until a round gains little of what L is above tr G. Or at once from those of single types
+    that are ``near``, which were found for another prior (n,)."""
+    n, ratio, root = workload.n, float(np.exp(epsilon)), workload.gram_root
+    root = root - (root @ prior)[:, None]
     if near is not None and len(near[0].sizes):
-        dual = Dual.over_types(root, prior, ratio)
+        dual = Dual(root, held(prior), ratio)
         x = dual.taken_over(*near)
         for barrier in BARRIERS[-2:]:
             x = dual.improved(x, barrier / n, stop, check)
@@ -118,7 +116,7 @@ def searched(
         return
     check()
     # Where few are high, the best multipliers are far from the closed form.
-    first = (10.0, 2.0, 0.5) if few_high(n, ratio) else ()
+    first = (10.0, 2.0, 0.5) if ratio > FEW_HIGH * n else ()
     if n > (FEW_TYPES if first else BLOCKS):
         blocks = Dual.over_blocks(root, prior, ratio, BLOCKS)
         x = blocks.start
@@ -129,20 +127,8 @@ def searched(
         if n > SINGLE_TYPES or (n > FEW_TYPES and enough):
             return
         check()
-    yield from _by_types(Dual.over_types(root, prior, ratio), prior, first, stop, check)
-
-
-def few_high(n: int, ratio: float) -> bool:
-    """True if the best rows, with a share 1 / (E + 1) of high entries or so, have one or a few."""
-    return ratio > 4 * n
-
-
-def _by_types(
-    dual: Dual, prior: np.ndarray, first: tuple[float, ...], stop: Callable[[], bool], check: Check
-) -> Iterator[Multipliers]:
-    """Those of single types, one after each barrier; then with cuts on few types, round after round, until a round gains little of what L
-    is above tr G."""
-    n, x = dual.m, dual.start
+    dual = Dual(root, held(prior), ratio)
+    x = dual.start
     for barrier in first + (BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]):
         if stop():
             return
@@ -177,24 +163,32 @@ class Point:
 
 
 class Dual:
-    """The bound as a function of multipliers over blocks of types: W (r, m), the ``shares`` p (m,) of the blocks, and the nuclear norm
-    ``within`` each (m,), None where blocks are single types. A point is one vector of all multipliers, scaled."""
+    """The bound as a function of multipliers over blocks of types: the columns of W (r, m), the ``shares`` p (m,) of the blocks, and the
+    nuclear norm ``within`` each (m,), None where blocks are single types; cuts on all types are of ``sizes`` (s,), near those of the
+    best rows where none are given. A point is one vector of all multipliers, scaled."""
 
-    def __init__(self, columns: np.ndarray, shares: np.ndarray, ratio: float, within: np.ndarray | None = None):
+    def __init__(
+        self,
+        columns: np.ndarray,
+        shares: np.ndarray,
+        ratio: float,
+        within: np.ndarray | None = None,
+        sizes: np.ndarray | None = None,
+    ):
         self.m, self.D, self.within = len(shares), ratio - 1, within
         self.free = self.m  # numbers of a point that may have any sign: the logarithms of q
-        self.columns, self.shares = columns, shares
-        self.block = np.arange(self.m)
-        self.sizes = np.array(self._sizes(ratio) if within is None else [], dtype=float)
+        r, near = len(columns), int(self.m / (ratio + 1)) + np.arange(-1, 2)
+        # As many rows as types have the same products of columns.
+        self.columns = columns if r <= self.m else linalg.qr(columns, mode="r", check_finite=False)[0][: self.m]
+        self.shares, self.block = shares, np.arange(self.m)
+        if sizes is None:
+            sizes = near[(near >= 1) & (near < self.m)] if within is None else np.zeros(0)
+            sizes = np.ones(1) if within is None and not len(sizes) else sizes
+        self.sizes = sizes.astype(float)
         self._below = np.tril_indices(self.m, -1 if within is None else 0)
         self._twice = np.where(self._below[0] == self._below[1], 1.0, 2.0)
         self._rng = np.random.default_rng(0)
         self.allow(Cuts.none(self.m))
-
-    def _sizes(self, ratio: float) -> list[int]:
-        """The whole sizes k of cuts, near those of the best rows."""
-        middle = int(self.m / (ratio + 1))
-        return [k for k in (middle - 1, middle, middle + 1) if 1 <= k < self.m] or [1]
 
     @classmethod
     def over_blocks(cls, root: np.ndarray, prior: np.ndarray, ratio: float, count: int) -> Dual:
@@ -206,14 +200,9 @@ class Dual:
         columns /= shares
         inside = (root - columns[:, block]) * np.sqrt(p)
         within = np.array([np.linalg.svd(inside[:, block == b], compute_uv=False).sum() for b in range(len(shares))])
-        dual = cls(fewer_rows(columns), shares, ratio, within)
+        dual = cls(columns, shares, ratio, within)
         dual.block = block
         return dual
-
-    @classmethod
-    def over_types(cls, root: np.ndarray, prior: np.ndarray, ratio: float) -> Dual:
-        """Single types, from their columns of W, ``root`` (r, n)."""
-        return cls(fewer_rows(root), held(prior), ratio)
 
     def allow(self, cuts: Cuts) -> None:
         """Cuts that points have multipliers for from now on."""
@@ -282,10 +271,8 @@ class Dual:
             return None
         found = self.multipliers(x)
         form = found.form(D)
-        if not form.proves:
-            return None
         A, g, w, c, top = form.A, float(found.q.sum()), form.w, form.c, form.top
-        if (parts := self._decomposed(A, definite(A, p, g))) is None:
+        if A is None or (parts := self._decomposed(A, definite(A, p, g))) is None:
             return None
         inverse, logarithm, nuclear, half = parts
         if self.within is not None:
@@ -311,21 +298,21 @@ class Dual:
         values, vectors = linalg.eigh(self.columns @ A @ self.columns.T, check_finite=False)
         if not values[-1] > 0:
             return None
-        roots = np.sqrt(np.maximum(values, values[-1] * noise(len(values))))
+        roots = np.sqrt(np.maximum(values, values[-1] * NOISE * len(values)))
         return *inverted, float(roots.sum()), self.columns.T @ (vectors / np.sqrt(roots))
 
     def _by_others(self, second: np.ndarray, first: np.ndarray, mass: float) -> np.ndarray:
         """The slopes by all multipliers but q, at moments."""
         D, k = self.D, self.sizes
         sizes = second.sum() - (2 * k + 1) * D * first.sum() + k * (k + 1) * D**2 * mass
-        cuts = self.cuts.values(second, first, mass, D)
+        cuts = self.cuts.values(second, first, mass, D) if len(self.cuts) else self.sizes[:0]
         return -np.concatenate([self._twice * second[self._below], sizes, cuts]) * self._scales
 
     def improved(
         self,
         x: np.ndarray,
         barrier: float,
-        stop: Callable[[], bool] = lambda: False,
+        stop: Callable[[], object] = lambda: None,
         check: Check = unchecked,
         most: int = _MOST_EVALUATIONS,
     ) -> np.ndarray:
@@ -367,9 +354,3 @@ class Dual:
         kept = nu > 0
         self.allow(self.cuts.kept(kept) + new)
         return np.concatenate([others, nu[kept], np.zeros(len(new))])
-
-
-def fewer_rows(columns: np.ndarray) -> np.ndarray:
-    """(r, m) with the same products of columns, r at most m."""
-    r, m = columns.shape
-    return columns if r <= m else linalg.qr(columns, mode="r", check_finite=False)[0][:m]

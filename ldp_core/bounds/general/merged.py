@@ -24,8 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ldp_core.bounds.asked import OTHER_QUESTIONS, Arrays, Document
-from ldp_core.bounds.proof import Certificate, Proof
+from ldp_core.bounds.proof import OTHER_QUESTIONS, Arrays, Certificate, Document, Proof
 from ldp_core.bounds.verify import U
 from ldp_core.priors import check_prior
 from ldp_core.workloads import Workload

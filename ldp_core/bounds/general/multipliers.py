@@ -36,12 +36,14 @@ from ldp_core.run import Check, unchecked
 
 LEAST_SHARE = 1e-9
 """Types that nobody has count as this share of the average, so that A is definite for them too."""
+NOISE = 1e-14
+"""Eigenvalues of an (n, n) matrix up to n times this share of the largest may be pure rounding."""
 
 
 @dataclass(frozen=True)
 class Form:
     """What of the multipliers bears on A: ``Q`` (m, m), its row ``sums`` (m,), ``w`` (m,), the numbers t, 1'Q1 (``total``), h and
-    c, and b c (``top``)."""
+    c, and b c (``top``); ``A`` (m, m) itself, None where c or b is not positive, and nothing is proved."""
 
     Q: np.ndarray
     sums: np.ndarray
@@ -51,14 +53,7 @@ class Form:
     h: float
     c: float
     top: float
-
-    @property
-    def proves(self) -> bool:
-        return self.c > 0 and self.top > 0
-
-    @property
-    def A(self) -> np.ndarray:
-        return self.Q - np.outer(self.w, self.w / self.c)
+    A: np.ndarray | None
 
 
 @dataclass(frozen=True)
@@ -85,14 +80,17 @@ class Multipliers:
     def form(self, D: float) -> Form:
         """Q, w, t and h of the module's docstring, for D = E - 1."""
         k, kappa = self.sizes, self.size_multipliers
-        products, singles, constant = self.cuts.adjoint(self.cut_multipliers, D)
-        Q = -(self.pairs + products + kappa.sum())
+        Q, f = -(self.pairs + kappa.sum()), np.full(len(self.q), -D * (kappa @ (k + 0.5)))
+        h = D**2 * float(kappa @ (k * (k + 1)))
+        if len(self.cut_multipliers):
+            products, singles, constant = self.cuts.adjoint(self.cut_multipliers, D)
+            Q, f, h = Q - products, f + singles / 2, h + constant
         Q[np.diag_indices(len(Q))] += self.q
-        f = singles / 2 - D * (kappa @ (k + 0.5))
-        sums, own = Q.sum(axis=1), D / 2 * self.q
-        h = constant + D**2 * float(kappa @ (k * (k + 1)))
-        t, total = float(own.sum() + f.sum()), float(sums.sum())
-        return Form(Q, sums, sums + own + f, t, total, h, 2 * t + total - h, t**2 + h * total)
+        sums, half = Q.sum(axis=1), D / 2 * self.q
+        t, total = float(half.sum() + f.sum()), float(sums.sum())
+        w, c, top = sums + half + f, 2 * t + total - h, t**2 + h * total
+        A = Q - np.outer(w, w / c) if c > 0 and top > 0 else None
+        return Form(Q, sums, w, t, total, h, c, top, A)
 
 
 def plain(q: np.ndarray, pairs: np.ndarray) -> Multipliers:
@@ -137,7 +135,7 @@ def numbers(
     along = along - prior @ along / 2
     K = gram - along[:, None] - along
     form = found.form(ratio - 1)
-    if not form.proves:
+    if form.A is None:
         raise linalg.LinAlgError("these multipliers prove nothing")
     check()
     A = definite(form.A, prior, float(found.q.sum()))
@@ -162,14 +160,9 @@ def halfway(A: np.ndarray, K: np.ndarray, check: Check, share: float) -> tuple[n
     values, vectors = linalg.eigh(factor.T @ K @ factor, overwrite_a=True)
     check()
     # Directions that are nothing but rounding (one always is) would make C huge; what they hold is 1e-7 of the rest at most.
-    kept = values > values[-1] * noise(len(A))
+    kept = values > values[-1] * NOISE * len(A)
     roots = np.sqrt(np.maximum(values[kept], share * values[-1]))
     half = factor @ (vectors[:, kept] / np.sqrt(roots))
     check()
     C = half @ half.T
     return (C + C.T) / 2, float((values[kept] / roots).sum())
-
-
-def noise(n: int) -> float:
-    """Eigenvalues of an (n, n) matrix up to this share of the largest may be pure rounding."""
-    return n * 1e-14

@@ -27,8 +27,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ldp_core.bounds.asked import survey_of
-from ldp_core.bounds.proof import Certificate, exp_epsilon_minus_one, magnitudes_fit
+from ldp_core.bounds.proof import Certificate, exp_epsilon_minus_one, magnitudes_fit, survey_of
 from ldp_core.bounds.surveys.certificate import bound
 from ldp_core.bounds.verify import UP, U
 from ldp_core.run import Check, unchecked
@@ -135,7 +134,7 @@ class SinglesSearch:
         numbers = {"weights": own, "steps": np.array([float(steps)])}
         certificate = SinglesCertificate(self._survey, self._epsilon, 0.0, "tables", numbers)
         proven = proved(self._survey, self._epsilon, own, steps, self._check)
-        return replace(certificate, value=certificate.claimable(proven))
+        return replace(certificate, value=certificate.claim(proven))
 
 
 def largest(
