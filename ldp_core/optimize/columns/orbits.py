@@ -103,25 +103,6 @@ class Orbits:
         return (weights[:, None] * np.where(high, self.ratio, 1.0)).T
 
 
-def variances_of_types(orbits: Orbits, gram: np.ndarray, group: Group) -> np.ndarray:
-    """(n,) variance per user of each type for any ``gram`` (n, n), with the reconstruction for users spread evenly.
-
-    With M diagonal in the characters, ``v_s'X v_s = sum_kl conj(v_k) X_kl v_l chi_(k-l)(s) / n^2`` for all translations v_s of a
-    base row, X = M^-1 G M^-1 and v in the characters: transforms instead of products of matrices.
-    """
-    n, rows = len(gram), np.where(orbits.high, orbits.ratio, 1.0)
-    masses, hats, differences = rows.sum(axis=1), group.transform(rows), group.differences.ravel()
-    m = orbits.shares @ (np.abs(hats) / masses[:, None]) ** 2
-    X = group.transform(np.conj(group.transform(gram)).T).T / np.outer(m, m)
-    variances = -gram.diagonal()
-    for share, mass, hat in zip(orbits.shares, masses, hats, strict=True):
-        products = (np.conj(hat)[:, None] * X * hat).ravel()
-        sums = np.bincount(differences, products.real) - 1j * np.bincount(differences, products.imag)
-        worth = group.transform(sums).real / n**2
-        variances = variances + share / mass**3 / n * group.transform(np.conj(hat * group.transform(worth))).real
-    return variances
-
-
 def first_orbits(gram: np.ndarray, ratio: float, group: Group) -> Orbits:
     """A strategy for ``gram`` (n, n) after a few transforms: random rows shaped by the workload, always the same ones, with all
     their translations by ``group``, and randomized response as base row 0. ``ratio`` is E.

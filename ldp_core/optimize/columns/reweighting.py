@@ -20,6 +20,7 @@ the moving prior only when that search gains next to nothing.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 
@@ -30,7 +31,7 @@ from ldp_core.bounds.closed_form import decompositions, equivalent_objective, le
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of, too_large
 from ldp_core.optimize.columns.generation import STEP, MovingPrior, RowSearch, Saddle
-from ldp_core.optimize.columns.orbits import first_orbits, variances_of_types
+from ldp_core.optimize.columns.orbits import first_orbits
 from ldp_core.optimize.columns.search import design_strategy, row_search
 from ldp_core.optimize.columns.weights import DoublePrecision, Singular
 from ldp_core.optimize.dispatch import design, never_worse
@@ -150,10 +151,9 @@ class WorstCaseSearch(MovingPrior):
         self._averages: list[float] = []
 
     def _at_once(self) -> Saddle:
+        self._variances = np.ones(self._workload.n)
         orbits = first_orbits(self._workload.gram_dense(), self._ratio, self._shifts)
-        self._variances = variances_of_types(orbits, self._workload.gram_dense(), self._shifts)
-        objective = equivalent_objective(float(self._variances.max()), self._workload)
-        return Saddle(*orbits.rows(), self._ratio, objective, prior=self._prior)
+        return Saddle(*orbits.rows(), self._ratio, math.inf, prior=self._prior)  # until its types are weighed
 
     def prepare(self) -> None:
         """The prior to start from, and the first rows for it."""
