@@ -9,7 +9,7 @@ from scipy.stats import ortho_group
 import ldp_core as ldp
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.optimize import SearchLimits, design, worst_case_design
-from ldp_core.optimize.closed_form import balanced_sets
+from ldp_core.optimize.closed_form import alike_objective, balanced_sets
 from tests.refused import refused
 
 ALIKE = {
@@ -120,12 +120,18 @@ def test_no_design_is_worse_than_a_mechanism_in_closed_form(name, how):
         spec = ldp.library.spec(closed)
         if spec.unsuitable(workload.n, 1.0, workload) is None:
             best = min(best, analysis.objective(spec.build(workload.n, 1.0), workload))
+    alike = analysis.objective(mechanisms.create("subset_selection", n=workload.n, epsilon=1.0), workload)
+    assert alike_objective(workload, 1.0) == pytest.approx(alike, rel=1e-11)
     told = []
     found = design(workload, 1.0, **how, callback=lambda p: told.append(p.objective))
     assert found.objective <= best * (1 + 2e-6)
     assert told[0] <= best * (1 + 2e-6)
     made = mechanisms.create("optimized", epsilon=1.0, workload=workload, **how)
     assert analysis.objective(made, workload) <= best * (1 + 1e-5)
+
+
+def test_haar_is_there_where_a_search_ends_before_its_first_round():
+    assert design(workloads.prefix(64), 0.1, time_limit=None, cancel=lambda: True).made.name == "haar"
 
 
 @pytest.mark.parametrize("name", ["random", "both"])

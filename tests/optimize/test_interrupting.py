@@ -18,7 +18,7 @@ from ldp_core.optimize import (
     strategies,
     worst_case_design,
 )
-from ldp_core.optimize.columns.orbits import Shifts, first_orbits, variances_of_types
+from ldp_core.optimize.columns.orbits import Shifts, first_orbits
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted
 from tests.optimize.checks import Asked
 
@@ -104,16 +104,8 @@ def test_what_is_there_at_once_follows_the_attributes():
     strategy = np.ascontiguousarray(first.transposed.T)
     mechanism = mechanisms.ExplicitMechanism("first", strategy, 1.0)
     assert analysis.objective(mechanism, workload) == pytest.approx(first.objective, rel=1e-6)
-    assert variances_of_types(first, workload.gram_dense(), group) == pytest.approx(
-        mechanism.variance_profile(workload), rel=1e-6
-    )
-    uneven = workloads.prefix(60)  # whatever the questions are
-    assert variances_of_types(first, uneven.gram_dense(), group) == pytest.approx(
-        mechanism.variance_profile(uneven), rel=1e-6
-    )
     information = mechanism.information(None)
-    for size in group.sizes:  # unchanged by shifting any attribute
-        axis = group.sizes.index(size)
+    for axis in range(3):  # unchanged by shifting any attribute
         moved = np.roll(np.arange(60).reshape(3, 4, 5), 1, axis=axis).ravel()
         assert information[np.ix_(moved, moved)] == pytest.approx(information)
     assert first.objective < 1.5 * bounds.certificate(workload, 1.0, None).value

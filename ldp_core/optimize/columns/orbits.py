@@ -45,8 +45,7 @@ class Shifts:
     @classmethod
     def of(cls, workload: Workload) -> Shifts:
         """One axis for each attribute."""
-        sizes, _ = zip(*workload.symmetry_group.shifts, strict=True)
-        return cls(sizes)
+        return cls(next(zip(*workload.symmetry_group.shifts, strict=True)))
 
     def transform(self, x: np.ndarray) -> np.ndarray:
         """``x`` (..., n) by the characters."""
