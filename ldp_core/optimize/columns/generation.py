@@ -247,24 +247,14 @@ class RowSearch:
         self._prior, self._reference = prior, len(prior) * prior
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        """The best strategy and its objective, after some more updates without new rows if there is time."""
+        """The best strategy and its objective."""
         if self.best.anchors != self._anchors:
             return self.best.strategy, self.best.objective
         try:
             self._check()
-            if not at_once:
-                self._polish()
             return self._trimmed()
         except (Singular, Interrupted):
             return self.best.strategy, self.best.objective
-
-    def _polish(self) -> None:
-        self._hold(self.best.high, self.best.weights)
-        try:
-            for _ in range(6):
-                self._measure(self._step())
-        except Singular:
-            pass  # the best mixture stays as it is
 
     def _trimmed(self) -> tuple[np.ndarray, float]:
         """The best strategy without rows that carry nothing, and its objective."""
@@ -386,21 +376,13 @@ class MovingPrior(RowSearch):
 
     def round(self) -> None:
         super().round()
-        self._settle(self._moves)
-
-    def _settle(self, moves: int) -> None:
         try:
-            for _ in range(moves):
+            for _ in range(self._moves):
                 self._aim(moved(self._prior, self._variances, STEP))
                 self._step()
                 self._measure(self._step())
         except Singular:
             self._restart()
-
-    def _polish(self) -> None:
-        self._hold(self.best.high, self.best.weights)
-        self._aim(self.best.prior)
-        self._settle(4)
 
     def _trimmed(self) -> tuple[np.ndarray, float]:
         """The best strategy for the prior of ``best``, and n times its worst type's variance + tr G."""

@@ -21,6 +21,7 @@ the moving prior only when that search gains next to nothing.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -42,7 +43,7 @@ from ldp_core.optimize.secret import design_secret
 from ldp_core.optimize.strategy import Optimized, type_variances
 from ldp_core.optimize.surveys.rows import Rows
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Check, drive, generator, unchecked
+from ldp_core.run import Check, Interrupted, drive, generator, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, distinguished
 from ldp_core.workloads.problem import Problem
@@ -197,10 +198,12 @@ class WorstCaseSearch(MovingPrior):
         except Singular:
             pass  # the best mixture stays as it is
 
-    def _polish(self) -> None:
-        if self._average is not None:
-            self._take_over(self._average)
-        super()._polish()
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        """The best strategy and its objective, with the last rows of the search for the average."""
+        with suppress(Interrupted):
+            if self._average is not None and not at_once:
+                self._take_over(self._average)
+        return super().finish(at_once)
 
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if their worst type is the best off so far, whatever the average is."""
