@@ -204,3 +204,9 @@ def test_marks_of_beliefs_stand_on_their_lines_and_say_their_numbers():
     assert fig.data[0].y == pytest.approx(100 * frame["belief"])
     assert {"strongest belief", "best guess", "prior"} <= {note.text for note in fig.layout.annotations}
     assert len(charts.beliefs(frame, 1.0, 0.5, "gaussian").data) == 4  # nothing known of the mechanism
+
+
+def test_a_pattern_marks_the_likelier_value_within_the_group_that_sends_a_report():
+    of_group, never = np.array([[0.7, 0.3], [0.3, 0.7]]), np.zeros((2, 2))
+    fig = charts.patterns(np.block([[of_group, never], [never, of_group]]), list("abcd"))
+    assert sorted(map(tuple, fig.data[0].z)) == sorted(map(tuple, np.eye(4)))

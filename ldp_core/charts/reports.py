@@ -87,11 +87,12 @@ def patterns(
 
 
 def _levels(strategy: np.ndarray) -> np.ndarray:
-    """(m, n) 0 for the types least likely to send a report, 1 for the likeliest, by the logarithm of the odds."""
-    low = strategy.min(axis=1, keepdims=True)
-    tiny = np.finfo(float).tiny
-    odds = np.log(np.maximum(strategy, tiny) / np.maximum(low, tiny))
-    return odds / np.maximum(odds.max(axis=1, keepdims=True), 1e-12)
+    """(m, n) 0 for the types least likely to send a report, and those that never do, 1 for the likeliest, by the logarithm of the odds."""
+    some = strategy > 0
+    low = np.where(some, strategy, 1.0).min(axis=1, keepdims=True)
+    odds = np.log(np.where(some, strategy, low) / low)
+    most = odds.max(axis=1, keepdims=True)
+    return np.where(most > 1e-12, odds / np.maximum(most, 1e-12), some & ~some.all(axis=1, keepdims=True))
 
 
 def _by_main_direction(level: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from ldp_core.data.tables.categories import categorical_attribute
 from ldp_core.data.tables.combined import combined_attribute
 from ldp_core.data.tables.counting import checked_weights, columns_needed
 from ldp_core.data.tables.dates import crowd_of_dates, date_attribute
-from ldp_core.data.tables.numbers import numeric_attribute
+from ldp_core.data.tables.numbers import bins_of, numeric_attribute
 from ldp_core.data.tables.recipes import AttributeRecipe, CategoricalRecipe, DateRecipe, NumericRecipe
 from ldp_core.data.tables.summary import MOSTLY, summarise
 from ldp_core.wording import quoted
@@ -78,7 +78,7 @@ def suggest_recipe(column: columns.Column) -> AttributeRecipe:
         ends = {} if far is None else {"first": far[0], "last": far[1], "outside": "clamp", "origin": "data"}
         return recipe.model_copy(update=ends) if far is None or far[0] != far[1] else recipe
     if summary.suggested == "numeric":
-        return NumericRecipe(column=summary.name)
+        return NumericRecipe(column=summary.name, bins=bins_of(column.numbers, summary.integer))
     return CategoricalRecipe(column=summary.name)
 
 

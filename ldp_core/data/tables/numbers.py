@@ -121,6 +121,15 @@ def _check_spread(numbers: np.ndarray, name: str) -> None:
         raise ValueError(f"{name} holds numbers beyond 1e300, which cannot be binned: rescale or remove them.")
 
 
+def bins_of(numbers: np.ndarray, integer: bool, bins: int = NumericRecipe.model_fields["bins"].default) -> int:
+    """How many bins there will be of at most `bins`: bins of whole numbers have one width, and may be fewer."""
+    finite = numbers[np.isfinite(numbers)]
+    if not integer or np.abs(finite).max() >= 2.0**51:
+        return bins
+    edges = _whole_edges(finite, bins)
+    return edges.size - 1 if np.array_equal(edges, _whole_edges(finite, edges.size - 1)) else bins
+
+
 def _whole_edges(numbers: np.ndarray, bins: int) -> np.ndarray:
     """Half-integer edges of at most `bins` bins, all of the same number of whole numbers, around `numbers`.
 

@@ -145,7 +145,7 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         return
     told = found[found["low"].notna() & found["true"].notna()]
     held = (told["low"] <= told["true"]) & (told["true"] <= told["high"])
-    words = f"{_name(pair)}: this might come out on Collect. the truth, which the small marks are, lies in **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}**."
+    words = f"{_name(pair)}: this might come out on Collect. The truth, a small mark, lies in **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}**."
     promise = verdict_panel.judged(state, mechanism)
     lines = None if promise is None else design.lines(mechanism, verdict_panel.alone(state, design))
     like = None if promise is None or lines is None else charts.promised(promise, lines)
