@@ -42,7 +42,6 @@ def matrix(proof, name):
     return verify.square(proof.numbers[name], proof.workload.n)
 
 
-def attained(workload, epsilon):
+def attained(workload, epsilon, names=("randomized_response", "subset_selection")):
     """L of a mechanism that exists: no bound may be above it."""
-    names = ("randomized_response", "subset_selection")
     return min(analysis.objective(mechanisms.create(name, workload.n, epsilon), workload) for name in names)

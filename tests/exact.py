@@ -1,6 +1,7 @@
 """The epsilon of mechanisms in exact rational arithmetic, from the numbers they draw reports with."""
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
@@ -20,18 +21,16 @@ from ldp_core.mechanisms.unary import UnaryEncoding
 
 @lru_cache(maxsize=4096)
 def e_to_the(x) -> tuple[Fraction, Fraction]:
-    """e^x for a rational x from 0 to 32, bounded from both sides: a Taylor series with its remainder, squared up again."""
-    small, terms = Fraction(x) / 64, 24
-    total = term = Fraction(1)
-    for k in range(1, terms):
-        term = term * small / k
-        total += term
-    rest = 2 * term * small / terms  # the geometric series of the terms left out, their ratio being below 1/2
-    scale = 2**400  # fractions of a bounded size, rounded outwards
-    low, high = math.floor(total * scale), math.ceil((total + rest) * scale)
-    for _ in range(6):
-        low, high = low * low // scale, -(-high * high // scale)
-    return Fraction(low, scale), Fraction(high, scale)
+    """e^x for a rational x from 0 to 32, or its text, from below and above: the decimal module rounds it correctly."""
+    x = Fraction(x)
+    with localcontext(prec=80):
+        found = Fraction((Decimal(x.numerator) / x.denominator).exp())
+    return found * (1 - Fraction(1, 10**58)), found * (1 + Fraction(1, 10**58))
+
+
+def all_sets(n):
+    """(2^n, n) every row of zeros and ones."""
+    return ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(float)
 
 
 def exceeds(mechanism) -> str | None:

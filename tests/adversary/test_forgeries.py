@@ -34,8 +34,7 @@ def test_there_is_a_corpus():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_script_refuses_a_forgery_for_what_is_wrong_with_it(name):
     content, files = forged(name)
-    said = refused(content["why"], verify.verified, files.document, files.arrays)
-    assert "\n" not in said
+    refused(content["why"], verify.verified, files.document, files.arrays)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,4 @@
-"""Workloads that no one tuned for: the distance of the design from the proof, and from everything
+"""Workloads of the papers, and some that no one tuned for: the distance of the design from the proof, and from everything
 else.
 
 Run a few cells with ``-k``: ``-m benchmark -s -k "random and 256 and average and eps1"``.
@@ -89,6 +89,18 @@ CELLS = {
 }
 CELLS |= {f"conditions 20 x {n}": lambda n=n: workloads.custom(conditions(20, (n // 8, 4, 2))) for n in (64, 256, 512)}
 CELLS |= {f"mixture {n}": lambda n=n: mixture(n) for n in (64, 256, 512)}
+CELLS |= {
+    f"{name} {n}": lambda make=make, n=n: make(n)
+    for name, make in {
+        "prefix": workloads.prefix,
+        "all ranges": workloads.all_range,
+        "histogram": workloads.histogram,
+        "all marginals": lambda n: workloads.all_marginals(n.bit_length() - 1),
+        "3-way marginals": lambda n: workloads.k_way_marginals(n.bit_length() - 1, 3),
+        "parity, weight <= 3": lambda n: workloads.parity(n.bit_length() - 1, 3),
+    }.items()
+    for n in (64, 256, 512, 1024)
+}
 CELLS |= {f"width {n}": lambda n=n: workloads.width_range(n, n // 8) for n in (64, 256, 1024)}
 CELLS |= {f"grid {side * side}": lambda side=side: grid(side) for side in (8, 16, 32)}
 CELLS |= {

@@ -18,14 +18,11 @@ from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.optimize import design, exact
 from ldp_core.run import Budget
 from tests.certificates import forged, matrix
+from tests.exact import all_sets
 from tests.refused import refused
 
 UNIFORM = {n: np.full(n, 1 / n) for n in range(2, 65)}
 # Values of the moment relaxation (with non-negative 0/1 moments) found with a general solver: prefix, 32 types.
-
-
-def two_valued_rows(n, epsilon):
-    return 1 + np.expm1(epsilon) * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
 
 
 def general(workload, epsilon, prior=None):
@@ -37,7 +34,7 @@ def bound_by_brute_force(certificate):
     """What C and mu of a certificate prove, with the condition looked at for all 2^n rows; at least that no variance is negative."""
     workload, n = certificate.workload, certificate.workload.n
     G, C, mu = workload.gram_dense(), matrix(certificate, "inverse"), certificate.numbers["multipliers"]
-    rows = two_valued_rows(n, certificate.epsilon)
+    rows = 1 + np.expm1(certificate.epsilon) * all_sets(n)
     masses = n * rows @ certificate.prior
     left = np.einsum("ki,ij,kj->k", rows, C @ G @ C, rows)
     missing = np.max((left / masses - rows @ mu) / rows.sum(axis=1))

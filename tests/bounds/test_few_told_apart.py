@@ -21,8 +21,7 @@ from ldp_core.workloads.predicates import Predicates
 from ldp_core.workloads.quotient import RoundedQueries, distinguished, quotient
 from ldp_core.workloads.surveyed import by_tables
 from ldp_core.workloads.surveys import Group, Survey, marginal
-
-SHAPE = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
+from tests.declared import ADULT as SHAPE
 
 
 @cache

@@ -14,6 +14,7 @@ from ldp_core.bounds.general.few_types import Cuts, violated
 from ldp_core.optimize import exact
 from ldp_core.workloads import distinguished
 from tests.certificates import forged
+from tests.exact import all_sets
 
 N = 7
 CENTRED = ((1, -1, -1), -1)
@@ -29,16 +30,11 @@ def all_cuts(n):
     return Cuts(np.array(types), np.array(signs), np.array(floors), n)
 
 
-def rows(n, D):
-    """All y in {0, D}^n."""
-    return D * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(float)
-
-
 @pytest.mark.parametrize("D", [0.3, 1.7])
 def test_no_row_violates_a_cut_and_every_cut_is_met_with_equality(D):
     cuts = all_cuts(5)
-    values = np.array([cuts.values(np.outer(y, y) - np.diag(y * y), y, 1.0, D) for y in rows(5, D)])
-    h = rows(5, 1.0)
+    values = np.array([cuts.values(np.outer(y, y) - np.diag(y * y), y, 1.0, D) for y in D * all_sets(5)])
+    h = all_sets(5)
     c = np.array([(h[:, own] * signs).sum(axis=1) for own, signs in zip(cuts.types, cuts.signs, strict=True)]).T
     assert values == pytest.approx(D**2 * (c - cuts.floors) * (c - cuts.floors - 1), abs=1e-12)
     assert values.min() > -1e-12
@@ -48,7 +44,7 @@ def test_no_row_violates_a_cut_and_every_cut_is_met_with_equality(D):
 @given(st.integers(3, 7), st.integers(0, 2**32 - 1))
 def test_cuts_that_are_found_are_true_and_as_deep_as_those_of_three_types(n, seed):
     rng, D = np.random.default_rng(seed), 1.3
-    rows_of_measure = rows(n, D)[rng.integers(0, 2**n, 5)]
+    rows_of_measure = (D * all_sets(n))[rng.integers(0, 2**n, 5)]
     y = np.array([*rows_of_measure, D * rng.random(n)])  # the last is no row, so that cuts are violated
     first, second = y.mean(axis=0), y.T @ y / len(y)
     cuts = violated(second, first, 1.0, D, 1e-3, 10**6, np.random.default_rng(0))
@@ -57,7 +53,7 @@ def test_cuts_that_are_found_are_true_and_as_deep_as_those_of_three_types(n, see
     assert (np.diff(depths) >= -1e-9).all()
     deepest = min(0.0, all_cuts(n).values(second - np.diag(second.diagonal()), first, 1.0, D).min())
     assert deepest > -2e-3 or depths.min() <= deepest + 1e-9
-    for row in rows(n, D):
+    for row in D * all_sets(n):
         outer = np.outer(row, row)
         assert cuts.values(outer - np.diag(outer.diagonal()), row, 1.0, D).min(initial=0.0) >= -1e-9
     few = violated(second, first, 1.0, D, 1e-3, 3, np.random.default_rng(0))

@@ -10,6 +10,7 @@ from ldp_core.bounds.general.certificate import general_certificate
 from ldp_core.bounds.general.singles import of_single_entries
 from ldp_core.designs import certificate_file
 from ldp_core.run import Budget
+from tests.exact import all_sets
 
 KINDS = {
     "histogram": workloads.histogram,
@@ -27,11 +28,6 @@ def gap(workload, objective, found):
     """In users."""
     assert found.variance > 0
     return (objective - workload.trace) / (found.value - workload.trace) - 1
-
-
-def two_valued(n):
-    """(2^n, n) all 0/1 rows."""
-    return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(float)
 
 
 def objective(workload, epsilon):
@@ -71,10 +67,10 @@ def test_what_holds_for_pairs_holds_for_all_sets(kind, epsilon, even):
     workload, n, E = KINDS[kind](9), 9, np.exp(epsilon)
     prior = np.full(n, 1 / n) if even else np.random.default_rng(5).dirichlet(np.full(n, 9.0))
     made = of_single_entries(workload.gram_dense(), E, prior)
-    v = 1 + (E - 1) * two_valued(n)
+    v = 1 + (E - 1) * all_sets(n)
     left = np.einsum("ki,ij,kj->k", v, made.inverse @ workload.gram_dense() @ made.inverse, v)
     lacks = left / ((v @ (n * prior)) * v.sum(axis=1)) - v @ made.mu / v.sum(axis=1)
-    high, rounding = two_valued(n).sum(axis=1), 1e-11 * np.abs(made.mu).max()
+    high, rounding = all_sets(n).sum(axis=1), 1e-11 * np.abs(made.mu).max()
     assert np.abs(lacks[high == 1]).max() < rounding
     if lacks[high == 2].max() < rounding:
         assert lacks.max() < 3 * rounding

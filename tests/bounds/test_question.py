@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_rounding import attains, exact_matrix
+from test_rounding import exact_matrix
 
 from ldp_core import bounds, mechanisms, optimize, workloads
 from ldp_core.bounds import verify
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.workloads.problem import direction
-from tests.certificates import forged
+from tests.certificates import attained, forged
 
 RNG = np.random.default_rng(7)
 ASKED = {
@@ -199,7 +199,7 @@ def test_whatever_is_asked_no_mechanism_is_below_a_bound(seed, n, epsilon):
     one = bounds.certificate(asking((workload.gram_dense() @ z)[None]), epsilon, None)
     half = 1 / float(one.numbers["direction"] @ workload.gram_dense() @ z)  # of the questions asked there
     alpha, beta = one.numbers["alpha"] * half**2, one.numbers["beta"] * half
-    assert forged(one, workload=workload, direction=z, alpha=alpha, beta=beta).proven() <= attains(workload, epsilon)
+    assert forged(one, workload=workload, direction=z, alpha=alpha, beta=beta).proven() <= attained(workload, epsilon)
 
 
 def test_what_can_not_be_looked_at_proves_nothing():

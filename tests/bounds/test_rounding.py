@@ -11,12 +11,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.proof import Certificate, decimal
 from ldp_core.bounds.symmetric import symmetric_certificate
-from tests.certificates import forged, matrix
+from tests.certificates import attained, forged, matrix
+from tests.exact import e_to_the
 
 NUMBERS = {
     "inverse": np.array([-6.727200840928755e17, 2.8830860746837523e17, -1.235608317721608e17]),
@@ -29,16 +30,6 @@ NUMBERS = {
 FORGED = Certificate(workloads.custom([[0.3, 0.7]]), 1.0, 477.0, "general", NUMBERS, np.array([0.5, 0.5]))
 
 
-def power_of_e(epsilon):
-    """e^epsilon as a fraction, within 1e-60."""
-    x, term, total = Fraction(epsilon), Fraction(1), Fraction(1)
-    for k in itertools.count(1):
-        term *= x / k
-        total += term
-        if k > 2 * x and term < Fraction(1, 10**60):
-            return total
-
-
 def exact_matrix(workload):
     """W in fractions."""
     if isinstance(workload, workloads.Union):
@@ -49,7 +40,7 @@ def exact_matrix(workload):
 
 def proved_exactly(workload, epsilon, prior, C, mu):
     """What C (n x n) and mu (n) of fractions prove: the condition in rational arithmetic for each of the 2^n rows."""
-    n, W, E = workload.n, exact_matrix(workload), power_of_e(epsilon)
+    n, W, E = workload.n, exact_matrix(workload), e_to_the(epsilon)[1]
     types = range(n)
     WC = [[sum(row[k] * C[k][j] for k in types) for j in types] for row in W]
     trace = sum(a * b for left, right in zip(W, WC, strict=True) for a, b in zip(left, right, strict=True))
@@ -98,16 +89,11 @@ def by_types(certificate):
     return [[classes[of(u, v)] for v in range(n)] for u in range(n)]
 
 
-def attains(workload, epsilon, names=("randomized_response", "subset_selection")):
-    """L of the best of a few mechanisms: no bound may be above it."""
-    return min(analysis.objective(mechanisms.create(name, workload.n, epsilon), workload) for name in names)
-
-
 # --- a certificate that was accepted ----------------------------------------------------------------------------------
 
 
 def test_a_forgery_that_lives_off_rounding_is_refused():
-    assert attains(FORGED.workload, 1.0) < 2
+    assert attained(FORGED.workload, 1.0) < 2
     assert not FORGED.verify()
     assert by_script(FORGED) <= exactly(FORGED)
 
@@ -116,7 +102,7 @@ def test_a_forgery_that_lives_off_rounding_is_refused():
 @pytest.mark.parametrize("total", [1e-30, 1e-6, 1.0, 1e9])
 def test_no_scale_of_the_forgery_is_better(scale, total):
     other = forged(FORGED, inverse=NUMBERS["inverse"] * scale, multipliers=np.full(2, total))
-    assert by_script(other) <= min(attains(FORGED.workload, 1.0), max(0, exactly(other)))
+    assert by_script(other) <= min(attained(FORGED.workload, 1.0), max(0, exactly(other)))
 
 
 # --- attacks at large ---------------------------------------------------------------------------------------------------
@@ -157,7 +143,7 @@ def test_nothing_that_rounding_alone_supports_is_proven(kind, n, epsilon, height
     other = forged(base, inverse=(C + C.T) / 2, multipliers=mu, diagonal=diagonal)
     proven = by_script(other)
     assert proven <= exactly(other)
-    assert proven <= attains(workload, epsilon)
+    assert proven <= attained(workload, epsilon)
 
 
 SYMMETRIC = {
@@ -205,13 +191,8 @@ def test_nothing_is_proven_by_a_matrix_that_rounding_swallows():
         mu = np.full(n, trace * 10 ** rng.uniform(-6, 1))
         proven = by_script(forged(base, inverse=(C + C.T) / 2, multipliers=mu, diagonal=np.zeros(n)))
         tried += proven > 0
-        assert proven <= attained_by_one_query(w, n)
+        assert proven <= attained(workloads.custom(w[None]), 1.0, ["randomized_response"])
     assert tried > 15
-
-
-def attained_by_one_query(w, n):
-    """L of randomized response at epsilon 1 for the one query w: an upper bound on every lower bound."""
-    return attains(workloads.custom(w[None]), 1.0, ["randomized_response"])
 
 
 def test_eigenvalues_that_cancellation_spoils_are_not_relied_on():

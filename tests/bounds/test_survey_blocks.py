@@ -11,6 +11,7 @@ from ldp_core import bounds, optimize, workloads
 from ldp_core.bounds import survey_blocks, verify
 from ldp_core.bounds.surveys.certificate import closed_form
 from ldp_core.workloads import AllRange, Custom, Group, Histogram, Predicates, Prefix, Product, Survey
+from tests.declared import ADULT
 
 
 def by_value(base, values):
@@ -41,7 +42,6 @@ SURVEYS = {
 EVERY = pytest.mark.parametrize("survey", SURVEYS.values(), ids=SURVEYS)
 
 
-ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 PAIRS = workloads.survey(ADULT, 2, weights=[0.5] * 55).groups
 LARGE = {
     "totals": Survey(ADULT, [*PAIRS, *(Group((i,), Prefix(size)) for i, size in enumerate(ADULT))]),

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from ldp_core import anova, bounds, optimize, workloads
 from ldp_core.bounds.proof import exp_epsilon_minus_one
 from ldp_core.bounds.surveys.certificate import closed_form
+from tests.declared import ADULT
 from tests.refused import refused
-
-ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
 
 @cache

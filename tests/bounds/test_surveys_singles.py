@@ -9,8 +9,7 @@ import pytest
 from ldp_core import bounds, optimize, workloads
 from ldp_core.bounds.surveys import singles
 from tests.certificates import forged
-
-ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
+from tests.declared import ADULT
 
 
 def fourier_weights(tables):

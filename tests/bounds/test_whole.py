@@ -12,10 +12,7 @@ from ldp_core import bounds, workloads
 from ldp_core.bounds.general.whole import SHALLOW, Cut, Profile, averaged, shapes
 from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads.symmetry import Scheme
-
-
-def all_sets(n):
-    return ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(float)
+from tests.exact import all_sets
 
 
 def images(vector):

@@ -19,8 +19,8 @@ DRAWN = "<i></i>"
 class RawVisitor:
     """One session on a page of the app."""
 
-    def __init__(self, address, cookies=""):
-        self.host, self.page = urlsplit(address).netloc, ""
+    def __init__(self, address, cookies="", page=""):
+        self.host, self.page = urlsplit(address).netloc, page
         self.scripts, self.lines = [], []  # of pages that were sent, and the lines of the sidebar
         self.session, self.keyed, self.uploaders, self.helps, self._widgets = "", {}, {}, {}, []
         self._http = http.client.HTTPConnection(self.host, timeout=PATIENCE)

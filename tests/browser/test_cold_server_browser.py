@@ -20,7 +20,7 @@ FILES = {path.stem for path in (ROOT / "pages").glob("*.py")}
 
 @pytest.mark.promise
 def test_no_browser_is_told_to_list_files(address):
-    visitor = RawVisitor(address)
+    visitor = RawVisitor(address, page="guide")
     visitor.leave()
     assert not visitor.lists_files
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import PAGES
 
-PRESSES = int(os.environ.get("MONKEY_PRESSES", "12"))
+PRESSES = int(os.environ.get("MONKEY_PRESSES", "8"))
 SEED = int(os.environ.get("MONKEY_SEED", "0"))
 OTHERS = PAGES[1:]
 """All pages but the first, from which a button leads on."""

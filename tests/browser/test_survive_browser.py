@@ -136,12 +136,12 @@ def test_nobody_else_gets_a_session(analyst, server):
         assert secret not in log.read_text()
     guesses = ["", secrets.token_urlsafe(32), alone.session, token[:-1], token.swapcase(), '"});alert(1)//']
     for guess in guesses:
-        stranger = RawVisitor(address, cookies=f"{name}={guess}")
+        stranger = RawVisitor(address, f"{name}={guess}", "guide")
         assert said(stranger)["token"] not in (token, guess, cookie["value"])
         assert "alert" not in json.dumps(said(stranger))
         assert any(words.EMPTY in line.replace("\\", "") for line in stranger.lines)
         stranger.leave()
-    beside = RawVisitor(address, cookies=f"{name}={token}")  # the same browser, while its first tab lives
+    beside = RawVisitor(address, f"{name}={token}", "guide")  # the same browser, while its first tab lives
     assert said(beside)["token"] == token
     assert any(words.EMPTY in line.replace("\\", "") for line in beside.lines)
     alone.leave()

@@ -85,8 +85,7 @@ def test_one_select_gives_a_table(people):
     ],
 )
 def test_other_queries_get_one_sentence(people, sql, sentence):
-    said = refused(sentence, query, people, sql, kind=UnreadableTable)
-    assert "\n" not in said
+    refused(sentence, query, people, sql, kind=UnreadableTable)
 
 
 @pytest.mark.parametrize(
@@ -318,8 +317,7 @@ def test_local_tables_count_like_tables_in_memory(tmp_path, kind):
 def test_broken_local_files(tmp_path, content, sentence):
     path = tmp_path / "x.csv"
     path.write_bytes(content)
-    said = refused(sentence, lambda: LocalTable(str(path)).counts(["a"]), kind=UnreadableTable)
-    assert "\n" not in said
+    refused(sentence, lambda: LocalTable(str(path)).counts(["a"]), kind=UnreadableTable)
     (tmp_path / "x.parquet").write_bytes(content)
     refused("damaged or incomplete", LocalTable, str(tmp_path / "x.parquet"), kind=UnreadableTable)
 

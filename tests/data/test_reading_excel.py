@@ -156,7 +156,6 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
 def test_broken_workbooks_get_one_sentence(content, sentence):
     said = refused(sentence, load, content, "x.xlsx", kind=UnreadableTable)
     assert len(said) < 200
-    assert "\n" not in said
 
 
 def test_zip_bombs_are_refused_before_they_unpack(monkeypatch):

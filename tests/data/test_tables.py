@@ -209,8 +209,7 @@ def test_own_edges_are_declared_and_meet_outside_values():
     ],
 )  # fmt: skip
 def test_recipes_that_do_not_work(recipes, cells, sentence):
-    said = refused(sentence, lambda: tables.build_domain(recipes, pd.DataFrame({"x": cells})))
-    assert "\n" not in said
+    refused(sentence, lambda: tables.build_domain(recipes, pd.DataFrame({"x": cells})))
     recipe = recipes[0] if isinstance(recipes, list) else recipes
     if not recipe.declared:
         refused("has to be taken from the data, and no data is loaded", tables.build_domain, recipe)

@@ -254,25 +254,6 @@ def test_edits_that_make_no_sense_are_refused_in_a_sentence(changes, sentence):
     refused(sentence, lambda: tables.recipe_of_categories(READ, attribute, edited(frame, changes)))
 
 
-NUMBERS = st.one_of(
-    st.integers(-1000, 1000).map(float), st.floats(-1e9, 1e9), st.sampled_from([0.1, 1e-300, 1e15 + 0.5, -1e300])
-)
-
-
-@st.composite
-def binned(draw):
-    """Bins of any kind: decimal ones, whole ones with whole, half or other edges, ranges."""
-    edges = sorted(draw(st.lists(NUMBERS, min_size=3, max_size=12, unique=True)))
-    if draw(st.booleans()):
-        return NumericAttribute(name="x", edges=edges)
-    starts = sorted(draw(st.sets(st.integers(-10_000, 10_000), min_size=3, max_size=12)))
-    shift = draw(st.sampled_from([0.0, -0.5, -0.25]))
-    if draw(st.booleans()):
-        return NumericAttribute(name="x", edges=[start + shift for start in starts], integer=True)
-    low, high = starts[0], starts[-1]
-    return build_attribute(NumericRecipe(column="x", method="range", low=low, high=high, bins=draw(st.integers(2, 50))))
-
-
 @given(columns_and_recipes())
 def test_declared_categories_are_those_read_off(drawn):
     recipe, series = drawn

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ldp_core.data import tables
@@ -136,56 +136,6 @@ def test_a_recipe_is_suggested_that_works(values, kind):
 
 
 # Random tables
-
-
-@st.composite
-def random_tables(draw):
-    columns, recipes = {}, []
-    rows = draw(st.integers(1, 25))
-    kinds = draw(st.lists(st.sampled_from(["categorical", "numeric", "range", "date"]), min_size=1, max_size=4))
-    for i, kind in enumerate(kinds):
-        name, missing = f"c{i}", draw(st.sampled_from(["drop", "category"]))
-        if kind == "categorical":
-            values = st.sampled_from(["a", "B", "<b>", "😂", "=1", "007", "7", "(other)", "b10"])
-            recipes.append(CategoricalRecipe(column=name, missing=missing, rare_below=draw(st.integers(0, 2))))
-        elif kind == "date":
-            values = st.dates().filter(lambda day: 1000 < day.year < 9000).map(str)
-            unit = draw(st.sampled_from(["month", "quarter", "year"]))
-            recipes.append(DateRecipe(column=name, missing=missing, unit=unit))
-        else:
-            values = (
-                st.integers(-1000, 1000) if draw(st.booleans()) else st.floats(-1000, 1000).map(lambda x: round(x, 3))
-            )
-            method = "range" if kind == "range" else draw(st.sampled_from(["equal_width", "equal_count"]))
-            recipes.append(NumericRecipe(column=name, missing=missing, method=method, bins=draw(st.integers(2, 9))))
-        columns[name] = draw(st.lists(st.one_of(values, st.none()), min_size=rows, max_size=rows))
-    return pd.DataFrame(columns, dtype=object), recipes
-
-
-@given(random_tables())
-@settings(max_examples=75)
-def test_random_tables_round_trip(case):
-    (table, recipes), outcome = case, None
-    try:
-        domain = build_domain(recipes, table)
-    except ValueError as error:
-        outcome = str(error)
-    if outcome is not None:  # a column of one value, or of none
-        assert outcome.endswith(".")
-        return
-    again = Domain.model_validate_json(domain.model_dump_json())
-    assert again == domain
-    encoding = domain.encode(table)
-    kept = encoding.codes >= 0
-    records = domain.decode(encoding.codes[kept])
-    np.testing.assert_array_equal(again.encode(records).codes, encoding.codes[kept])
-    dropping = [recipe.column for recipe in recipes if recipe.missing == "drop"]
-    np.testing.assert_array_equal(kept, table[dropping].notna().all(axis=1))
-    if not kept.any() or domain.size > 10**6:
-        return
-    found = tables.tally(table, domain)
-    np.testing.assert_array_equal(found.counts, np.bincount(encoding.codes[kept], minlength=domain.size))
-    assert (found.users, found.users + found.dropped) == (kept.sum(), len(table))
 
 
 # Counts

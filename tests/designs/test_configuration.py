@@ -95,10 +95,8 @@ def edited(path: str, value) -> str:
 
 def complaint(content) -> str:
     said = refused(r".", load_configuration, content, kind=ConfigurationError)
-    sentence = said
-    assert "\n" not in sentence
-    assert len(sentence) < 600
-    return sentence
+    assert len(said) < 600
+    return said
 
 
 # --- identity -----------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from ldp_core.designs import (
     strict_json,
 )
 from ldp_core.people import Counted
-from ldp_core.workloads import DifferencePart, HistogramPart, MarginalsPart, MeanPart, PrefixPart, SharePart
+from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, PrefixPart, SharePart
 from tests.deploy.kit.kits import members
 
 pytestmark = pytest.mark.usefixtures("no_hurry")
@@ -40,11 +40,6 @@ COLUMNS = [
     CategoricalAttribute(name=name, values=tuple(map(str, range(size))), ordered=True, origin="declared")
     for name, size in {"x": 12, "y": 16, "z": 17}.items()
 ]
-PAIRS = COUNTED.with_(
-    domain=Domain(attributes=COLUMNS),
-    workload=WorkloadRecipe(parts=(MarginalsPart(groups=[("x", "y"), ("y", "z")]), PrefixPart(attribute="x"))),
-    mechanism=MechanismRecipe(name="sampled_sets"),
-)
 ONE, OTHER = (317, 402, 93, 188), (1, 2, 990, 7)
 MECHANISMS = ("hierarchical", "randomized_response", "optimized_gradient", "optimized", "gaussian")
 

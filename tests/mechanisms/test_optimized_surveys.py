@@ -9,8 +9,8 @@ import ldp_core as ldp
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.people import Records
 from ldp_core.workloads import KWayMarginals, survey
+from tests.declared import ADULT
 
-ADULT = [16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2]
 FIT = {"time_limit": None, "seed": 0}
 
 

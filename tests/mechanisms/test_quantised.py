@@ -1,7 +1,7 @@
 """Exact tables, checked in whole numbers against e^epsilon as the decimal module has it."""
 
 import math
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -16,16 +16,10 @@ from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.enumeration import exact as exact_optimum
 from ldp_core.optimize.strategy import from_strategy, lost_by_rounding
 from ldp_core.privacy import exponential_below, fitted_exp_epsilon, in_steps, least_meant
+from tests.exact import e_to_the
 from tests.refused import refused
 
 WHOLE = 2**53
-
-
-def e_to_the(text):
-    """e^epsilon of a decimal text, from below and above, by another way than ours: 60 digits that are correctly rounded."""
-    with localcontext(prec=60):
-        found = Fraction(Decimal(text).exp())
-    return found * (1 - Fraction(1, 10**58)), found * (1 + Fraction(1, 10**58))
 
 
 def steps_of(table):

@@ -14,7 +14,6 @@ from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms.noise.rejection import Acceptance, best_rho
 from tests.refused import refused
 
-COUNTS = np.array([60, 0, 15, 33])
 BOTH = [{"variant": "corrected"}, {"variant": "paper", "users": 50}]
 
 

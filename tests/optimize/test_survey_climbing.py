@@ -9,8 +9,6 @@ from ldp_core.mechanisms.surveys.pattern import fourier_weights
 from ldp_core.optimize.surveys import climbing
 from ldp_core.privacy import exp_epsilon
 
-SIZES = [(6,), (2, 3), (3, 1, 4), (2, 2, 2, 2), (2, 3, 4)]
-
 
 def test_starts_that_climb_find_the_best_of_all_patterns_of_a_small_table():
     rng, sizes, epsilon = np.random.default_rng(3), (3, 4), 2.0

@@ -15,9 +15,8 @@ from ldp_core.optimize.surveys import design as surveys
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.privacy import exp_epsilon
 from ldp_core.workloads.surveys import Group, Survey, marginal
+from tests.declared import ADULT
 from tests.refused import refused
-
-ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
 
 def images(pattern, sizes):

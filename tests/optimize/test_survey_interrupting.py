@@ -11,6 +11,7 @@ from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import GRACE, LEAST_GRACE
 from ldp_core.studies import sweep
 from ldp_core.workloads import Group, Prefix, Survey, survey
+from tests.declared import ADULT
 from tests.optimize.checks import Asked
 
 EPSILON, FIT = 1.2, {"time_limit": None, "seed": 0}
@@ -18,7 +19,6 @@ PAIRS = survey((2, 3, 4), 2, weights=[1.0, 2.0, 0.5])
 MIXED = Survey(
     PAIRS.shape, [*PAIRS.groups, Group((0, 1), Prefix(6)), Group((1, 2), Prefix(12), 0.5), Group((2,), Prefix(4))]
 )
-ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
 
 BILLION = Survey(

@@ -123,7 +123,6 @@ def texts(value, key=""):
             yield from texts(one, key)
 
 
-@pytest.mark.promise
 def test_no_name_is_markup_or_a_template_in_a_figure(visited):
     _, figures = visited
     named = 0

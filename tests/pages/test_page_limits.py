@@ -87,7 +87,6 @@ def dear(session):
     return {key: held.size for key, held in session.results._items.items() if held.expensive}
 
 
-@pytest.mark.promise
 def test_sessions_share_one_limit_and_what_was_used_longest_ago_comes_back(fitted, another, monkeypatch):
     def fit():
         other = chosen(another().sample(page="design"))

@@ -70,7 +70,6 @@ def test_collected_answers_are_told_in_the_unit_of_the_column(app):
     assert "Answer (people)" not in app.words
 
 
-@pytest.mark.promise
 def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     salaries(app)
     app.go("design").enter("text_input", "target-x", "4")

@@ -229,7 +229,6 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
         assert float(row["standard_error"]) == pytest.approx(error, rel=0.25, abs=0.5)
 
 
-@pytest.mark.promise
 def test_who_opens_it_sees_the_same(told, another):
     app, found = told
     other = another()

@@ -1,7 +1,6 @@
 """Questions people bring themselves on the Workload page: conditions they write, matrices they upload."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,25 +17,6 @@ def test_conditions_with_and_without_names(health):
     assert health.workload.num_queries == 3
     assert "At risk" in health.words
     assert health.control("text_area", "group-0-conditions").value == text.replace("\n\n", "\n")
-    truth = [sum(c for c, t in counted(health) if holds(t)) for holds in (first, second, third)]
-    assert health.workload.answers(health.session.setting.counts).tolist() == pytest.approx(truth)
-
-
-def counted(app):
-    domain, counts = app.configuration.domain, app.session.setting.counts
-    return list(zip(counts, domain.decode(np.arange(domain.size)).to_dict("records"), strict=True))
-
-
-def first(person):
-    return person["smokes"] == "yes" and person["asthma"] != "yes"
-
-
-def second(person):
-    return person["diabetes"] == "yes" or person["smokes"] == "yes"
-
-
-def third(person):
-    return person["exercises"] != "no"
 
 
 def test_a_typo_in_a_condition_is_kept_with_a_sentence(health):

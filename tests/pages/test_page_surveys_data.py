@@ -9,9 +9,9 @@ from ldp_core.designs import Configuration, DeclaredData, Population, WorkloadRe
 from ldp_core.people import Records
 from ldp_core.workloads import KWayMarginalsPart
 from pages.ui.sources import sample_table
+from tests.declared import ADULT as SIZES
 
 LIVES = "working_lives.csv"
-SIZES = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 PAIRS = sum(a * b for i, a in enumerate(SIZES) for b in SIZES[i + 1 :])
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from ldp_core import analysis, charts, library, mechanisms, workloads
-from pages.ui.session import exchange
 from pages.ui.session.state import choose_mechanism
 
 HH2, HH16 = "hierarchical(branching=2)", "hierarchical(branching=16)"
@@ -81,12 +80,3 @@ def test_a_variant_is_taken_into_the_design_with_one_click(compared):
     assert set(compared.costs.index) > titles("hierarchical", HH16)
     compared.press("use-hierarchical()")
     assert compared.configuration.mechanism == choose_mechanism("hierarchical")
-
-
-def test_variants_come_back_from_a_file(compared, another):
-    add(compared, branching=16)
-    compared.go("design").enter("selectbox", "mechanism", "gaussian").enter("text_input", "choice-delta", "1e-9")
-    content = exchange.export(compared.session)
-    other = another().load(content)
-    assert other.configuration == compared.configuration
-    assert set(other.go("compare").costs.index) > titles("hierarchical", HH16)

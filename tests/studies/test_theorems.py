@@ -23,24 +23,6 @@ def read(workload, mechanism=None, epsilon=1.0, users=3000, alpha=0.01, known=No
     return {entry.statement.name: entry for entry in theorems.entries(setting, alpha, exact, known or {})}
 
 
-@pytest.mark.parametrize(
-    ("workload", "epsilon", "svd", "centred"),
-    [
-        (workloads.histogram(32), 1.0, 33.662944, None),
-        (workloads.histogram(512), 0.5, 60.457753, 1560.7689),
-        (workloads.prefix(32), 1.0, 71.7019, 660.4806),
-    ],
-)
-def test_users_needed_by_the_bounds_of_mckenna(workload, epsilon, svd, centred):
-    found = read(workload, epsilon=epsilon)
-    assert found["svd"].users_needed == pytest.approx(svd, rel=1e-6)
-    # That number of users makes the standard error the target.
-    again = read(workload, epsilon=epsilon, users=math.ceil(svd))
-    assert again["svd"].standard_error == pytest.approx(0.1, rel=0.2)
-    if centred is not None:
-        assert found["centred_svd"].users_needed == pytest.approx(centred, rel=1e-6)
-
-
 def test_large_samples_and_how_loose_they_are():
     hadamard = created("hadamard", HISTOGRAM)
     figures = frequency.figures_of(hadamard)
@@ -59,17 +41,6 @@ def test_large_samples_and_how_loose_they_are():
         assert found[name].standard_error == pytest.approx(math.sqrt(value / 5 / 3000), rel=1e-5)
         # Exact errors at the even population are those of the efficient estimator, with and without sampling.
         assert found[name].ratio == pytest.approx((17.50704 if "distribution" in name else 16.70704) / value, rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("branching", "formula", "exact"), [(2, 410.80, 149.76), (4, 308.10, 106.93), (16, 385.13, 113.93)]
-)
-def test_exact_over_formula_of_raw_trees(branching, formula, exact):
-    workload = workloads.all_range(256)
-    tree = created("hierarchical", workload, 1.1, branching=branching, oracle="oue", reconstruction="raw")
-    entry = read(workload, tree, epsilon=1.1)["raw_tree_average"]
-    assert entry.variance / workload.num_queries == pytest.approx(formula, abs=0.006)
-    assert entry.ratio == pytest.approx(exact / formula, rel=1e-4)
 
 
 def test_the_worst_type_follows_from_the_average():

@@ -30,9 +30,8 @@ from ldp_core.workloads import (
 )
 from ldp_core.workloads.pricing import price
 from ldp_core.workloads.surveyed import as_tables, groups_of
+from tests.declared import ADULT
 from tests.refused import refused
-
-ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
 
 def axes_of(sizes):

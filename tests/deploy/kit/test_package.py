@@ -29,12 +29,6 @@ SUBSET = ages()
 KIT = kit_of(SUBSET)
 
 
-def complaint(call, *args):
-    said = refused(r".", call, *args)
-    assert "\n" not in said
-    return said
-
-
 def swapped(content, device):
     """The kit with another device.json, whose SHA-256 is recorded as it should be."""
     parts, written = members(content), json.dumps(device).encode()
@@ -69,13 +63,13 @@ def test_an_altered_device_is_refused_in_one_sentence():
     altered["sampler"]["inside"] += 1
     careless = packed({**members(KIT), "device.json": json.dumps(altered).encode()})
     for read in (designs.load, open_kit):
-        assert "does not match the SHA-256" in complaint(read, careless)
+        assert "does not match the SHA-256" in refused(r".", read, careless)
     careful = swapped(KIT, again(altered))
     assert designs.load(careful).configuration == SUBSET.configuration
-    assert "does not draw reports as the design beside it does" in complaint(open_kit, careful)
+    assert "does not draw reports as the design beside it does" in refused(r".", open_kit, careful)
     renamed = swapped(KIT, {**device, "mechanism": "another"})
-    assert "does not draw reports as" in complaint(open_kit, renamed)
-    assert "does not draw reports as" in complaint(open_kit, swapped(KIT, [[]]))
+    assert "does not draw reports as" in refused(r".", open_kit, renamed)
+    assert "does not draw reports as" in refused(r".", open_kit, swapped(KIT, [[]]))
     reordered = swapped(KIT, dict(reversed(device.items())))
     assert open_kit(reordered).design == device["design"]
 
@@ -85,7 +79,7 @@ def test_what_else_changed_in_a_kit_is_said(tmp_path):
     assert open_kit(KIT).warnings == ()
     without = {name: content for name, content in files.items() if name != "outcome.json"}
     for read in (designs.load, open_kit):
-        assert "lacks outcome.json" in complaint(read, packed(without))
+        assert "lacks outcome.json" in refused(r".", read, packed(without))
     changed = {**files, "client.js": files["client.js"] + b" ", "vectors.json": b"{}"}
     del changed["audit.py"], changed["count.sql"]
     for name, content in changed.items():
@@ -98,11 +92,11 @@ def test_what_else_changed_in_a_kit_is_said(tmp_path):
 
 def test_what_is_no_kit_is_refused_in_one_sentence(tmp_path):
     alone = package.design(SUBSET.configuration, {}, SUBSET.chosen_mechanism)
-    assert "no kit" in complaint(open_kit, alone)
-    assert "damaged zip" in complaint(open_kit, KIT[: len(KIT) // 2])
-    assert "cannot be read" in complaint(open_kit, tmp_path / "nowhere.zip")
-    assert "no configuration.json" in complaint(open_kit, tmp_path)
-    assert "holiday.jpg" in complaint(open_kit, packed({**members(KIT), "holiday.jpg": b""}))
+    assert "no kit" in refused(r".", open_kit, alone)
+    assert "damaged zip" in refused(r".", open_kit, KIT[: len(KIT) // 2])
+    assert "cannot be read" in refused(r".", open_kit, tmp_path / "nowhere.zip")
+    assert "no configuration.json" in refused(r".", open_kit, tmp_path)
+    assert "holiday.jpg" in refused(r".", open_kit, packed({**members(KIT), "holiday.jpg": b""}))
 
 
 def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
@@ -136,9 +130,9 @@ def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
     assert open_kit(content).mechanism.digest == found.chosen_mechanism.digest
     for name in ("certificate.json", "certificate.npz"):
         half = packed({other: written for other, written in parts.items() if other != name})
-        assert "one is missing" in complaint(designs.load, half)
+        assert "one is missing" in refused(r".", designs.load, half)
     large = packed({**parts, "certificate.npz": bytes(limits.MOST_PROOF_BYTES + 1)})
-    assert "too large for a proof" in complaint(designs.load, large)
+    assert "too large for a proof" in refused(r".", designs.load, large)
 
 
 # --- run as it says -----------------------------------------------------------------------------------------------------
