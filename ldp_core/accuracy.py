@@ -1,4 +1,5 @@
-"""How accurate each answer is that was asked, in its own unit: its standard error, the verdict, and the people that it needs."""
+"""How accurate each answer is that was asked, in its own unit: its standard error, the verdict, and
+the people that it needs."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def answers(
     mechanism : Mechanism
         Of the types of ``workload``.
     workload : Workload
-        Made by `ldp_core.workloads.over_attributes`; any other asks all its queries as one question, in percentage points.
+        Made by `ldp_core.workloads.over_attributes`; any other asks all its queries as one
+        question, in percentage points.
     counts : Counts, optional
         (n,) planning data, or `People`; `EXPECTED_USERS` spread evenly by default.
     case : Case, optional
@@ -63,10 +65,12 @@ def answers(
     Returns
     -------
     DataFrame
-        One row an answer (of many, some that are evenly spread): ``line``, ``query``, ``question``, ``name``, ``group`` (that it
-        is in; "" for everybody), ``unit``, ``value`` (what it is in the planning data), ``standard_error``, ``bins`` (the most
-        that middles of bins may add to that), ``target``, ``finds`` (the smallest difference that is found with the power asked
-        for; NaN where none is to be detected) and ``verdict``. The error is NaN in groups without people.
+        One row an answer (of many, some that are evenly spread): ``line``, ``query``, ``question``,
+        ``name``, ``group`` (that it is in; "" for everybody), ``unit``, ``value`` (what it is in
+        the planning data), ``standard_error``, ``bins`` (the most that middles of bins may add to
+        that), ``target``, ``finds`` (the smallest difference that is found with the power asked
+        for; NaN where none is to be detected) and ``verdict``. The error is NaN in groups without
+        people.
     """
     counts = _people(workload, counts)
     return pd.concat(
@@ -78,17 +82,18 @@ def answers(
 def question_lines(
     mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
 ) -> pd.DataFrame:
-    """Each question with what it comes to: what it is now, its error, the verdict, and its error if nothing else were asked. Parameters as for
-    `answers`.
+    """Each question with what it comes to: what it is now, its error, the verdict, and its error if
+    nothing else were asked. Parameters as for `answers`.
 
     Returns
     -------
     DataFrame
-        One row a question: ``question``, ``answers`` (how many), ``unit``, ``users`` (how many people there are), ``value`` (of a
-        single answer; NaN without planning data), ``standard_error``, ``bins`` and ``finds`` (the largest), ``usable`` (how many
-        of those judged), ``judged``, ``verdict`` (of a single answer), ``target``, ``met`` (whether it meets that), ``alone``,
-        ``at_best`` (see `alone`; NaN where there is one question) and ``in_words``, the line that
-        `ldp_core.verdicts.line_in_words` writes.
+        One row a question: ``question``, ``answers`` (how many), ``unit``, ``users`` (how many
+        people there are), ``value`` (of a single answer; NaN without planning data),
+        ``standard_error``, ``bins`` and ``finds`` (the largest), ``usable``
+        (how many of those judged), ``judged``, ``verdict`` (of a single answer), ``target``,
+        ``met`` (whether it meets that), ``alone``, ``at_best`` (see `alone`; NaN where there is one
+        question) and ``in_words``, the line that `ldp_core.verdicts.line_in_words` writes.
     """
     asked, known = asked_of(workload), counts is not None
     found, people = answers(mechanism, workload, counts, case), _people(workload, counts)
@@ -130,7 +135,8 @@ def alone(
     error : float
         The largest standard error of its answers, in their unit; NaN where nothing is known of it.
     at_best : bool
-        Whether that is the least that is proved of every unbiased mechanism, as a search takes longer.
+        Whether that is the least that is proved of every unbiased mechanism, as a search takes
+        longer.
     """
     try:
         workload = assembled(line.design, asked.axes)
@@ -149,7 +155,8 @@ def alone(
 
 
 def _least_error(line: Line, epsilon: float, counts: Counts, case: Case | None) -> float:
-    """A root mean square of the errors of all answers to a question, and so the largest of them, is at least this for every unbiased mechanism."""
+    """A root mean square of the errors of all answers to a question, and so the largest of them, is
+    at least this for every unbiased mechanism."""
     told, users = line.told, float(users_of(counts))
     if told.survey is not None and told.strata is not None:
         variance = bounds.worst_case_variance(told, epsilon)
@@ -171,7 +178,8 @@ def lines_of(
     singly: Sequence[tuple[float, bool]] | None = None,
     known: Sequence[bool] | None = None,
 ) -> pd.DataFrame:
-    """The rows of `question_lines` from those of `answers`, what each question needs (see `needed_by`) of so many ``users``, what each would be ``singly`` (see `alone`), and whether
+    """The rows of `question_lines` from those of `answers`, what each question needs
+    (see `needed_by`) of so many ``users``, what each would be ``singly`` (see `alone`), and whether
     its value is ``known``."""
     rows = []
     for k, line in enumerate(asked.lines):
@@ -211,8 +219,9 @@ def people_needed(
     Returns
     -------
     float
-        In people: the largest, over the lines of the questions, of the mean over its answers of their squared errors in targets,
-        a person; an answer to detect a difference is a line of its own.
+        In people: the largest, over the lines of the questions, of the mean over its answers of
+        their squared errors in targets, a person; an answer to detect a difference is a line of its
+        own.
     """
     if counts is None and case is not None and case.prior is not None:
         counts = case.prior * EXPECTED_USERS
@@ -223,13 +232,14 @@ def people_needed(
 def needed_variance(
     mechanism: Mechanism, workload: Workload, counts: Counts | None = None, case: Case | None = None
 ) -> float:
-    """The variance with which `people_needed` would be what a single question needs. Parameters as for `answers`.
+    """The variance with which `people_needed` would be what a single question needs. Parameters as
+    for `answers`.
 
     Returns
     -------
     float
-        Total variance a person: it falls with the squared target and the people as a variance does. Of questions that were not
-        made by `over_attributes` it is their variance.
+        Total variance a person: it falls with the squared target and the people as a variance does.
+        Of questions that were not made by `over_attributes` it is their variance.
     """
     if workload.asked is None:
         return _variance(mechanism, workload, _people(workload, counts), case)
@@ -237,7 +247,8 @@ def needed_variance(
 
 
 def asked_of(workload: Workload) -> Answers:
-    """What a workload asks; one that was not made of questions asks for shares of everybody, within 10 percentage points."""
+    """What a workload asks; one that was not made of questions asks for shares of everybody, within
+    10 percentage points."""
     if workload.asked is not None:
         return workload.asked
     target = 100 * math.sqrt(DEFAULT_ALPHA)
@@ -251,7 +262,8 @@ def asked_of(workload: Workload) -> Answers:
 
 
 def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> float:
-    """The people that one question needs. The errors of ratios are larger by their second order, ``1 + 3 CV(b)^2``, which falls with the people too."""
+    """The people that one question needs. The errors of ratios are larger by their second order,
+    ``1 + 3 CV(b)^2``, which falls with the people too."""
     queries = line.answered
     if isinstance(line.target, Detect):
         compared, target = contrasts(mechanism, line, counts, case), line.target
@@ -268,7 +280,8 @@ def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
 
 
 def contrasts(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> Contrasts:
-    """The differences that a question asks for, in a case: but for that of the people themselves, nothing is taken of ``counts``."""
+    """The differences that a question asks for, in a case: but for that of the people themselves,
+    nothing is taken of ``counts``."""
     if case is None or case.name == "people":
         return contrasts_of(mechanism, line, counts)
     noise = _variances(mechanism, line.told, counts, case, np.arange(line.told.num_queries))
@@ -352,7 +365,8 @@ def _variances(
 def size_variances(
     mechanism: Mechanism, line: Line, counts: Counts, case: Case | None, queries: np.ndarray
 ) -> np.ndarray:
-    """(q,) the squared relative error of the size of the secret group of each answer, times the people: the larger one of its two sides."""
+    """(q,) the squared relative error of the size of the secret group of each answer, times the
+    people: the larger one of its two sides."""
     assert line.cells is not None
     assert line.group_sizes is not None
     assert line.rates is not None

@@ -1,7 +1,9 @@
-"""How good a mechanism is on a workload: exact variances, users needed, and what a given number of users can tell.
+"""How good a mechanism is on a workload: exact variances, users needed, and what a given number of
+users can tell.
 
-All variances are of *counts* and summed over the p queries, so their unit is squared users. Per-user figures are the
-contribution of one user; N users of the worst type contribute N times the worst. Dividing a count by N gives a share.
+All variances are of *counts* and summed over the p queries, so their unit is squared users.
+Per-user figures are the contribution of one user; N users of the worst type contribute N times the
+worst. Dividing a count by N gives a share.
 """
 
 from __future__ import annotations
@@ -148,7 +150,8 @@ def users_for(variance_per_user: float, num_queries: float, alpha: float = DEFAU
     variance_per_user : float
         Total variance that one user adds, in squared users.
     num_queries : float
-        p; where queries have weights, the sum of their squares, `Workload.squared_weights`: the mean has them too.
+        p; where queries have weights, the sum of their squares, `Workload.squared_weights`: the
+        mean has them too.
     alpha : float
         The target, a squared share, above 0.
 
@@ -201,8 +204,8 @@ def users_from_objective(value: float, workload: Workload, alpha: float = DEFAUL
     Parameters
     ----------
     value : float
-        L of a mechanism, for its average case; or a lower bound on it, which bounds the worst case too, as that is never below the
-        average.
+        L of a mechanism, for its average case; or a lower bound on it, which bounds the worst case
+        too, as that is never below the average.
     workload : Workload
         The questions.
     alpha : float

@@ -12,9 +12,11 @@ from ldp_core.workloads import Workload
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Whose error counts: that of users spread over the types like ``prior`` (n,), or of the worst type where it is None.
+    """Whose error counts: that of users spread over the types like ``prior`` (n,), or of the worst
+    type where it is None.
 
-    A profile of one number, as mechanisms for surveys have, is that of the worst type alone; of their average see `average_variance`.
+    A profile of one number, as mechanisms for surveys have, is that of the worst type alone; of
+    their average see `average_variance`.
     """
 
     name: str
@@ -26,8 +28,9 @@ class Case:
         return self.prior is not None and bool(np.ptp(self.prior) <= 1e-12 / len(self.prior))
 
     def variance(self, profile: np.ndarray) -> float:
-        """Total variance per user in this case, of a mechanism with the variance profile ``profile`` (n,). ValueError where a profile of the
-        worst type alone would have to stand for others."""
+        """Total variance per user in this case, of a mechanism with the variance profile
+        ``profile`` (n,). ValueError where a profile of the worst type alone would have to stand for
+        others."""
         if self.prior is None:
             return float(profile.max())
         if len(profile) != len(self.prior):
@@ -47,9 +50,10 @@ CASES = {
 
 
 def cases_of(people: People, workload: Workload | None = None) -> dict[str, Case]:
-    """Whose error can count, by name: past `people.MOST_CELLS` types, and for surveys of any size, only the worst case: nothing is known type
-    by type there, and what is made for surveys has the same error for all. Where the collector knows groups, how many people each of them has
-    can count as well."""
+    """Whose error can count, by name: past `people.MOST_CELLS` types, and for surveys of any size,
+    only the worst case: nothing is known type by type there, and what is made for surveys has the
+    same error for all. Where the collector knows groups, how many people each of them has can count
+    as well."""
     counts, only = people.by_type, {WORST_CASE.name: WORST_CASE}
     if workload is not None and workload.strata is not None and workload.survey is not None:
         return {**only, "people": Case("people", people.table(workload.strata.known) / people.users)}

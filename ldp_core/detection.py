@@ -1,18 +1,25 @@
-"""Differences between two groups of people, or two collections: how many people find one, and which one so many people find.
+"""Differences between two groups of people, or two collections: how many people find one, and which
+one so many people find.
 
-Per report, the answer of a group has the variance ``V = sum_x p_x E[(answer of the report)^2 | x] - (w'p)^2``: that of the mechanism
-and the chance of who was drawn, p the shares of the group. A difference is found where the answers of the two groups are further apart than
-z_(1-a/2) standard errors, which are estimated from the same people (Wald's test at the two-sided level a).
+Per report, the answer of a group has the variance
+``V = sum_x p_x E[(answer of the report)^2 | x] - (w'p)^2``: that of the mechanism and the chance of
+who was drawn, p the shares of the group. A difference is found where the answers of the two groups
+are further apart than z_(1-a/2) standard errors, which are estimated from the same people (Wald's
+test at the two-sided level a).
 
-The people are as they are but for one group, whose answer has moved by d. Its variance is then another one: of a share p, p (1 - p) nearly doubles
-from 1 to 1.7 %. Its people p move in the direction p (w - w'p), in which their relative entropy grows least: all types that count, and all that
-do not, by a common factor each. So V(d) = V + V' d - d^2, with V' = Cov_p(v + w^2, w)/Var_p(w) - 2 w'p and v the variance of a report of each type.
+The people are as they are but for one group, whose answer has moved by d. Its variance is then
+another one: of a share p, p (1 - p) nearly doubles from 1 to 1.7 %. Its people p move in the
+direction p (w - w'p), in which their relative entropy grows least: all types that count, and all
+that do not, by a common factor each. So V(d) = V + V' d - d^2, with
+V' = Cov_p(v + w^2, w)/Var_p(w) - 2 w'p and v the variance of a report of each type.
 
-With S/N the variance of the difference after the move, the estimated one is larger where the difference is: by C/N^2 for a covariance of C = V_1 V_1'/s_1^2
-+ V_2 V_2'/s_2^2, s the shares of all people. The chance to find d is b where d - z_b sigma = z sqrt(sigma^2 - z_b sigma^3 C/S^2), sigma^2 = S/N; to the first
-order ``d = (z + z_b) sigma - z z_b sigma^2 C/(2 S^2)``, solved for sigma. N is the largest over both groups, up and down, where there is room to move.
-Source: the usual size of samples (Cohen 1988), with V of this project; the move and the covariance were derived here, and hold in simulations
-(`tests/test_detection.py`).
+With S/N the variance of the difference after the move, the estimated one is larger where the
+difference is: by C/N^2 for a covariance of C = V_1 V_1'/s_1^2 + V_2 V_2'/s_2^2, s the shares of all
+people. The chance to find d is b where d - z_b sigma = z sqrt(sigma^2 - z_b sigma^3 C/S^2),
+sigma^2 = S/N; to the first order ``d = (z + z_b) sigma - z z_b sigma^2 C/(2 S^2)``, solved for
+sigma. N is the largest over both groups, up and down, where there is room to move.
+Source: the usual size of samples (Cohen 1988), with V of this project; the move and the covariance
+were derived here, and hold in simulations (`tests/test_detection.py`).
 """
 
 from __future__ import annotations
@@ -33,14 +40,16 @@ from ldp_core.workloads.units import OF_GROUP
 from ldp_core.workloads.units import POWER as POWER
 
 _ROUNDS, _PEOPLE = 50, 1e6
-"""Of the search for a difference, which halves its error at least; and people that slopes are taken of, which does not matter."""
+"""Of the search for a difference, which halves its error at least; and people that slopes are taken
+of, which does not matter."""
 
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Of q answers compared, the ``shares`` (q, 2) of all people that are in the two groups, the ``variances`` (q, 2) per report of the
-    answer of each group, a share of it, their ``slopes`` (q, 2) where the answer moves up, and the ``rooms`` (q, 2, 2) to move down and up: none
-    where variances are those after the move."""
+    """Of q answers compared, the ``shares`` (q, 2) of all people that are in the two groups, the
+    ``variances`` (q, 2) per report of the answer of each group, a share of it, their ``slopes``
+    (q, 2) where the answer moves up, and the ``rooms`` (q, 2, 2) to move down and up: none where
+    variances are those after the move."""
 
     shares: np.ndarray
     variances: np.ndarray
@@ -49,11 +58,13 @@ class Contrasts:
 
     @property
     def spread(self) -> np.ndarray:
-        """(q,) the variance of the difference between people as they are, times the number of all people."""
+        """(q,) the variance of the difference between people as they are, times the number of all
+        people."""
         return np.sum(self.variances / self.shares, axis=1)
 
     def _moved(self, group: int, up: int, difference: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the answer of a ``group`` moves by ``difference`` (q,), down or up (0 or 1): `spread`, the skewness C/S^2, and whether it can."""
+        """Where the answer of a ``group`` moves by ``difference`` (q,), down or up (0 or 1):
+        `spread`, the skewness C/S^2, and whether it can."""
         way, room = 2 * up - 1, self.rooms[:, group, up]
         far = way * np.minimum(difference, room)
         variances, slopes = self.variances.copy(), self.slopes + np.zeros_like(self.variances)
@@ -67,14 +78,15 @@ class Contrasts:
         return spread, skewness, difference <= room * (1 + 1e-9)
 
     def _worst(self, difference: np.ndarray, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-        """(q,) the most ``of`` a spread and a skewness, over the moves that are possible; over all where none is."""
+        """(q,) the most ``of`` a spread and a skewness, over the moves that are possible; over all
+        where none is."""
         moves = [self._moved(group, up, difference) for group, up in product((0, 1), repeat=2)]
         each, possible = np.array([of(*move[:2]) for move in moves]), np.array([move[2] for move in moves])
         return np.where(possible | ~possible.any(axis=0), each, -np.inf).max(axis=0)
 
     def users(self, difference: float, power: float = POWER, level: float = LEVEL) -> np.ndarray:
-        """(q,) how many people there must be, other groups included, to find a move of either group by a ``difference`` with a chance of
-        ``power``."""
+        """(q,) how many people there must be, other groups included, to find a move of either group
+        by a ``difference`` with a chance of ``power``."""
         apart, bent = reach(power, level), reach(0.5, level) * float(ndtri(power))
 
         def needed(spread: np.ndarray, skewness: np.ndarray) -> np.ndarray:
@@ -84,7 +96,8 @@ class Contrasts:
         return self._worst(np.full(len(self.shares), difference), needed)
 
     def difference(self, users: float, power: float = POWER, level: float = LEVEL) -> np.ndarray:
-        """(q,) the difference that so many ``users`` in all find with a chance of ``power``, whichever group moves."""
+        """(q,) the difference that so many ``users`` in all find with a chance of ``power``,
+        whichever group moves."""
         apart, bent = reach(power, level), reach(0.5, level) * float(ndtri(power))
         found = apart * np.sqrt(self.spread / users)
         for _ in range(_ROUNDS):
@@ -94,7 +107,8 @@ class Contrasts:
         return found
 
     def power(self, difference: float, users: float, level: float = LEVEL) -> np.ndarray:
-        """(q,) the chance that so many ``users`` find a move by ``difference``, on whichever side, of the group where it is least."""
+        """(q,) the chance that so many ``users`` find a move by ``difference``, on whichever side,
+        of the group where it is least."""
         z = reach(0.5, level)
 
         def missed(spread: np.ndarray, skewness: np.ndarray) -> np.ndarray:
@@ -106,7 +120,8 @@ class Contrasts:
 
 
 def reach(power: float, level: float) -> float:
-    """``z_(1-level/2) + z_power``: how many standard errors a difference must have. ValueError for chances out of range.
+    """``z_(1-level/2) + z_power``: how many standard errors a difference must have. ValueError for
+    chances out of range.
 
     >>> round(ldp.detection.reach(0.8, 0.05), 4)
     2.8016
@@ -120,10 +135,12 @@ def reach(power: float, level: float) -> float:
 
 
 def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise: np.ndarray | None = None) -> Contrasts:
-    """The differences that a question asks for, between people spread as ``counts`` are, as ratios a/b (their unit divided by its factor).
+    """The differences that a question asks for, between people spread as ``counts`` are, as ratios
+    a/b (their unit divided by its factor).
 
-    ``noise`` (q,) is the variance of the answers a person in another case than that of these people; who takes part is then as the design takes
-    answers and sizes of groups to be, or for numbers of people as ``counts`` are (None: whatever is worst)."""
+    ``noise`` (q,) is the variance of the answers a person in another case than that of these
+    people; who takes part is then as the design takes answers and sizes of groups to be, or for
+    numbers of people as ``counts`` are (None: whatever is worst)."""
     queries = np.arange(line.told.num_queries)
     if noise is None:
         assert counts is not None
@@ -139,7 +156,8 @@ def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise:
 
 
 def of_collections(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray) -> Contrasts:
-    """Answers to ``queries`` (q,) of a question in two collections of as many people each, spread as ``counts`` are."""
+    """Answers to ``queries`` (q,) of a question in two collections of as many people each, spread
+    as ``counts`` are."""
     noise = variances_of(mechanism, line.told, counts, queries) / users_of(counts)
     if line.by_group:
         sides = [_side(line, 0, queries, noise, sign) for sign in (1, -1)]
@@ -154,7 +172,8 @@ def of_collections(mechanism: Mechanism, line: Line, counts: Counts, queries: np
 
 
 def _chance(line: Line, counts: Counts | None, queries: np.ndarray) -> np.ndarray:
-    """(q,) the variance of answers by the chance of who takes part, a person, divided by the square of their factor."""
+    """(q,) the variance of answers by the chance of who takes part, a person, divided by the square
+    of their factor."""
     if line.rates is not None:
         return line.drawn[0, queries] / line.unit.factor**2
     return of_queries(line.told, counts, queries) / (1 if counts is None else users_of(counts))
@@ -163,7 +182,8 @@ def _chance(line: Line, counts: Counts | None, queries: np.ndarray) -> np.ndarra
 def _side(
     line: Line, k: int, queries: np.ndarray, noise: np.ndarray, sign: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Shares, variances, slopes and rooms of the answers of side ``k``, as the planning data have them. Averages keep their spread."""
+    """Shares, variances, slopes and rooms of the answers of side ``k``, as the planning data have
+    them. Averages keep their spread."""
     assert line.rates is not None
     sign, ratio = sign or 1 - 2 * k, np.nan_to_num(line.rates.ratios[k, queries])
     size = np.maximum(line.rates.sizes[k, queries], 1e-300)
@@ -200,7 +220,8 @@ def _known(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray
 def _moving(
     mechanism: Mechanism, line: Line, people: np.ndarray, query: int, inside: np.ndarray, size: float
 ) -> tuple[float, float, float]:
-    """Slope and rooms of `Contrasts` of the answer of one group of a ``size`` in the difference, for people (n,) in it."""
+    """Slope and rooms of `Contrasts` of the answer of one group of a ``size`` in the difference,
+    for people (n,) in it."""
     one = np.array([query])
     row = size * line.told.rows(one)[0] / line.told.query_weights(one)[0]
 
@@ -219,16 +240,18 @@ def _moving(
 
 
 def break_even(share: float, silent: float, epsilon: float) -> float:
-    """The number of people from which on a private answer is better than an open one, for one yes or no.
+    """The number of people from which on a private answer is better than an open one, for one yes
+    or no.
 
-    An open answer has the squared error ``(w pi)^2 + q (1 - q)/N`` with ``q = pi (1 - w)``, a private one
-    ``(pi (1 - pi) + e^eps/(e^eps - 1)^2)/N``. Studies disagree on w: a meta-analysis found more openness in private,
-    a validation of single answers false yeses as well.
+    An open answer has the squared error ``(w pi)^2 + q (1 - q)/N`` with ``q = pi (1 - w)``, a
+    private one ``(pi (1 - pi) + e^eps/(e^eps - 1)^2)/N``. Studies disagree on w: a meta-analysis
+    found more openness in private, a validation of single answers false yeses as well.
 
     Parameters
     ----------
     share, silent : float
-        The share pi of people whom a yes concerns, and the share w of these who say no if asked openly, above 0 and up to 1.
+        The share pi of people whom a yes concerns, and the share w of these who say no if asked
+        openly, above 0 and up to 1.
     epsilon : float
         Of the private answer.
 
@@ -239,7 +262,8 @@ def break_even(share: float, silent: float, epsilon: float) -> float:
 
     References
     ----------
-    Lensvelt-Mulders, Hox, van der Heijden and Maas 2005, Sociological Methods & Research 33; Höglinger and Jann 2018, PLOS ONE 13.
+    Lensvelt-Mulders, Hox, van der Heijden and Maas 2005, Sociological Methods & Research 33;
+    Höglinger and Jann 2018, PLOS ONE 13.
 
     >>> round(ldp.detection.break_even(0.1, 0.5, 1.0))
     385

@@ -1,4 +1,5 @@
-"""People by their attributes: who takes part, and all that is ever asked of them, counts by the values of a few attributes.
+"""People by their attributes: who takes part, and all that is ever asked of them, counts by the
+values of a few attributes.
 
 A survey of eleven columns has 10^9 possible people. No computation needs a number for each of them:
 a workload of marginals reads tables over the columns of its questions, and a simulated collection
@@ -33,7 +34,8 @@ class Tables(Protocol):
         """Number of values of each attribute."""
 
     def table(self, attributes: Sequence[int]) -> np.ndarray:
-        """(cells,) users by the values of the attributes at these places, in row-major order of the places as given."""
+        """(cells,) users by the values of the attributes at these places, in row-major order of the
+        places as given."""
 
 
 class People(ABC):
@@ -58,8 +60,8 @@ class People(ABC):
         return None
 
     def added(self, place: int, attributes: Sequence[int]) -> np.ndarray | None:
-        """(cells,) the numbers of the attribute at a place added up over the people in each cell of the table of ``attributes``; None where only
-        their bins are known."""
+        """(cells,) the numbers of the attribute at a place added up over the people in each cell of
+        the table of ``attributes``; None where only their bins are known."""
         return None
 
     @property
@@ -72,20 +74,23 @@ class People(ABC):
         """(k, d) value indices of the people at these ``places`` (k,), in the order of `chunks`."""
 
     def chunks(self) -> Iterator[np.ndarray]:
-        """Everyone once: arrays (at most `ROWS_AT_ONCE`, d) of value indices. ValueError where there are too many people."""
+        """Everyone once: arrays (at most `ROWS_AT_ONCE`, d) of value indices. ValueError where
+        there are too many people."""
         for start in range(0, self.users, ROWS_AT_ONCE):
             yield self.at(np.arange(start, min(start + ROWS_AT_ONCE, self.users)))
 
     @abstractmethod
     def within(self, attributes: Sequence[int]) -> Sequence[Counted | Records]:
-        """The people of each combination of values of the attributes at these places, the last running fastest, by their other attributes."""
+        """The people of each combination of values of the attributes at these places, the last
+        running fastest, by their other attributes."""
 
     @abstractmethod
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray: ...
 
     def table(self, attributes: Sequence[int]) -> np.ndarray:
-        """(cells,) users by the values of the attributes at these places, in row-major order of the places as given; kept for
-        the next time. ValueError for a table of more than `MOST_TABLE_CELLS` cells."""
+        """(cells,) users by the values of the attributes at these places, in row-major order of the
+        places as given; kept for the next time. ValueError for a table of more than
+        `MOST_TABLE_CELLS` cells."""
         places = tuple(map(int, attributes))
         if places in self._known:
             return self._known[places]
@@ -99,7 +104,8 @@ class People(ABC):
 
 
 class Counted(People):
-    """People given as ``counts`` (n,) of all types, in a table of ``sizes``, the last attribute running fastest."""
+    """People given as ``counts`` (n,) of all types, in a table of ``sizes``, the last attribute
+    running fastest."""
 
     def __init__(self, counts: np.ndarray, sizes: Sequence[int], sums: Mapping[int, np.ndarray] | None = None):
         super().__init__(sizes)
@@ -150,8 +156,8 @@ class Counted(People):
 
 
 class Records(People):
-    """People given one by one: ``codes`` (rows, d) value indices of attributes of these ``sizes``; each row stands for as many
-    people as ``weights`` (rows,) says, one by default."""
+    """People given one by one: ``codes`` (rows, d) value indices of attributes of these ``sizes``;
+    each row stands for as many people as ``weights`` (rows,) says, one by default."""
 
     def __init__(self, codes: np.ndarray, sizes: Sequence[int], weights: np.ndarray | None = None):
         super().__init__(sizes)
@@ -217,9 +223,9 @@ class Records(People):
 
 
 class Drawn(Records):
-    """People who are expected: ``counts`` of each attribute's values, a list of arrays (n_i,) that sum to the same number of
-    users, and beyond that attributes that have nothing to do with each other. The people are put together at random, by
-    ``seed``, once somebody goes through them."""
+    """People who are expected: ``counts`` of each attribute's values, a list of arrays (n_i,) that
+    sum to the same number of users, and beyond that attributes that have nothing to do with each
+    other. The people are put together at random, by ``seed``, once somebody goes through them."""
 
     def __init__(self, counts: Sequence[np.ndarray], seed: int = 0):
         People.__init__(self, list(map(len, counts)))
@@ -234,7 +240,8 @@ class Drawn(Records):
 
     @property
     def too_many(self) -> bool:
-        """True if there are too many people to put together: tables then hold expected numbers, which need not be whole."""
+        """True if there are too many people to put together: tables then hold expected numbers,
+        which need not be whole."""
         return self.users * len(self.sizes) > MOST_VALUES
 
     @cached_property
@@ -290,7 +297,8 @@ def _apportioned(counts: np.ndarray, users: float) -> np.ndarray:
 
 
 def _owners(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """(k,) the entry of ``numbers`` that each of ``places`` (k,) falls into: every entry has as many places as it says."""
+    """(k,) the entry of ``numbers`` that each of ``places`` (k,) falls into: every entry has as
+    many places as it says."""
     return np.searchsorted(np.cumsum(numbers.astype(np.int64)), places, side="right")
 
 
@@ -307,7 +315,8 @@ def dense(counts: np.ndarray | Tables) -> np.ndarray:
 
 
 def drawn_anew(counts: Counts, rng: np.random.Generator) -> Counts:
-    """As many people as ``counts`` has, each drawn from its distribution, whoever the others are."""
+    """As many people as ``counts`` has, each drawn from its distribution, whoever the others
+    are."""
     if isinstance(counts, Records):  # each row for as many people as it happens to be drawn
         weights = np.ones(len(counts.codes)) if counts.weights is None else counts.weights
         return Records(counts.codes, counts.sizes, _drawn(weights, rng))
@@ -329,7 +338,8 @@ def users_of(counts: Counts) -> int:
 
 
 def checked_counts(counts: Counts, n: int) -> Counts:
-    """``counts`` where they are people, or a number from 0 up for each of ``n`` types, else a ValueError."""
+    """``counts`` where they are people, or a number from 0 up for each of ``n`` types, else a
+    ValueError."""
     if isinstance(counts, People):
         return counts
     checked = None
@@ -346,8 +356,8 @@ def smallest_type(sizes: Sequence[int]) -> np.dtype:
 
 
 def records_of(people: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    """Value indices (N, d) of attributes of these sizes for people given by them, or by their types (N,), the last attribute running fastest;
-    or a ValueError."""
+    """Value indices (N, d) of attributes of these sizes for people given by them, or by their types
+    (N,), the last attribute running fastest; or a ValueError."""
     given, n = np.asarray(people), math.prod(sizes)
     if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or n > np.iinfo(np.int64).max:
         return check_records(given, sizes)
@@ -373,7 +383,8 @@ def check_records(records: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
 
 
 def check_cells(sizes: Sequence[int], attributes: Sequence[int], names: Sequence[str] | None = None) -> None:
-    """ValueError, which names what to coarsen, where the table of these attributes has more than `MOST_TABLE_CELLS` cells."""
+    """ValueError, which names what to coarsen, where the table of these attributes has more than
+    `MOST_TABLE_CELLS` cells."""
     cells = math.prod(sizes[i] for i in attributes)
     if cells <= MOST_TABLE_CELLS:
         return

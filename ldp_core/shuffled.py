@@ -1,29 +1,38 @@
-"""What mixing the reports would give: the central epsilon against anyone who sees reports only after they were mixed.
+"""What mixing the reports would give: the central epsilon against anyone who sees reports only
+after they were mixed.
 
-The *privacy blanket* (Balle, Bell, Gascon, Nissim 2019, arXiv 1903.02837, Lemma 5.3), derived here once more, for tables Q (m, n) in
-which some types cannot send some reports too. Let ``w_y <= min_x Q_yx``, and gamma be the sum of w. A person of type x sends a report
-of the blanket w/gamma with probability gamma, and one of (Q_x - w)/(1 - gamma) else. Whoever is told which of the N - 1 others did the
-latter, and what they sent, sees the one person's report among M ~ Binomial(N - 1, gamma) of the blanket, and nothing else depends on x.
+The *privacy blanket* (Balle, Bell, Gascon, Nissim 2019, arXiv 1903.02837, Lemma 5.3), derived here
+once more, for tables Q (m, n) in which some types cannot send some reports too. Let
+``w_y <= min_x Q_yx``, and gamma be the sum of w. A person of type x sends a report of the blanket
+w/gamma with probability gamma, and one of (Q_x - w)/(1 - gamma) else. Whoever is told which of the
+N - 1 others did the latter, and what they sent, sees the one person's report among M ~
+Binomial(N - 1, gamma) of the blanket, and nothing else depends on x.
 
-*Rows that somebody cannot send* (w_y = 0) never come from the blanket, so that one of them is the person's own. As outcomes these add
-``sum_y (Q_yx - e^c Q_yx')_+`` to delta, at most ``unsent``, the largest mass that any type has in them.
-*The other rows.* The multiset of the person's report and M = k of the blanket has, against k + 1 reports y_i of the blanket, the density
-``gamma/(k + 1) sum_i Q_x(y_i)/w(y_i)``, whether or not Q_x sums to 1 over these rows. Since ``C(N - 1, k)/(k + 1) = C(N, k + 1)/N``,
+*Rows that somebody cannot send* (w_y = 0) never come from the blanket, so that one of them is the
+person's own. As outcomes these add ``sum_y (Q_yx - e^c Q_yx')_+`` to delta, at most ``unsent``, the
+largest mass that any type has in them.
+*The other rows.* The multiset of the person's report and M = k of the blanket has, against k + 1
+reports y_i of the blanket, the density ``gamma/(k + 1) sum_i Q_x(y_i)/w(y_i)``, whether or not Q_x
+sums to 1 over these rows. Since ``C(N - 1, k)/(k + 1) = C(N, k + 1)/N``,
 
     delta(c) <= unsent + E[(L_1 + ... + L_m)_+]/N,    m ~ Binomial(N, gamma),    L = (Q_yx - e^c Q_yx')/w_y,    y drawn from w/gamma.
 
-*Four values.* A row from 1 to E times w_y is a mixture of rows with the two values 1 and E, its layers, of which reports can be made
-that mixing tells no better. With a and b the chance that x and x' are *high* (E) in a report of the blanket, and o that both are, L is
+*Four values.* A row from 1 to E times w_y is a mixture of rows with the two values 1 and E, its
+layers, of which reports can be made that mixing tells no better. With a and b the chance that x and
+x' are *high* (E) in a report of the blanket, and o that both are, L is
 
     E - F with a - o,    1 - E F with b - o,    E (1 - F) with o,    1 - F with 1 - a - b + o,    F = e^c.
 
-E[(L_1 + ...)_+] grows with a, as mass moves to larger values, falls with b for the same reason, and falls with o, as mass moves
-outwards around the same mean. So the worst pair has the largest a, the least b and the least o of all types at once. Column x sums to 1:
-``1 - (its mass in rows somebody cannot send) = gamma (1 + (E - 1) a)``. All a are the same where every type can send all, and in general
-lie between those of no such mass and of ``unsent``. o is at least the sum of the smaller heights of two types.
+E[(L_1 + ...)_+] grows with a, as mass moves to larger values, falls with b for the same reason, and
+falls with o, as mass moves outwards around the same mean. So the worst pair has the largest a, the
+least b and the least o of all types at once. Column x sums to 1: ``1 - (its mass in rows somebody
+cannot send) = gamma (1 + (E - 1) a)``. All a are the same where every type can send all, and in
+general lie between those of no such mass and of ``unsent``. o is at least the sum of the smaller
+heights of two types.
 
-*Rounding.* Monotony makes it safe to round a up, b and o down, values up, and masses below 0 down, which moves them to 0. Sums are taken
-by a fast Fourier transform of the tilted law, rounded so that delta is never too small (as in arXiv 2504.07414 up to the tilt).
+*Rounding.* Monotony makes it safe to round a up, b and o down, values up, and masses below 0 down,
+which moves them to 0. Sums are taken by a fast Fourier transform of the tilted law, rounded so that
+delta is never too small (as in arXiv 2504.07414 up to the tilt).
 """
 
 from __future__ import annotations
@@ -52,7 +61,8 @@ from ldp_core.wording import plural, rounded_up
 DELTA = 1e-6
 """The delta of a central epsilon where none is asked for; it is at most 1/N."""
 _ROUGH, _FINE = 0.5, 0.1
-"""Steps of the grid, as shares of the standard deviation that one person adds: the fine one makes that at most 0.2 % larger."""
+"""Steps of the grid, as shares of the standard deviation that one person adds: the fine one makes
+that at most 0.2 % larger."""
 _TAIL = 40.0
 """What the grid leaves out has a probability of at most e^-40."""
 _MOST_POINTS = 2**22
@@ -60,13 +70,15 @@ _MOST_POINTS = 2**22
 _CLOSE = 1e-4
 """Epsilon is found to this share."""
 _ROUNDING, _DIGITS = 1e-9, 1e-12
-"""Shares of people, and values, are computed to this part of themselves, and rounded to the safe side."""
+"""Shares of people, and values, are computed to this part of themselves, and rounded to the safe
+side."""
 
 
 @dataclass(frozen=True)
 class Blanket:
-    """Of all reports a share ``gamma`` is drawn without a look at the person. Among these, both of two types are high, where rows are
-    ``ratio`` to 1, with a probability of at least ``overlap``. No type has more than ``unsent`` in rows that somebody cannot send."""
+    """Of all reports a share ``gamma`` is drawn without a look at the person. Among these, both of
+    two types are high, where rows are ``ratio`` to 1, with a probability of at least ``overlap``.
+    No type has more than ``unsent`` in rows that somebody cannot send."""
 
     gamma: float
     ratio: float
@@ -75,8 +87,8 @@ class Blanket:
 
     @classmethod
     def mixed(cls, parts: Iterable[tuple[float, Blanket]]) -> Blanket:
-        """The blanket of people who are each in one of several designs, with these probabilities. The worst pair of types is taken in
-        each of them, which is worse than any one pair."""
+        """The blanket of people who are each in one of several designs, with these probabilities.
+        The worst pair of types is taken in each of them, which is worse than any one pair."""
         parts = list(parts)
         gamma, unsent = (sum(share * getattr(part, of) for share, part in parts) for of in ("gamma", "unsent"))
         ratio = max(part.ratio for _, part in parts)
@@ -98,11 +110,13 @@ class Blanket:
         return cls(gamma, ratio, max(0.0, float(overlaps.min())), unsent)
 
     def own(self, unsent: float = 0.0) -> float:
-        """The chance that a type with the mass ``unsent`` in rows somebody cannot send is high in a report from the blanket."""
+        """The chance that a type with the mass ``unsent`` in rows somebody cannot send is high in a
+        report from the blanket."""
         return ((1 - unsent) / self.gamma - 1) / (self.ratio - 1)
 
     def atoms(self, c: float) -> tuple[np.ndarray, np.ndarray]:
-        """The values of one person's L that are not 0, and their probabilities, at the central epsilon ``c``, rounded to the safe side."""
+        """The values of one person's L that are not 0, and their probabilities, at the central
+        epsilon ``c``, rounded to the safe side."""
         up, down = 1 + _ROUNDING, 1 - _ROUNDING
         most, least = min(self.own() * up, 1.0), max(self.own(self.unsent) * down, 0.0)
         both = min(max(self.overlap * down, most + least - 1, 0.0), least)
@@ -115,7 +129,8 @@ class Blanket:
 
 @singledispatch
 def blanket(mechanism: Any) -> Blanket:
-    """The blanket of ``mechanism``'s reports. ValueError, one sentence, where there is none or it is not known."""
+    """The blanket of ``mechanism``'s reports. ValueError, one sentence, where there is none or it
+    is not known."""
     if not mechanism.protects_all:
         raise ValueError(
             "What mixing would give is not worked out where some values are not secret: a report that says its value hides nobody among others."
@@ -171,7 +186,8 @@ def _(mechanism: SurveyMechanism) -> Blanket:
 
 
 def _of_set(cells: np.ndarray, ratio: float) -> Blanket:
-    """That of a random image of a set of ``cells``. The overlap is that of two cells that differ along the worst axes."""
+    """That of a random image of a set of ``cells``. The overlap is that of two cells that differ
+    along the worst axes."""
     total, axes = cells.size, range(cells.ndim)
     inside = int(np.count_nonzero(cells))
     gamma = 1 / (1 + (ratio - 1) * inside / total)
@@ -191,7 +207,8 @@ def _of_set(cells: np.ndarray, ratio: float) -> Blanket:
 
 
 def delta(of: Blanket, users: int, epsilon: float, fineness: float = _FINE) -> float:
-    """The least delta proved for ``users`` mixed reports at the central ``epsilon``; never too small."""
+    """The least delta proved for ``users`` mixed reports at the central ``epsilon``; never too
+    small."""
     if math.expm1(epsilon) >= (of.ratio - 1) * (1 + _DIGITS):
         return of.unsent
     values, chances = of.atoms(epsilon)
@@ -223,7 +240,8 @@ def _tilted(values: np.ndarray, chances: np.ndarray) -> tuple[float, float]:
 
 
 def _reach(values: np.ndarray, chances: np.ndarray, users: int, tilt: float, spread: float) -> float:
-    """A number that the tilted sum is above, and its negative below, with probabilities of at most e^-`_TAIL` (Chernoff)."""
+    """A number that the tilted sum is above, and its negative below, with probabilities of at most
+    e^-`_TAIL` (Chernoff)."""
 
     def cumulant(t: float) -> float:
         return math.log1p(float(chances @ np.expm1(np.minimum(t * values, 700.0))))
@@ -239,10 +257,11 @@ def _reach(values: np.ndarray, chances: np.ndarray, users: int, tilt: float, spr
 
 
 def _mean_above(values: np.ndarray, chances: np.ndarray, users: int, tilt: float, reach: float) -> float:
-    """E[S_+] of a sum S of ``users`` values, 0 but for ``chances``, in units of the grid's step; rounded up.
+    """E[S_+] of a sum S of ``users`` values, 0 but for ``chances``, in units of the grid's step;
+    rounded up.
 
-    Each value is split among the two grid points around it, its mean unchanged: sums spread more, and S_+ is convex. The tail beyond
-    ``reach`` and the roundings of the transform are added.
+    Each value is split among the two grid points around it, its mean unchanged: sums spread more,
+    and S_+ is convex. The tail beyond ``reach`` and the roundings of the transform are added.
     """
     below = np.floor(values)
     needed = 2 * reach + 2 * float(np.abs(below).max()) + 7
@@ -270,12 +289,14 @@ def _mean_above(values: np.ndarray, chances: np.ndarray, users: int, tilt: float
 
 
 def shuffled(mechanism: Mechanism | Blanket, users: int, delta_allowed: float | None = None) -> float:
-    """The central epsilon of the reports of ``users`` people, mixed before anyone sees them: at most epsilon itself, and never too small.
-    It is infinite where reports that some people cannot send are more likely than ``delta_allowed``, so that mixing proves nothing.
+    """The central epsilon of the reports of ``users`` people, mixed before anyone sees them: at
+    most epsilon itself, and never too small. It is infinite where reports that some people cannot
+    send are more likely than ``delta_allowed``, so that mixing proves nothing.
 
-    ``delta_allowed`` is 10^-6, or 1/``users`` where that is less, unless given.
-    It holds against anyone who sees nothing but the mixed reports, if at least ``users`` took part. ValueError for a mechanism with a delta
-    of its own or with noise, for fewer than one user, and for a delta that is not between 0 and 1/``users``.
+    ``delta_allowed`` is 10^-6, or 1/``users`` where that is less, unless given. It holds against
+    anyone who sees nothing but the mixed reports, if at least ``users`` took part. ValueError for a
+    mechanism with a delta of its own or with noise, for fewer than one user, and for a delta that
+    is not between 0 and 1/``users``.
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=2, epsilon=1.0)
     >>> 0.04 < ldp.analysis.shuffled(mechanism, users=10_000) < 0.05
@@ -338,8 +359,9 @@ TRUST = (
 
 
 def promised(mechanism: Mechanism | Blanket, people: Counts | int, reports: int = 1) -> str:
-    """What mixing gives, in a sentence, and what it takes for granted; of groups that the collector knows, and that are mixed each on its own, for
-    the smallest of those that have people. ``people`` are (n,) by type, or how many there are. ValueError as of `blanket_of`."""
+    """What mixing gives, in a sentence, and what it takes for granted; of groups that the collector
+    knows, and that are mixed each on its own, for the smallest of those that have people.
+    ``people`` are (n,) by type, or how many there are. ValueError as of `blanket_of`."""
     users = people if isinstance(people, int) else users_of(people)
     among, parts = (
         f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them",

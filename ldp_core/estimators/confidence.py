@@ -1,24 +1,30 @@
-"""Confidence intervals for unbiased answers that hold for any number of users, each by a method that suits that number.
+"""Confidence intervals for unbiased answers that hold for any number of users, each by a method
+that suits that number.
 
-An answer is a sum over users of what their reports add, independent given the data, and its target is the answer of the data
-themselves: only the mechanism is random. How a report's part is distributed is known for every type (`Contributions`). Where people
-are drawn from a population whose answer is the target, reports are independent draws with the variance
-``V = sum_x p_x E[A^2 | x] - (w'p)^2`` each, and a report's part A can be further from its mean by the range of the true answers.
-Where the collector knows groups of people, each is on its own, and their variances add.
+An answer is a sum over users of what their reports add, independent given the data, and its target
+is the answer of the data themselves: only the mechanism is random. How a report's part is
+distributed is known for every type (`Contributions`). Where people are drawn from a population
+whose answer is the target, reports are independent draws with the variance
+``V = sum_x p_x E[A^2 | x] - (w'p)^2`` each, and a report's part A can be further from its mean by
+the range of the true answers. Where the collector knows groups of people, each is on its own, and
+their variances add.
 
 * **exact**: if a report adds one of two values, and a user's true answer is one of two or people are drawn, the reports counted are a sum
-  of two binomials, or one binomial, which is inverted as Blaker does (`tails.blaker`). It holds in at least 95 % of all collections, and in few
-  more, as numbers are whole. If the added noise has the same law for all types, its quantile. Taken where the step between the two values is more than
+  of two binomials, or one binomial, which is inverted as Blaker does (`tails.blaker`). It holds in
+  at least 95 % of all collections, and in few more, as numbers are whole. If the added noise has
+  the same law for all types, its quantile. Taken where the step between the two values is more than
   `LATTICE` of a standard error: below that whole numbers make less than 0.6 % of difference.
 * **normal**: the answers t with ``(a - t)^2 <= z^2 V(t)``, as Wilson (1927) does for one binomial. V is the variance of people as they were estimated,
-  and ``V(t) = V + s (t - a)``, within what any people can have, as it is estimated from the same reports: s is its covariance with the answer
-  by the answer's variance. What the answer does not tell of V, of variance r^2 V^2, is doubt: z is (1 + z^2) r^2/8 of itself larger, as the quantile of
-  Student's distribution with 2/r^2 degrees of freedom is to the first order. An eighth of the square of the largest part of one report
-  is added to the variance, for steps and skewness. Taken where that part is no more than `INTERVAL_PART` of the least standard error
-  that people can be taken to have. This is checked, not proven: tests compute the coverage of the hardest cases.
+  and ``V(t) = V + s (t - a)``, within what any people can have, as it is estimated from the same
+  reports: s is its covariance with the answer by the answer's variance. What the answer does not
+  tell of V, of variance r^2 V^2, is doubt: z is (1 + z^2) r^2/8 of itself larger, as the quantile
+  of Student's distribution with 2/r^2 degrees of freedom is to the first order. An eighth of the
+  square of the largest part of one report is added to the variance, for steps and skewness. Taken
+  where that part is no more than `INTERVAL_PART` of the least standard error that people can be
+  taken to have. This is checked, not proven: tests compute the coverage of the hardest cases.
 * **bounded**: `tails.bennett` with the largest variance that any users can have. The proof holds for any number of people with any values, and
-  with a few dozen people, or where a handful of reports are expected to differ from the truth, nothing narrower is known: these intervals are two to four times
-  as wide as normal ones would be.
+  with a few dozen people, or where a handful of reports are expected to differ from the truth,
+  nothing narrower is known: these intervals are two to four times as wide as normal ones would be.
 """
 
 from __future__ import annotations
@@ -49,15 +55,16 @@ METHODS = {
 """The methods, in a few words each."""
 
 INTERVAL_PART, LATTICE = 0.8, 0.1
-"""The shares of an answer's standard error that one part of a report may weigh for the normal approximation, and that the step from one of two
-values to the other may weigh."""
+"""The shares of an answer's standard error that one part of a report may weigh for the normal
+approximation, and that the step from one of two values to the other may weigh."""
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """``ends`` (q, 2), lower and upper, in users, ``methods`` (q,), which of `METHODS` found each, and ``errors`` (q,), the standard
-    error of each answer for people as they were estimated, in users; ``most`` (q,), its most for so many people, whatever their values;
-    ``uncut`` (q, 2), the ends before they are cut off at what is possible, as differences need them."""
+    """``ends`` (q, 2), lower and upper, in users, ``methods`` (q,), which of `METHODS` found each,
+    and ``errors`` (q,), the standard error of each answer for people as they were estimated, in
+    users; ``most`` (q,), its most for so many people, whatever their values; ``uncut`` (q, 2), the
+    ends before they are cut off at what is possible, as differences need them."""
 
     ends: np.ndarray
     methods: np.ndarray
@@ -74,7 +81,8 @@ class Intervals:
         errors: np.ndarray,
         most: np.ndarray,
     ) -> Intervals:
-        """Those with the ends ``uncut``, cut off at the least and the most that is ``possible`` (q,) each."""
+        """Those with the ends ``uncut``, cut off at the least and the most that is ``possible``
+        (q,) each."""
         return cls(np.clip(uncut, *(end[:, None] for end in possible)), methods, errors, most, uncut)
 
     def __repr__(self) -> str:
@@ -93,15 +101,18 @@ def intervals(
     drawn: bool = False,
     weights: np.ndarray | None = None,
 ) -> Intervals:
-    """Intervals that hold the true answers to all queries, or to those given, with a probability of at least ``level`` each.
+    """Intervals that hold the true answers to all queries, or to those given, with a probability of
+    at least ``level`` each.
 
-    They are cut off at what ``users`` people can answer: of an answer that lies beyond that, the interval has no width.
-    Give ``queries`` for large domains: mechanisms on trees and transforms then need no n x n matrix. ``users`` is their known
-    number; None takes it from the estimate.
+    They are cut off at what ``users`` people can answer: of an answer that lies beyond that, the
+    interval has no width.
+    Give ``queries`` for large domains: mechanisms on trees and transforms then need no n x n
+    matrix. ``users`` is their known number; None takes it from the estimate.
 
-    With ``drawn`` they hold what as many people of the population that these were drawn from answer on average: the chance of who took
-    part is in them. With ``weights`` (K,) each person of a stratum counts so many times, and the sizes of strata are no chance.
-    ValueError for a biased estimate, whose error is more than its variance.
+    With ``drawn`` they hold what as many people of the population that these were drawn from answer
+    on average: the chance of who took part is in them. With ``weights`` (K,) each person of a
+    stratum counts so many times, and the sizes of strata are no chance. ValueError for a biased
+    estimate, whose error is more than its variance.
     """
     tail = (1 - check_level(level)) / 2
     if estimate.adds_up:
@@ -113,7 +124,7 @@ def intervals(
         )
     mechanism, workload, estimate = on_classes(mechanism, workload, estimate)
     asked = _Asked(estimate.total if users is None else float(users), tail, drawn, weights)
-    queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
+    queries = workload.checked_queries(queries)
     if mechanism.survey is not None and estimate.survey is not None:
         return _by_table(mechanism.survey, workload, estimate.survey, queries, asked)
     return _of_counts(mechanism, workload, estimate, queries, asked)
@@ -121,7 +132,8 @@ def intervals(
 
 @dataclass(frozen=True)
 class _Asked:
-    """How many ``people`` reported, the ``tail`` on either side, and whom answers are of: see `intervals`."""
+    """How many ``people`` reported, the ``tail`` on either side, and whom answers are of: see
+    `intervals`."""
 
     people: float
     tail: float
@@ -132,7 +144,8 @@ class _Asked:
 def _by_table(
     mechanism: SurveyMechanism, workload: Workload, estimate: SurveyEstimate, queries: np.ndarray, asked: _Asked
 ) -> Intervals:
-    """The questions about each set of attributes on their own, on the table of these attributes, with its cells as types."""
+    """The questions about each set of attributes on their own, on the table of these attributes,
+    with its cells as types."""
     survey = as_survey(workload, mechanism.sizes)
     nothing, methods = np.zeros((len(queries), 2)), np.full(len(queries), "bounded")
     found = Intervals(nothing, methods, np.zeros(len(queries)), np.zeros(len(queries)), nothing.copy())
@@ -170,8 +183,8 @@ def _of_counts(
 
 @dataclass(frozen=True)
 class _Part:
-    """What the reports of some ``people``, all or those of a stratum, add to q ``answers``: of themselves, or of the population that they
-    were ``drawn`` from."""
+    """What the reports of some ``people``, all or those of a stratum, add to q ``answers``: of
+    themselves, or of the population that they were ``drawn`` from."""
 
     mechanism: Mechanism
     columns: Sequence[int]
@@ -183,7 +196,8 @@ class _Part:
 
     @cached_property
     def range(self) -> np.ndarray:
-        """(q,) how much the true answers of people differ, where it is chance who was drawn, else 0."""
+        """(q,) how much the true answers of people differ, where it is chance who was drawn, else
+        0."""
         return np.ptp(self.adds.means, axis=1) * self.drawn
 
     @cached_property
@@ -205,8 +219,8 @@ class _Part:
         return np.clip(found + self.drawn * _chance(self.adds.means, counts, self.people), self.least, self.most)
 
     def moments(self) -> np.ndarray:
-        """(3, q) of `variance`, which is itself a query, sum_u x_u v_u, estimated from the same reports: its variance, its covariance with
-        the answer, and the answer's variance."""
+        """(3, q) of `variance`, which is itself a query, sum_u x_u v_u, estimated from the same
+        reports: its variance, its covariance with the answer, and the answer's variance."""
         if not self.estimate.identified:
             return np.zeros((3, len(self.answers)))
         rows, population = self.adds.means, norm_sub.project(self.estimate.estimated_counts, self.people)
@@ -234,7 +248,8 @@ def _parts(
     some: np.ndarray,
     asked: _Asked,
 ) -> list[_Part]:
-    """The reports of all people, or of those of each stratum, each counted as often as its weight says."""
+    """The reports of all people, or of those of each stratum, each counted as often as its weight
+    says."""
     if not (isinstance(estimate, StratifiedEstimate) and isinstance(mechanism, InStrata)):
         adds, answers = mechanism.contributions(Rows.of(workload, some), columns), estimate.answers(workload, some)
         return [_Part(mechanism, columns, estimate, adds, asked.people, answers, asked.drawn)]
@@ -252,14 +267,16 @@ def _parts(
 
 
 def _chance(rows: np.ndarray, counts: np.ndarray, people: float) -> np.ndarray:
-    """(q,) the variance of ``rows`` (q, n) times the counts of ``people`` drawn from the distribution of ``counts``."""
+    """(q,) the variance of ``rows`` (q, n) times the counts of ``people`` drawn from the
+    distribution of ``counts``."""
     return np.maximum(rows**2 @ counts - (rows @ counts) ** 2 / max(1.0, people), 0.0)
 
 
 def _of_noise(
     mechanism: AdditiveMechanism, workload: Workload, estimate: Estimate, some: np.ndarray, asked: _Asked
 ) -> Intervals:
-    """Of sums of noise; where people are drawn, and there is too little noise to cover a person, noise and people have half of the tail."""
+    """Of sums of noise; where people are drawn, and there is too little noise to cover a person,
+    noise and people have half of the tail."""
     rows, none, people, tail = workload.rows(some), np.zeros(len(some)), asked.people, asked.tail
     variance = np.maximum(mechanism.query_variances(workload, people * np.eye(1, workload.n)[0], some), 0.0)
     adds = Contributions(rows, np.zeros_like(rows), none, none, none, none)
@@ -278,8 +295,8 @@ def _of_noise(
 
 
 def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Intervals:
-    """Of sums of independent reports, by the method that suits each query. ``everyone``: how many people there are, where it is chance
-    as well who is in which part."""
+    """Of sums of independent reports, by the method that suits each query. ``everyone``: how many
+    people there are, where it is chance as well who is in which part."""
     answers, least, variance, most = (
         np.sum([getattr(part, name) for part in parts], axis=0) for name in ("answers", "least", "variance", "most")
     )
@@ -327,8 +344,9 @@ def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Inte
 
 
 def _one_of_two(part: _Part) -> np.ndarray:
-    """(q,) whether a report adds one of two values, and its chance of the larger one follows from the answer: of people drawn, who all have the
-    same chance; or of those whose true answer is one of two as well."""
+    """(q,) whether a report adds one of two values, and its chance of the larger one follows from
+    the answer: of people drawn, who all have the same chance; or of those whose true answer is one
+    of two as well."""
     means = part.adds.means
     least, most = means.min(axis=1, keepdims=True), means.max(axis=1, keepdims=True)
     two = part.drawn | np.all((means == least) | (means == most), axis=1)
@@ -336,7 +354,8 @@ def _one_of_two(part: _Part) -> np.ndarray:
 
 
 def _inverted(part: _Part, i: int, tail: float) -> np.ndarray:
-    """(2, 2) the exact interval of query ``i``, and that of whole people: a report adds its high value with a probability that is known from its mean."""
+    """(2, 2) the exact interval of query ``i``, and that of whole people: a report adds its high
+    value with a probability that is known from its mean."""
     adds, users = part.adds, round(part.people)
     low, width = adds.low[i], adds.high[i] - adds.low[i]
     least, most = adds.means[i].min(), adds.means[i].max()

@@ -56,7 +56,7 @@ class PosteriorEstimate(Estimate):
     def _per_query(
         self, workload: Workload, queries: np.ndarray | None, of: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
-        queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
+        queries = workload.checked_queries(queries)
         chunk = max(1, 2**23 // len(self.draws))
         starts = range(0, max(1, queries.size), chunk)
         return np.concatenate([of(queries[start : start + chunk]) for start in starts])

@@ -1,4 +1,5 @@
-"""Projection onto non-negative vectors, or those of a given sum, in the norm of any positive semidefinite matrix.
+"""Projection onto non-negative vectors, or those of a given sum, in the norm of any positive
+semidefinite matrix.
 
 If there is a total t, write x = t l with l in the unit simplex. There (t l - z)'G(t l - z) = l'A l
 with A = H'G H, H = t I - z 1', and as the optimum of l'A l + (1'l - 1)^2 over l >= 0 is a multiple
@@ -58,7 +59,8 @@ def project(
 
 
 def project_by_root(R: np.ndarray, z: np.ndarray, total: float | None = None) -> np.ndarray:
-    """The same from any R (r, n) with R'R = G, which may be singular: by an active set of columns of R."""
+    """The same from any R (r, n) with R'R = G, which may be singular: by an active set of columns
+    of R."""
     if total is None:
         scale = max(float(np.abs(z).max()), 1.0)
         return scale * nnls(R, R @ (z / scale), maxiter=30 * len(z))[0]
@@ -69,10 +71,12 @@ def project_by_root(R: np.ndarray, z: np.ndarray, total: float | None = None) ->
 
 
 def _nonnegative(A: np.ndarray, b: np.ndarray, positive: np.ndarray) -> np.ndarray | None:
-    """(n,) argmin of x'Ax/2 - b'x over x >= 0 by block principal pivoting (Judice and Pires 1994; Kim and Park 2011).
+    """(n,) argmin of x'Ax/2 - b'x over x >= 0 by block principal pivoting (Judice and Pires 1994;
+    Kim and Park 2011).
 
-    Guess which entries are ``positive``, solve for them, and exchange every entry that breaks an optimality condition; when
-    that stops helping, only the last such entry, which is sure to end for definite A. None where A is singular.
+    Guess which entries are ``positive``, solve for them, and exchange every entry that breaks an
+    optimality condition; when that stops helping, only the last such entry, which is sure to end
+    for definite A. None where A is singular.
     """
     n, largest = len(b), np.diagonal(A).max()
     least = 1e-7 * np.sqrt(largest)

@@ -34,7 +34,8 @@ Improve = Callable[[Estimate, Workload, float], Estimate]
 
 @dataclass(frozen=True)
 class EstimatorSpec:
-    """One estimator. It has ``improve`` where it starts from the unbiased estimate, else ``from_reports``."""
+    """One estimator. It has ``improve`` where it starts from the unbiased estimate, else
+    ``from_reports``."""
 
     name: str
     title: str
@@ -61,7 +62,8 @@ class EstimatorSpec:
         return [name for method in methods for name in list(signature(method).parameters)[3:]]
 
     def unsuitable(self, mechanism: Mechanism, workload: Workload) -> str | None:
-        """Why this estimator does not work with ``mechanism`` on ``workload``, in a sentence; None when it does."""
+        """Why this estimator does not work with ``mechanism`` on ``workload``, in a sentence; None
+        when it does."""
         if (reason := mechanism.supports(workload)) is not None:
             return reason
         if mechanism.survey is not None:
@@ -291,8 +293,9 @@ def apply(
 ) -> Estimate:
     """Estimate from ``reports`` by the estimator ``name``.
 
-    ``unbiased`` is the mechanism's own estimate where it is available. ``options`` are those of `mle.estimate`,
-    `smoothed.estimate` and `posterior.estimate`. ValueError for an unknown name or option, foreign reports, or an estimator that does not suit.
+    ``unbiased`` is the mechanism's own estimate where it is available. ``options`` are those of
+    `mle.estimate`, `smoothed.estimate` and `posterior.estimate`. ValueError for an unknown name or
+    option, foreign reports, or an estimator that does not suit.
 
     Counts that are never negative and add up to the users:
 
@@ -316,10 +319,11 @@ def apply(
 
 
 def improve(name: str, unbiased: Estimate, workload: Workload, users: float | None = None, **options: Any) -> Estimate:
-    """The estimator ``name`` applied to an unbiased estimate already available, of ``users`` people (None: as estimated), with
-    ``options`` as in `apply`.
+    """The estimator ``name`` applied to an unbiased estimate already available, of ``users`` people
+    (None: as estimated), with ``options`` as in `apply`.
 
-    ValueError for an unknown name, one that needs the reports themselves, or Norm-Sub where the counts are not identified.
+    ValueError for an unknown name, one that needs the reports themselves, or Norm-Sub where the
+    counts are not identified.
     """
     entry = spec(name)
     if entry.improve is None:

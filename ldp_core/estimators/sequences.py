@@ -58,7 +58,7 @@ def any_time(
     if estimate.adds_up:
         mechanism = mechanism.consistent
     mechanism, workload, estimate = on_classes(mechanism, workload, estimate)
-    chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
+    chosen = workload.checked_queries(queries)
     last, tail = epoch(people, (1 - check_level(level)) / 2)
     endpoints, possible = [np.zeros((0, 2))], [np.zeros((0, 2))]
     for some in in_chunks(chosen, mechanism.cost_dimension(workload)):

@@ -1,4 +1,5 @@
-"""The one face of every mechanism, what they share, and the three values that pass between collecting and estimating."""
+"""The one face of every mechanism, what they share, and the three values that pass between
+collecting and estimating."""
 
 from __future__ import annotations
 
@@ -34,10 +35,10 @@ class Audit:
     smaller than the true one.
 
     The guarantee of discrete reports is computed in exact arithmetic from the probabilities used to
-    draw them, rounded up. The guarantee of continuous noise holds in real numbers (see
-    `FLOATING_POINT`), and ``method`` says so. ``worst_pair`` names the two types (from 0) that a
-    single report can distinguish best. Where the ``promise`` is "secret", it is about people with a secret value
-    (see `ldp_core.workloads.secret`).
+    draw them, rounded up. The guarantee of continuous noise holds in real numbers
+    (see `FLOATING_POINT`), and ``method`` says so. ``worst_pair`` names the two types (from 0) that
+    a single report can distinguish best. Where the ``promise`` is "secret", it is about people with
+    a secret value (see `ldp_core.workloads.secret`).
     """
 
     epsilon: float
@@ -49,8 +50,9 @@ class Audit:
 
 @dataclass(frozen=True)
 class Reports:
-    """Sufficient statistics of the reports of ``users`` people: an array, or a tuple of arrays (one per level of a tree).
-    Adding two collections is exact for counts, and a floating-point sum for noisy vectors."""
+    """Sufficient statistics of the reports of ``users`` people: an array, or a tuple of arrays
+    (one per level of a tree). Adding two collections is exact for counts, and a floating-point sum
+    for noisy vectors."""
 
     mechanism_digest: str
     users: int
@@ -77,12 +79,13 @@ class Reports:
 class Estimate:
     """Estimated counts (users per type) and the answers that follow from them.
 
-    Mechanisms whose answers do not come from counts (raw trees, queries asked one by one) return a subclass that answers
-    differently; its ``counts`` is None where the counts are not identified.
+    Mechanisms whose answers do not come from counts (raw trees, queries asked one by one) return a
+    subclass that answers differently; its ``counts`` is None where the counts are not identified.
     """
 
     estimated_counts: np.ndarray
-    """(n,) counts with the right answers to every query the mechanism supports, whether or not they are identified."""
+    """(n,) counts with the right answers to every query the mechanism supports, whether or not they
+    are identified."""
     unbiased: bool
     identified: bool = field(default=True, kw_only=True)
     adds_up: ClassVar[bool] = True
@@ -90,8 +93,9 @@ class Estimate:
 
     @property
     def survey(self) -> Any:
-        """The estimate as tables of a few attributes, an `ldp_core.mechanisms.surveys.estimates.SurveyEstimate`, where it is
-        made of these; None for others."""
+        """The estimate as tables of a few attributes, an
+        `ldp_core.mechanisms.surveys.estimates.SurveyEstimate`, where it is made of these; None for
+        others."""
         return None
 
     def counts(self) -> np.ndarray | None:
@@ -100,7 +104,8 @@ class Estimate:
 
     @property
     def total(self) -> float:
-        """The number of users as far as the estimate knows it: the sum of the counts, at least 0."""
+        """The number of users as far as the estimate knows it: the sum of the counts, at least
+        0."""
         return max(0.0, float(np.sum(self.estimated_counts)))
 
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
@@ -108,11 +113,13 @@ class Estimate:
         return workload.answers(self.estimated_counts, queries)
 
     def fitted(self, workload: Workload) -> np.ndarray:
-        """(n,) counts that answer ``workload`` as the estimate does, or as closely as counts can."""
+        """(n,) counts that answer ``workload`` as the estimate does, or as closely as counts
+        can."""
         return self.estimated_counts
 
     def consistent(self, users: float) -> Estimate:
-        """The estimate with answers that add up to ``users``. ValueError where there are no node estimates to make them from."""
+        """The estimate with answers that add up to ``users``. ValueError where there are no node
+        estimates to make them from."""
         raise ValueError("Consistency adjusts the node estimates of a tree; this estimate has none.")
 
     def squared_error(self, workload: Workload, counts: Counts) -> float:
@@ -126,11 +133,11 @@ class Estimate:
 
 
 class Mechanism(Errors):
-    """The reports of a person's device, and the collector's use of them: base of all mechanisms, whose answers are linear in
-    estimated counts with a known covariance.
+    """The reports of a person's device, and the collector's use of them: base of all mechanisms,
+    whose answers are linear in estimated counts with a known covariance.
 
-    ``values`` are type indices (one per user), ``counts`` users per type (n,). ``simulate(counts)`` has the same
-    distribution as ``aggregate(privatize(values))`` and costs no loop over users.
+    ``values`` are type indices (one per user), ``counts`` users per type (n,). ``simulate(counts)``
+    has the same distribution as ``aggregate(privatize(values))`` and costs no loop over users.
 
     >>> mechanism = ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0)
     >>> mechanism
@@ -145,7 +152,8 @@ class Mechanism(Errors):
     name: str
     delta: float = 0.0
     lost: float | None = None
-    """By what share its average variance grew when a strategy became an exact table; None where that is not known."""
+    """By what share its average variance grew when a strategy became an exact table; None where
+    that is not known."""
 
     bits_mean = ""
     """What the bits of a report say, in one sentence, where reports are bits."""
@@ -160,7 +168,8 @@ class Mechanism(Errors):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many values each column of a person's record has: the types are one column, but for surveys."""
+        """How many values each column of a person's record has: the types are one column, but for
+        surveys."""
         return (self.n,)
 
     def fits(self, shape: Sequence[int]) -> bool:
@@ -169,8 +178,8 @@ class Mechanism(Errors):
 
     @property
     def survey(self) -> Any:
-        """The mechanism as one for surveys, an `ldp_core.mechanisms.surveys.face.SurveyMechanism`, where it is one: its
-        answers are tables of a few attributes. None for others."""
+        """The mechanism as one for surveys, an `ldp_core.mechanisms.surveys.face.SurveyMechanism`,
+        where it is one: its answers are tables of a few attributes. None for others."""
         return None
 
     protects_all: bool = True
@@ -178,7 +187,8 @@ class Mechanism(Errors):
 
     @property
     def promised(self) -> np.ndarray:
-        """(n,) the types that its guarantee is about: all, but where it was made for some secret ones."""
+        """(n,) the types that its guarantee is about: all, but where it was made for some secret
+        ones."""
         return np.broadcast_to(np.True_, (self.n,))
 
     @property
@@ -230,17 +240,19 @@ class Mechanism(Errors):
 
     @property
     def channel(self) -> np.ndarray | LinearOperator | None:
-        """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that they have a likelihood."""
+        """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that
+        they have a likelihood."""
         return None
 
     @property
     def bit_chances(self) -> LinearOperator | None:
-        """(k, n) the probability that each bit of a report is 1, for each type, where reports are k bits."""
+        """(k, n) the probability that each bit of a report is 1, for each type, where reports are k
+        bits."""
         return None
 
     def report_table(self) -> ReportTable:
-        """What its picture shows: the probability of each bit or, where reports are not bits, of each report. ValueError,
-        one sentence, where it has neither or is for too many types."""
+        """What its picture shows: the probability of each bit or, where reports are not bits, of
+        each report. ValueError, one sentence, where it has neither or is for too many types."""
         if self.bit_chances is not None:
             return ReportTable.of("bits", self.bit_chances, self.bits_mean)
         if self.channel is not None:
@@ -268,9 +280,10 @@ class Mechanism(Errors):
         return math.inf
 
     def possible(self, rows: np.ndarray) -> np.ndarray:
-        """(N,) which of the ``rows`` (N, numbers in a report) of whole numbers `privatize` can give: `aggregate` refuses a whole array
-        for one bad row, and takes some that no device sends, such as a set that names one type twice. ValueError where reports
-        are not whole numbers."""
+        """(N,) which of the ``rows`` (N, numbers in a report) of whole numbers `privatize` can
+        give: `aggregate` refuses a whole array for one bad row, and takes some that no device
+        sends, such as a set that names one type twice. ValueError where reports are not whole
+        numbers."""
         raise ValueError(
             "Reports of this mechanism hold continuous noise, so there are no files of them to be collected: choose a mechanism "
             "with whole-number reports."
@@ -293,7 +306,8 @@ class Mechanism(Errors):
         """The guarantee that it really gives, computed from its probabilities."""
 
     def supports(self, workload: Workload) -> str | None:
-        """None, or why the workload cannot be answered: it has other types, or asks for what reports do not tell."""
+        """None, or why the workload cannot be answered: it has other types, or asks for what
+        reports do not tell."""
         if workload.n != self.n:
             return f"The mechanism has {self.n} types, the workload {workload.n}."
         lost = self._lost(workload)
@@ -302,11 +316,13 @@ class Mechanism(Errors):
         return None
 
     def _lost(self, workload: Workload) -> float:
-        """The part of tr G that depends on what reports do not tell: none where the counts are identified."""
+        """The part of tr G that depends on what reports do not tell: none where the counts are
+        identified."""
         return 0.0
 
     def tally(self, reports: Reports) -> np.ndarray:
-        """(m,) how often each output was sent, in the order of the rows of `channel` (where there is one)."""
+        """(m,) how often each output was sent, in the order of the rows of `channel`
+        (where there is one)."""
         return np.concatenate([array.ravel() for array in reports.arrays])
 
     def files(self) -> tuple[MechanismFile, ...]:
@@ -358,7 +374,8 @@ def check_generator(given: object) -> None:
 
 
 def check_values(values: np.ndarray, n: int, *rng: object) -> np.ndarray:
-    """Type indices as an integer array, or a ValueError, also for anything but a generator as ``rng``."""
+    """Type indices as an integer array, or a ValueError, also for anything but a generator as
+    ``rng``."""
     for given in rng:
         check_generator(given)
     values = np.asarray(values)
@@ -370,7 +387,8 @@ def check_values(values: np.ndarray, n: int, *rng: object) -> np.ndarray:
 
 
 def below(rows: np.ndarray, limits: int | np.ndarray) -> np.ndarray:
-    """(N,) whether all numbers of each of the ``rows`` (N, k) are at least 0 and below ``limits``."""
+    """(N,) whether all numbers of each of the ``rows`` (N, k) are at least 0 and below
+    ``limits``."""
     inside: np.ndarray = (rows >= 0) & (rows < np.asarray(limits).astype(rows.dtype))
     return np.all(inside, axis=1)
 
@@ -385,7 +403,8 @@ def check_rows(raw: np.ndarray, columns: int, what: str) -> np.ndarray:
 
 
 def by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Each of the ``numbers`` (k,) from 0 that is there, with the places where it stands, in order."""
+    """Each of the ``numbers`` (k,) from 0 that is there, with the places where it stands, in
+    order."""
     small = numbers.astype(np.min_scalar_type(numbers.max(initial=0)))  # those of 16 bits are sorted in linear time
     order, times = np.argsort(small, kind="stable"), np.bincount(numbers.astype(np.int64))
     present = np.flatnonzero(times)
@@ -395,13 +414,15 @@ def by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
 
 
 def runs(total: int, at_once: int) -> Iterator[slice]:
-    """The places from 0 to ``total`` - 1, at most ``at_once`` of them at a time but at least one."""
+    """The places from 0 to ``total`` - 1, at most ``at_once`` of them at a time but at least
+    one."""
     for start in range(0, total, max(1, at_once)):
         yield slice(start, min(start + max(1, at_once), total))
 
 
 def everybody(counts: np.ndarray, at_once: int) -> Iterator[np.ndarray]:
-    """The type of each user of ``counts`` (n,), at most ``at_once`` users at a time, those of a type together."""
+    """The type of each user of ``counts`` (n,), at most ``at_once`` users at a time, those of a
+    type together."""
     ends, types = np.cumsum(counts), np.arange(len(counts))
     for start in range(0, int(ends[-1]), at_once):
         passed = np.clip(ends, start, start + at_once)
@@ -409,7 +430,8 @@ def everybody(counts: np.ndarray, at_once: int) -> Iterator[np.ndarray]:
 
 
 def check_counts(counts: Counts, n: int, *rng: object) -> np.ndarray:
-    """Users per type as an int64 array, or a ValueError, also for anything but a generator as ``rng``."""
+    """Users per type as an int64 array, or a ValueError, also for anything but a generator as
+    ``rng``."""
     for given in rng:
         check_generator(given)
     counts = dense(counts)
@@ -422,6 +444,7 @@ def check_counts(counts: Counts, n: int, *rng: object) -> np.ndarray:
 
 
 def check_reports(reports: Reports, digest: str) -> None:
-    """Refuse reports that another mechanism produced: nothing else would show that the estimate is nonsense."""
+    """Refuse reports that another mechanism produced: nothing else would show that the estimate is
+    nonsense."""
     if reports.mechanism_digest != digest:
         raise ValueError("These reports were made by another mechanism, or by the same one with other parameters.")

@@ -1,11 +1,13 @@
 """Mechanisms given by an explicit strategy matrix: any finite set of outputs, any probabilities.
 
-They are kept as exact tables (`quantised`): what is audited, drawn from, exported and used in estimates and variances is the same.
+They are kept as exact tables (`quantised`): what is audited, drawn from, exported and used in
+estimates and variances is the same.
 
-Notation as in McKenna et al. 2020: Q (m, n) strategy, D = diag(Q 1), M = Q' D^-1 Q the information matrix, and
-R = M^-1 Q' D^-1 the optimal unbiased reconstruction of the counts (their Theorem 3.10 with W = I; answers are W R y). With
-a prior p over the types, D_p = diag(n Q p) takes the place of D: R is then the unbiased reconstruction of least average
-variance under p, for every workload at once (their proof holds for any positive weights of the types).
+Notation as in McKenna et al. 2020: Q (m, n) strategy, D = diag(Q 1), M = Q' D^-1 Q the information
+matrix, and R = M^-1 Q' D^-1 the optimal unbiased reconstruction of the counts (their Theorem 3.10
+with W = I; answers are W R y). With a prior p over the types, D_p = diag(n Q p) takes the place of
+D: R is then the unbiased reconstruction of least average variance under p, for every workload at
+once (their proof holds for any positive weights of the types).
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ class ExplicitMechanism(CountedOutputs):
         equal shares. Estimates are unbiased for all users.
     secret : (n,) which types are secret (see `ldp_core.workloads.secret`); None where all are.
 
-    Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` is no probability distribution.
+    Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior``
+    is no probability distribution.
     """
 
     def __init__(
@@ -123,8 +126,8 @@ class ExplicitMechanism(CountedOutputs):
         return (MechanismFile(STRATEGY, "strategy", {"shape": [m, n], "dtype": "float64"}, about, lambda: arrays),)
 
     def information(self, prior: np.ndarray | None = None, check: Check = unchecked) -> np.ndarray:
-        """(n, n) M_p = Q' D_p^-1 Q for ``prior`` p (n,), with M_p (n p) = 1; None is the uniform one: M 1 = 1. ``check`` is called
-        between parts of a large one."""
+        """(n, n) M_p = Q' D_p^-1 Q for ``prior`` p (n,), with M_p (n p) = 1; None is the uniform
+        one: M 1 = 1. ``check`` is called between parts of a large one."""
         masses, M = self._masses(prior), np.zeros((self.n, self.n))
         for some in self._parts(check):
             scaled = self.strategy[some] / np.sqrt(masses[some])[:, None]
@@ -141,7 +144,8 @@ class ExplicitMechanism(CountedOutputs):
     def _masses(self, prior: np.ndarray | None) -> np.ndarray:
         """(m,) the diagonal of D_p, n times the probability of each output under ``prior``.
 
-        An output that is never sent under the prior gets a millionth of its mass under the uniform one: any positive mass leaves R unbiased.
+        An output that is never sent under the prior gets a millionth of its mass under the uniform
+        one: any positive mass leaves R unbiased.
         """
         even = self.strategy.sum(axis=1)
         if prior is None:
@@ -154,7 +158,8 @@ class ExplicitMechanism(CountedOutputs):
         return self._inverted(unchecked)
 
     def _inverted(self, check: Check) -> tuple[np.ndarray, np.ndarray | None]:
-        """M^+ and, when Q does not identify every type, the projector onto what it does identify."""
+        """M^+ and, when Q does not identify every type, the projector onto what it does
+        identify."""
         M = self.information(self.prior, check)
         check()
         # Differences between types enter M squared: at epsilon = 0.001 an identified direction can be as small as 1e-12.
@@ -162,7 +167,8 @@ class ExplicitMechanism(CountedOutputs):
 
     @cached_property
     def reconstruction(self) -> np.ndarray:
-        """(n, m) R = M_p^+ Q' D_p^-1: column y is what one report y adds to the estimated counts."""
+        """(n, m) R = M_p^+ Q' D_p^-1: column y is what one report y adds to the estimated
+        counts."""
         return self._reconstructed(unchecked)
 
     def _reconstructed(self, check: Check) -> np.ndarray:
@@ -200,19 +206,22 @@ class ExplicitMechanism(CountedOutputs):
         return Ends(values.min(axis=1), values.max(axis=1), two_values(values))
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
-        """(n, n) covariance of the estimated counts when the users are ``counts``: R diag(Qx) R' - diag(x)."""
+        """(n, n) covariance of the estimated counts when the users are ``counts``: R diag(Qx)
+        R' - diag(x)."""
         counts = np.asarray(counts, dtype=float)
         scaled = self.reconstruction * np.sqrt(self.strategy @ counts)
         return scaled @ scaled.T - np.diag(counts)
 
     @cached_property
     def _cumulative(self) -> np.ndarray:
-        """(n, m) distribution functions of all types, exact: sums of steps of 2^-53 of at most 1."""
+        """(n, m) distribution functions of all types, exact: sums of steps of 2^-53 of at most
+        1."""
         return np.cumsum(self.strategy.T, axis=1, out=np.empty(self.strategy.shape[::-1]))
 
     @cached_property
     def _guide(self) -> np.ndarray:
-        """(n, steps) the output of all draws in one of these equal steps, for every type; where they have several, ~y with y the first.
+        """(n, steps) the output of all draws in one of these equal steps, for every type; where
+        they have several, ~y with y the first.
 
         There are two to four steps for every output (Chen and Asau 1974).
         """
@@ -228,8 +237,9 @@ class ExplicitMechanism(CountedOutputs):
         return guide
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users,) one output index per user: the first whose distribution function lies above one of 2^53 equally likely numbers, so
-        that outputs have exactly the probabilities of the table. Simulation only: a client needs a secure random source."""
+        """(users,) one output index per user: the first whose distribution function lies above one
+        of 2^53 equally likely numbers, so that outputs have exactly the probabilities of the table.
+        Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n, rng)
         outputs = np.empty(values.size, dtype=np.int64)
         for some in runs(values.size, _DRAWN_AT_ONCE):
@@ -238,7 +248,8 @@ class ExplicitMechanism(CountedOutputs):
         return outputs
 
     def _outputs(self, values: np.ndarray, draws: np.ndarray) -> np.ndarray:
-        """(users,) the first output whose distribution function lies above each of the ``draws``."""
+        """(users,) the first output whose distribution function lies above each of the
+        ``draws``."""
         m, steps, cumulative = self.strategy.shape[0], self._guide.shape[1], self._cumulative.ravel()
         outputs = self._guide.ravel()[values * steps + (draws * steps).astype(np.int64)].astype(np.int64)
         several = np.flatnonzero(outputs < 0)
@@ -256,8 +267,8 @@ class ExplicitMechanism(CountedOutputs):
         return self.strategy.shape[0]
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users: one multinomial draw per type, whatever the number of users, or one draw per
-        user where that is cheaper. Simulation only."""
+        """Reports of ``counts`` (n,) users: one multinomial draw per type, whatever the number of
+        users, or one draw per user where that is cheaper. Simulation only."""
         counts = check_counts(counts, self.n, rng)
         m, users = self.strategy.shape[0], int(counts.sum())
         present = np.flatnonzero(counts)
@@ -270,13 +281,14 @@ class ExplicitMechanism(CountedOutputs):
         return Reports(self.digest, users, tally)
 
     def estimate(self, reports: Reports) -> Estimate:
-        """The estimate of least total variance for users spread over the types like the prior (evenly without one); unbiased
-        on supported workloads, whatever the users are."""
+        """The estimate of least total variance for users spread over the types like the prior
+        (evenly without one); unbiased on supported workloads, whatever the users are."""
         check_reports(reports, self.digest)
         return Estimate(self.reconstruction @ reports.arrays[0], unbiased=True, identified=self._inverse[1] is None)
 
     def audit(self) -> Audit:
-        """Largest log-ratio of any output's probabilities between two types, over all m outputs, never below the true one."""
+        """Largest log-ratio of any output's probabilities between two types, over all m outputs,
+        never below the true one."""
         return self._audit
 
     @cached_property
@@ -290,14 +302,16 @@ class ExplicitMechanism(CountedOutputs):
 
 
 def audited(table: np.ndarray) -> tuple[float, tuple[int, int]]:
-    """The epsilon of the probabilities in ``table`` (m, n), never below the true one, and the two types distinguished best."""
+    """The epsilon of the probabilities in ``table`` (m, n), never below the true one, and the two
+    types distinguished best."""
     largest, pair = largest_ratio(table)
     return math.inf if largest is None else log_ratio(largest, Fraction(1)), pair
 
 
 def audited_secret(table: np.ndarray, secret: np.ndarray) -> Audit:
-    """The guarantee of the probabilities in ``table`` (m, n) to the types that are ``secret`` (n,): over the reports that one of these can send,
-    and infinite where another report is not one open type's alone."""
+    """The guarantee of the probabilities in ``table`` (m, n) to the types that are ``secret`` (n,):
+    over the reports that one of these can send, and infinite where another report is not one open
+    type's alone."""
     bound = covered(table, secret)
     epsilon, pair = audited(table[bound])
     alone = (table[~bound] > 0).sum(axis=1) == 1
@@ -309,7 +323,8 @@ def audited_secret(table: np.ndarray, secret: np.ndarray) -> Audit:
 
 
 def _table(strategy: np.ndarray, epsilon: float, secret: np.ndarray | None = None) -> np.ndarray:
-    """``strategy`` as an exact table: one that keeps ``epsilon`` where the strategy does, else one with its own ratios, to be audited."""
+    """``strategy`` as an exact table: one that keeps ``epsilon`` where the strategy does, else one
+    with its own ratios, to be audited."""
     try:
         return quantised(strategy, epsilon, secret)
     except ValueError:
@@ -317,8 +332,8 @@ def _table(strategy: np.ndarray, epsilon: float, secret: np.ndarray | None = Non
 
 
 def check_entries(rows: int, n: int, what: str, instead: str) -> None:
-    """ValueError where a strategy of so many ``rows`` for ``n`` types is too large to write out: ``what`` needs it, and ``instead`` says
-    what to do."""
+    """ValueError where a strategy of so many ``rows`` for ``n`` types is too large to write out:
+    ``what`` needs it, and ``instead`` says what to do."""
     if rows * n > MOST_STRATEGY_ENTRIES:
         raise ValueError(
             f"{what} on {n:,} types needs a strategy matrix of at least {rows:,} x {n:,} entries, too large here. {instead}"
@@ -326,7 +341,8 @@ def check_entries(rows: int, n: int, what: str, instead: str) -> None:
 
 
 def check_strategy(strategy: np.ndarray) -> np.ndarray:
-    """A contiguous float64 copy of a valid strategy matrix, or a ValueError that says what is wrong with it."""
+    """A contiguous float64 copy of a valid strategy matrix, or a ValueError that says what is wrong
+    with it."""
     Q = np.array(strategy, dtype=float, order="C")
     if Q.ndim != 2 or Q.shape[1] < 2 or Q.shape[0] < 2:
         raise ValueError(f"A strategy is a matrix of at least 2 outputs by 2 types; got shape {Q.shape}.")

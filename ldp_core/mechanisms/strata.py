@@ -85,8 +85,9 @@ class InStrata(InParts):
 
         Returns
         -------
-        (K,) the mechanism of a stratum, a workload on its secret types, and a number: once multiplied
-        by it squared, errors are those of ``workload`` there. It is 0 where nothing secret is asked.
+        (K,) the mechanism of a stratum, a workload on its secret types, and a number: once
+        multiplied by it squared, errors are those of ``workload`` there. It is 0 where nothing
+        secret is asked.
 
         Raises
         ------

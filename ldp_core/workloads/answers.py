@@ -1,14 +1,16 @@
 """What was asked: each answer in its own unit, as a row over the types.
 
-An answer is a number of people, a share of everybody or of a group, an average, a total, or the difference of two. Those
-that are ratios are rows to first order (`ldp_core.workloads.ratios`). So every answer *is* a row over the types, and
-designs, errors, bounds and proofs speak of it directly. Ratios and sizes of groups come from planning data, two digits of
-each; else people are spread evenly.
+An answer is a number of people, a share of everybody or of a group, an average, a total, or the
+difference of two. Those that are ratios are rows to first order (`ldp_core.workloads.ratios`). So
+every answer *is* a row over the types, and designs, errors, bounds and proofs speak of it directly.
+Ratios and sizes of groups come from planning data, two digits of each; else people are spread
+evenly.
 
-Rows are divided by the *target* of their answer, a standard error in its unit, so that errors are measured in targets.
-The rows of a line of p answers with weight w are multiplied by w/sqrt(p): a design minimises the sum over lines of w^2
-times the mean squared error of a line in targets. Rows alone tell neither a nor b of a secret group: sizes are asked
-beside them (`SIZES`), and for a difference the answers of both groups.
+Rows are divided by the *target* of their answer, a standard error in its unit, so that errors are
+measured in targets. The rows of a line of p answers with weight w are multiplied by w/sqrt(p): a
+design minimises the sum over lines of w^2 times the mean squared error of a line in targets. Rows
+alone tell neither a nor b of a secret group: sizes are asked beside them (`SIZES`), and for a
+difference the answers of both groups.
 
 Weights and floors of this project.
 """
@@ -35,10 +37,11 @@ from ldp_core.workloads.surveys import Group, Survey
 from ldp_core.workloads.units import OF_GROUP, POINTS, Detect, Target, Unit, reach
 
 SIZES = 0.1
-"""The weight of a secret group's size, as a share of itself, beside the answers in it: with a wrong R a third of it costs up to
-1.8 times the people."""
+"""The weight of a secret group's size, as a share of itself, beside the answers in it: with a wrong
+R a third of it costs up to 1.8 times the people."""
 LARGEST_SIZE_ERROR = 0.2
-"""The relative error of a secret group's size up to which answers in it can be used: Fieller's intervals have ends by far."""
+"""The relative error of a secret group's size up to which answers in it can be used: Fieller's
+intervals have ends by far."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +86,15 @@ class Asked:
 
     @property
     def cells(self) -> np.ndarray:
-        """(s, g) the cells of the table of `groups` that each of g answers to one query is about, for each of its s sides."""
+        """(s, g) the cells of the table of `groups` that each of g answers to one query is about,
+        for each of its s sides."""
         shape = self.shape
         table = np.arange(math.prod(shape)).reshape(shape[0], -1)
         return table.reshape(1, -1) if self.pair is None else table[list(self.pair)]
 
     def rates(self, people: People | None, deviation: float) -> Rates:
-        """The answers, and the sizes of their groups, of ``people`` (None: spread evenly); those to each query stand together. The
-        numbers averaged have the standard ``deviation``."""
+        """The answers, and the sizes of their groups, of ``people`` (None: spread evenly); those to
+        each query stand together. The numbers averaged have the standard ``deviation``."""
         cells, ratios, sizes = self.cells, list[np.ndarray](), list[np.ndarray]()
         averaged = [i for i, axis in enumerate(self.axes) if axis.name == self.unit.name]
         added = people.added(averaged[0], self.groups) if people is not None and averaged else None
@@ -185,8 +189,8 @@ class Asked:
         return placed(self.axes, sorted(self.groups), Custom(_in_order(rows, 1, self.groups, self.axes)))
 
     def _divided(self, sizes: np.ndarray, told: np.ndarray) -> Workload:
-        """The sums divided by the known ``sizes`` (s, p), one side less the other; groups without people have even ones. Answers
-        that are not ``told`` (p,) are left 0."""
+        """The sums divided by the known ``sizes`` (s, p), one side less the other; groups without
+        people have even ones. Answers that are not ``told`` (p,) are left 0."""
         cells, groups = self.cells, math.prod(self.shape)
         matrix = np.zeros((cells.shape[1], groups))
         for sign, places, size in zip((1, -1), cells, sizes[:, : len(matrix)], strict=False):
@@ -229,7 +233,8 @@ def ratios_of(asked: Asked, survey: bool, most: int | None = None) -> list[Ratio
 
 
 def _in_order(rows: np.ndarray, leading: int, attributes: Sequence[int], axes: Sequence[Axis]) -> np.ndarray:
-    """Functions on the table of ``attributes``, with the places of these increasing, (..., cells): ``rows`` has ``leading`` axes before the table."""
+    """Functions on the table of ``attributes``, with the places of these increasing, (..., cells):
+    ``rows`` has ``leading`` axes before the table."""
     shaped = rows.reshape(*rows.shape[:leading], *(axes[i].size for i in attributes))
     shaped = shaped.transpose(*range(leading), *(leading + np.argsort(attributes)))
     return np.ascontiguousarray(shaped).reshape(*rows.shape[:leading], -1)
@@ -246,9 +251,11 @@ class Line:
     unit : Unit
         Of the answers.
     told : Workload
-        Its answers, as shares of everybody and times the factor of the `unit`, have the errors of the answers.
+        Its answers, as shares of everybody and times the factor of the `unit`, have the errors of
+        the answers.
     design : tuple of (Workload, float)
-        What a design is made for instead, with weights: smallest groups count as larger, and their sizes are asked.
+        What a design is made for instead, with weights: smallest groups count as larger, and their
+        sizes are asked.
     rates : Rates, optional
         Of answers within groups; None where they are about everybody.
     asked : Asked, optional
@@ -262,13 +269,15 @@ class Line:
     spread : float
         Standard deviation of the numbers averaged or added up, 0 where it is not known.
     shift : ndarray (1,) or (p,)
-        How far numbers themselves are from the middles of their bins, on average over everybody in the planning data.
+        How far numbers themselves are from the middles of their bins, on average over everybody in
+        the planning data.
     weight : float
         How much errors count in a design.
     target : Target
         What answers are for.
     sides : tuple of (name, labels)
-        The attributes that make up the groups which it is asked in: queries about them run fastest, the last one first.
+        The attributes that make up the groups which it is asked in: queries about them run fastest,
+        the last one first.
     """
 
     question: str
@@ -308,27 +317,31 @@ class Line:
 
     @property
     def standard_error(self) -> float:
-        """The standard error in the unit that answers are for: where a difference is to be detected, that which finds it."""
+        """The standard error in the unit that answers are for: where a difference is to be
+        detected, that which finds it."""
         return self.target.difference / reach(self.target) if isinstance(self.target, Detect) else self.target
 
     @property
     def goal(self) -> float:
-        """The target as a number: a standard error, or a difference, in the unit of the answers, of totals for each person."""
+        """The target as a number: a standard error, or a difference, in the unit of the answers, of
+        totals for each person."""
         return self.target.difference if isinstance(self.target, Detect) else self.target
 
     def off_for(self, part: float) -> float:
-        """How far middles of bins may be from numbers where bins are to add this ``part`` of the target."""
+        """How far middles of bins may be from numbers where bins are to add this ``part`` of the
+        target."""
         return self.unit.off / self.bins * self.goal * part
 
     @property
     def scale(self) -> float:
-        """What the rows of `told` are multiplied by in a design, so that their errors are in targets and count as they should."""
+        """What the rows of `told` are multiplied by in a design, so that their errors are in
+        targets and count as they should."""
         each = 1 if isinstance(self.target, Detect) else math.sqrt(self.told.num_queries)
         return self.weight * self.unit.factor / (self.standard_error * each)
 
     def values(self, people: Counts | None, queries: np.ndarray) -> np.ndarray:
-        """(q,) answers of planning data (None: people spread evenly), of totals for each person; NaN in groups without people. What is
-        asked within groups has the values of its `rates`."""
+        """(q,) answers of planning data (None: people spread evenly), of totals for each person;
+        NaN in groups without people. What is asked within groups has the values of its `rates`."""
         if self.rates is not None:
             return self.unit.answers(self.rates.ratios[:, queries])
         if people is None and self.told.n > MOST_TABLE_CELLS:
@@ -346,14 +359,16 @@ class Line:
 
     @property
     def answered(self) -> np.ndarray:
-        """(a,) the answers that have a value: all but those in groups without people, or all where each is in one."""
+        """(a,) the answers that have a value: all but those in groups without people, or all where
+        each is in one."""
         queries = np.arange(self.told.num_queries)
         told = queries if self.rates is None else np.flatnonzero(np.isfinite(self.rates.ratios).all(axis=0))
         return told if len(told) else queries
 
     @property
     def bins(self) -> float:
-        """The most that middles of bins add to an error, of totals for each person: to that of both averages of a difference."""
+        """The most that middles of bins add to an error, of totals for each person: to that of both
+        averages of a difference."""
         return self.unit.off * (2 if self.difference and not self.unit.total else 1)
 
     @property
@@ -366,8 +381,9 @@ class Line:
 
     @property
     def drawn(self) -> np.ndarray:
-        """(s, p) the variance of each side's answer by the chance of who takes part, a person of all, in squared units. That of shares follows
-        from these (of other numbers it is the most; Bhatia and Davis 2000); numbers averaged are spread evenly where no one knows them."""
+        """(s, p) the variance of each side's answer by the chance of who takes part, a person of
+        all, in squared units. That of shares follows from these (of other numbers it is the most;
+        Bhatia and Davis 2000); numbers averaged are spread evenly where no one knows them."""
         assert self.rates is not None
         sizes, (least, most) = np.where(self.rates.sizes > 0, self.rates.sizes, np.inf), self.unit.ends
         ratios = np.clip(np.nan_to_num(self.rates.ratios, nan=least), least, most)
@@ -409,8 +425,8 @@ class Answers:
     told : Workload
         The queries of all of them, scaled as in a design.
     norm : float
-        A total variance a person of `told`, divided by it, is the number of people with which the mean squared error in targets,
-        over the lines and with their squared weights, is 1.
+        A total variance a person of `told`, divided by it, is the number of people with which the
+        mean squared error in targets, over the lines and with their squared weights, is 1.
     axes : tuple of Axis
         The attributes.
     """
@@ -422,7 +438,8 @@ class Answers:
 
     @property
     def coarse(self) -> list[str]:
-        """The questions whose answers bins alone may move by more than the target, however many people there are."""
+        """The questions whose answers bins alone may move by more than the target, however many
+        people there are."""
         return [line.question for line in self.lines if line.bins > line.goal]
 
 
@@ -439,9 +456,9 @@ def default_targets(lines: Sequence[Line], people: Counts | None) -> dict[str, T
     Returns
     -------
     dict of str to Target
-        By the `Line.key`: for shares a quarter of a typical answer, for averages and totals a tenth of the spread of values
-        where people are known, else 2 % of their range; a difference to detect is of 5 percentage points, or of a quarter of
-        that spread.
+        By the `Line.key`: for shares a quarter of a typical answer, for averages and totals a tenth
+        of the spread of values where people are known, else 2 % of their range; a difference to
+        detect is of 5 percentage points, or of a quarter of that spread.
     """
     found: dict[str, Target] = {}
     for key in dict.fromkeys(line.key for line in lines):
@@ -457,8 +474,9 @@ def default_targets(lines: Sequence[Line], people: Counts | None) -> dict[str, T
 
 
 def _typical(lines: Sequence[Line], people: Counts | None) -> float:
-    """A quarter of a typical answer, as a share: their root mean square, each or what it lacks to everyone where that is less; 10 percentage points,
-    which the papers' alpha stands for, where there is none."""
+    """A quarter of a typical answer, as a share: their root mean square, each or what it lacks to
+    everyone where that is less; 10 percentage points, which the papers' alpha stands for, where
+    there is none."""
     sizes = np.concatenate([np.abs(line.values(people, shown_queries(line.told))) / 100 for line in lines])
     sizes = np.where(sizes <= 1, np.minimum(sizes, 1 - sizes), sizes)
     sizes = sizes[sizes > 1e-9]

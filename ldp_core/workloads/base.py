@@ -5,7 +5,8 @@ bounds and the optimisers speak in terms of the Gram matrix ``G = W'W``, and ans
 running sums. A workload is therefore a set of operations with known structure, and the explicit
 matrix exists only for small sizes and for pictures.
 
-Vectors over types always have the types on their *last* axis, so a batch of count vectors is ``(batch, n)``.
+Vectors over types always have the types on their *last* axis, so a batch of count vectors is
+``(batch, n)``.
 
 Source of the named workloads: McKenna et al. 2020, Section 6.1; Cormode et al. 2019 for ranges.
 """
@@ -31,7 +32,8 @@ from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup, deviation_from_exchangeable
 
 PICTURED_ENTRIES = 2**20
-"""Largest number of entries of a workload matrix that is drawn whole, averaged over neighbours, in a notebook."""
+"""Largest number of entries of a workload matrix that is drawn whole, averaged over neighbours, in
+a notebook."""
 
 _ROW_ENTRIES = 2**22  # of queries written out at once
 
@@ -44,15 +46,18 @@ def in_chunks(queries: np.ndarray, types: int) -> Iterator[np.ndarray]:
 
 
 class Workload(ABC):
-    """p linear queries over n types. Subclasses say how to apply G, answer queries and name them."""
+    """p linear queries over n types. Subclasses say how to apply G, answer queries and name
+    them."""
 
     kind: ClassVar[str]
     title: str
     meaning: str
     asked: Any = None
-    """The questions that it was made of by `over_attributes`, an `ldp_core.workloads.answers.Answers`; None for others."""
+    """The questions that it was made of by `over_attributes`, an
+    `ldp_core.workloads.answers.Answers`; None for others."""
     recipe: ClassVar[tuple[str, ...]] = ("n",)
-    """What it is made of again, by the names of its constructor's parameters; names of attributes and queries are no part of it."""
+    """What it is made of again, by the names of its constructor's parameters; names of attributes
+    and queries are no part of it."""
 
     def __init__(self, n: int, axes: Sequence[Axis] | None = None):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
@@ -95,23 +100,25 @@ class Workload(ABC):
 
     @abstractmethod
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        """Readable name of one query: by the attributes the workload was built with, else in the domain's labels when
-        given."""
+        """Readable name of one query: by the attributes the workload was built with, else in the
+        domain's labels when given."""
 
     @property
     def survey(self) -> Any:
-        """The questions as an `ldp_core.workloads.surveys.Survey`, where they are one: answered table by table, whatever the
-        number of types; None for others."""
+        """The questions as an `ldp_core.workloads.surveys.Survey`, where they are one: answered
+        table by table, whatever the number of types; None for others."""
         return None
 
     @property
     def strata(self) -> Any:
-        """The groups of people that the collector knows, an `ldp_core.workloads.strata.Strata`; None where it knows none."""
+        """The groups of people that the collector knows, an `ldp_core.workloads.strata.Strata`;
+        None where it knows none."""
         return None
 
     @property
     def secret(self) -> np.ndarray:
-        """(n,) which types are secret: all of them, but for `ldp_core.workloads.secret.PartlySecret`."""
+        """(n,) which types are secret: all of them, but for
+        `ldp_core.workloads.secret.PartlySecret`."""
         return np.broadcast_to(np.True_, (self.n,))
 
     @property
@@ -126,18 +133,21 @@ class Workload(ABC):
 
     @property
     def spread_over(self) -> int:
-        """How many shares say how people are spread: n, or one for each of the `strata` of a survey, in which they are spread evenly."""
+        """How many shares say how people are spread: n, or one for each of the `strata` of a
+        survey, in which they are spread evenly."""
         return self.n
 
     @property
     def working_types(self) -> int:
-        """How many numbers what is computed of the workload goes through: n, for a survey the cells of its largest table."""
+        """How many numbers what is computed of the workload goes through: n, for a survey the cells
+        of its largest table."""
         return self.n
 
     @property
     def gram_roundings(self) -> int:
-        """How many units of rounding u = 2^-53, times sqrt(G_ii G_jj), the entries of G may be off by, as `apply_gram` and
-        `gram_dense` compute them: none where they are whole numbers (below 2^53)."""
+        """How many units of rounding u = 2^-53, times sqrt(G_ii G_jj), the entries of G may be off
+        by, as `apply_gram` and `gram_dense` compute them: none where they are whole numbers (below
+        2^53)."""
         return 0
 
     # --- what follows from it -----------------------------------------------------------------------------------
@@ -149,14 +159,15 @@ class Workload(ABC):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of what the queries are: equal for equal ones, quick even for large ones. Names do not count."""
+        """SHA-256 (hex) of what the queries are: equal for equal ones, quick even for large ones.
+        Names do not count."""
         own = [_written(getattr(self, name), _digest_of) for name in self.recipe]
         return hashlib.sha256(repr([self.kind, *own]).encode()).hexdigest()
 
     @cached_property
     def symmetry_group(self) -> SymmetryGroup:
-        """Permutations of the types that leave G unchanged: those that the class knows of, and all of
-        them where G is a multiple of the identity plus one of the matrix of ones."""
+        """Permutations of the types that leave G unchanged: those that the class knows of, and all
+        of them where G is a multiple of the identity plus one of the matrix of ones."""
         known = self._known_symmetry
         if known.kind == "exchangeable" or self.n > MOST_MATRIX_TYPES or self.num_queries < self.n - 1:
             return known
@@ -181,23 +192,26 @@ class Workload(ABC):
         return self.symmetry_group.kind
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        """(p,) weights that the rows of W, and with them the answers, carry (1 except in unions), or those of the given
-        queries."""
+        """(p,) weights that the rows of W, and with them the answers, carry (1 except in unions),
+        or those of the given queries."""
         return np.ones(self.num_queries if queries is None else len(queries))
 
     @cached_property
     def squared_weights(self) -> float:
-        """Sum of the squared `query_weights`, p without weights: what divides a total squared error into its mean."""
+        """Sum of the squared `query_weights`, p without weights: what divides a total squared error
+        into its mean."""
         return float(self.num_queries)
 
     @property
     def extent(self) -> tuple[float, float]:
-        """The largest entry, without its sign, of the query where it is least, and of that where it is most, weights and all."""
+        """The largest entry, without its sign, of the query where it is least, and of that where it
+        is most, weights and all."""
         return 1.0, 1.0
 
     @property
     def spread_too_far(self) -> str | None:
-        """Why no strategy is fitted to these queries, nor a bound proved, for their weights; None where that is done."""
+        """Why no strategy is fitted to these queries, nor a bound proved, for their weights; None
+        where that is done."""
         least, most = self.extent
         if most <= MOST_SPREAD * least * (1 + 1e-9) or self.symmetry == "exchangeable":
             return None
@@ -246,15 +260,18 @@ class Workload(ABC):
 
     @cached_property
     def gram_root(self) -> np.ndarray:
-        """(r, n) R with R'R = G, r the rank of G: the workload squeezed into at most n queries of equal total error."""
+        """(r, n) R with R'R = G, r the rank of G: the workload squeezed into at most n queries of
+        equal total error."""
         return root_of(self.gram_dense())
 
     def singular_values(self) -> np.ndarray:
-        """(min(n, p),) singular values of W, largest first. ValueError where the matrices would be too large."""
+        """(min(n, p),) singular values of W, largest first. ValueError where the matrices would be
+        too large."""
         return self._spectrum.copy()
 
     def centred_singular_values(self) -> np.ndarray | None:
-        """(n - 1,) singular values of W P, largest first, P the projection off the ones; None where they have no closed form."""
+        """(n - 1,) singular values of W P, largest first, P the projection off the ones; None where
+        they have no closed form."""
         return None
 
     @cached_property
@@ -281,7 +298,8 @@ class Workload(ABC):
 
     @property
     def gram_column(self) -> np.ndarray:
-        """(n,) the column of G of type 0. It fixes all of G where G may be shifted along every axis, see `SymmetryGroup`."""
+        """(n,) the column of G of type 0. It fixes all of G where G may be shifted along every
+        axis, see `SymmetryGroup`."""
         unit = np.zeros(self.n)
         unit[0] = 1.0
         return self.apply_gram(unit)
@@ -295,23 +313,26 @@ class Workload(ABC):
 
     @property
     def even_square(self) -> float:
-        """1'G1 / n^2: the squared length of the answers of one user who is spread evenly over the types."""
+        """1'G1 / n^2: the squared length of the answers of one user who is spread evenly over the
+        types."""
         return float(self.gram_sums.sum()) / self.n**2
 
     def prepare(self, check: Callable[[], None]) -> None:
-        """Work out, and keep, what figures start from. ``check`` is called in between, and may raise to stop it."""
+        """Work out, and keep, what figures start from. ``check`` is called in between, and may
+        raise to stop it."""
         for what in ("gram_diag", "gram_sums", "symmetry_group"):
             check()
             getattr(self, what)
 
     def quadratic(self, x: np.ndarray) -> np.ndarray:
-        """x'Gx for every vector along the last axis of ``x`` (..., n): the squared length of its answers."""
+        """x'Gx for every vector along the last axis of ``x`` (..., n): the squared length of its
+        answers."""
         x = np.asarray(x, dtype=float)
         return np.einsum("...i,...i->...", x, self.apply_gram(x))
 
     def answers(self, x: np.ndarray | Tables, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        """W x for counts ``x`` (..., n): (..., p), or only the given query indices. In users. People that are known by their
-        attributes have (p,) answers too."""
+        """W x for counts ``x`` (..., n): (..., p), or only the given query indices. In users.
+        People that are known by their attributes have (p,) answers too."""
         x = dense(x).astype(float, copy=False)
         if x.shape[-1] != self.n:
             raise ValueError(f"Counts have {x.shape[-1]} types, the workload has {self.n}.")
@@ -319,10 +340,12 @@ class Workload(ABC):
             raise ValueError(
                 f"All {self.num_queries:,} answers at once would not fit in memory; ask for the queries you need."
             )
-        return self._answers(x, None if queries is None else self._checked(queries))
+        return self._answers(x, None if queries is None else self.checked_queries(queries))
 
-    def _checked(self, queries: Sequence[int] | np.ndarray) -> np.ndarray:
-        queries = np.asarray(queries, dtype=np.int64)
+    def checked_queries(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        """(q,) the indices of some ``queries``, of all by default. ValueError for others than there
+        are."""
+        queries = np.arange(self.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
         if queries.size and (queries.min() < 0 or queries.max() >= self.num_queries):
             raise ValueError(f"Query indices run from 0 to {self.num_queries - 1:,}.")
         return queries
@@ -354,8 +377,8 @@ class Workload(ABC):
         return f"<{self.kind} workload: {self.num_queries:,} queries on {self.n:,} types{facts}>"
 
     def _repr_html_(self) -> str | None:
-        """The matrix as a picture, of evenly thinned queries where it is large, for notebooks; None where even a few rows
-        are too large."""
+        """The matrix as a picture, of evenly thinned queries where it is large, for notebooks; None
+        where even a few rows are too large."""
         shown = np.arange(min(self.num_queries, PICTURED_ENTRIES))
         if self.num_queries * self.n > PICTURED_ENTRIES:
             shown = np.unique(np.linspace(0, self.num_queries - 1, pictures.SIDE).astype(np.int64))
@@ -365,7 +388,8 @@ class Workload(ABC):
         return pictures.heat_map(self.rows(shown), f"{self!r} · {some}queries (rows) by type (columns)")
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it is, without what has been worked out of that: to other processes it travels light."""
+        """What it is, without what has been worked out of that: to other processes it travels
+        light."""
         return {
             name: held
             for name, held in vars(self).items()
@@ -380,7 +404,8 @@ class Workload(ABC):
 
 
 def _written(value: Any, leaf: Callable[[Any], Any]) -> Any:
-    """A value of a recipe in lists, tables of fields, and what ``leaf`` makes of workloads and arrays."""
+    """A value of a recipe in lists, tables of fields, and what ``leaf`` makes of workloads and
+    arrays."""
     if isinstance(value, Workload | np.ndarray):
         return leaf(value)
     if is_dataclass(value):

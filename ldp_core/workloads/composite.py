@@ -1,4 +1,5 @@
-"""Workloads made of others, or given outright: any matrix, weighted unions, products over attributes."""
+"""Workloads made of others, or given outright: any matrix, weighted unions, products over
+attributes."""
 
 from __future__ import annotations
 
@@ -89,8 +90,8 @@ class Custom(Workload):
 
 
 class Together(Workload):
-    """The queries of several workloads, each scaled by one of the ``weights``: G = sum of weight^2 G_i. Answers carry the weights, as
-    the rows of W do."""
+    """The queries of several workloads, each scaled by one of the ``weights``: G = sum of weight^2
+    G_i. Answers carry the weights, as the rows of W do."""
 
     weights: tuple[float, ...]
 
@@ -114,8 +115,8 @@ class Together(Workload):
         return int(self.offsets[-1])
 
     def located(self, queries: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """(number of the member, places of its queries in ``queries``, their numbers within the member) for every member in
-        ``queries`` (q,)."""
+        """(number of the member, places of its queries in ``queries``, their numbers within the
+        member) for every member in ``queries`` (q,)."""
         owner = np.searchsorted(self.offsets, queries, side="right") - 1
         order = np.argsort(owner, kind="stable")
         for here in np.split(order, np.flatnonzero(np.diff(owner[order])) + 1):
@@ -126,7 +127,8 @@ class Together(Workload):
     def gathered(
         self, queries: np.ndarray, of: Callable[[int, np.ndarray], np.ndarray], batch: Sequence[int] = ()
     ) -> np.ndarray:
-        """(..., q) what ``of`` makes of the number of a member and those of its queries, for ``queries`` (q,) in their order."""
+        """(..., q) what ``of`` makes of the number of a member and those of its queries, for
+        ``queries`` (q,) in their order."""
         found = np.empty((*batch, len(queries)))
         for k, here, local in self.located(queries):
             found[..., here] = of(k, local)
@@ -159,7 +161,8 @@ class Together(Workload):
 
     @cached_property
     def _distinct(self) -> list[tuple[Workload, float]]:
-        """Parts that differ, each with the sum of its squared weights: so that equal parts cost no more than one."""
+        """Parts that differ, each with the sum of its squared weights: so that equal parts cost no
+        more than one."""
         weights: dict[Workload, float] = {}
         for part, weight in zip(self.parts, self.weights, strict=True):
             for inner, squared in part._distinct if isinstance(part, Union) else [(part, 1.0)]:
@@ -249,7 +252,8 @@ class Union(Together):
 
 
 class OnOtherTypes(Workload):
-    """The queries of ``base`` about types that are not its own: W is that of ``base`` where a type is replaced by the one it counts as."""
+    """The queries of ``base`` about types that are not its own: W is that of ``base`` where a type
+    is replaced by the one it counts as."""
 
     base: Workload
 
@@ -259,7 +263,8 @@ class OnOtherTypes(Workload):
 
     @abstractmethod
     def _unfolded(self, y: np.ndarray) -> np.ndarray:
-        """(..., base.n) to (..., n): every type takes the number of the one that it counts as, 0 where it counts as none."""
+        """(..., base.n) to (..., n): every type takes the number of the one that it counts as, 0
+        where it counts as none."""
 
     @property
     def num_queries(self) -> int:
@@ -301,7 +306,8 @@ class OnOtherTypes(Workload):
 
 
 class Product(Workload):
-    """Every combination of one query per factor, over the product of the factors' types: W is a Kronecker product."""
+    """Every combination of one query per factor, over the product of the factors' types: W is a
+    Kronecker product."""
 
     kind = "product"
     title = "Product"
@@ -338,7 +344,8 @@ class Product(Workload):
         return math.prod(factor.num_queries for factor in self.factors)
 
     def _along_axes(self, x: np.ndarray, apply: Callable[[Workload, np.ndarray], np.ndarray]) -> np.ndarray:
-        """``apply(factor, values)`` along each factor's axis of ``x`` (..., n), which may change the axis's length."""
+        """``apply(factor, values)`` along each factor's axis of ``x`` (..., n), which may change
+        the axis's length."""
         x = np.asarray(x, dtype=float)
         table = x.reshape(*x.shape[:-1], *(factor.n for factor in self.factors))
         for axis, factor in zip(range(-len(self.factors), 0), self.factors, strict=True):
@@ -407,8 +414,8 @@ class Product(Workload):
 
 
 def padded(values: np.ndarray, workload: Workload) -> np.ndarray:
-    """(min(n, p),) the singular values ``values`` of ``workload``, largest first, with the zeros that it has
-    besides."""
+    """(min(n, p),) the singular values ``values`` of ``workload``, largest first, with the zeros
+    that it has besides."""
     spectrum = np.zeros(min(workload.n, workload.num_queries))
     spectrum[: len(values)] = np.sort(values)[::-1]
     return spectrum

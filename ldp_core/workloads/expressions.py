@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core import wording
+from ldp_core import anova, wording
 from ldp_core.limits import MOST_CONDITION_CHARACTERS, MOST_CONDITION_DEPTH, MOST_WORKLOAD_ENTRIES
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.comparisons import SEARCHED, SHORTENED_LENGTH, compare, nearest, shortened
@@ -87,16 +87,9 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
 
     Tables that are all true are left out. ValueError when a table would have more than `MOST_WORKLOAD_ENTRIES` entries.
     """
-    groups: list[tuple[set[int], Condition]] = []
-    for term in condition:
-        mentioned = _mentioned((term,))
-        together = [group for group in groups if group[0] & mentioned]
-        groups = [group for group in groups if not group[0] & mentioned]
-        mentioned = mentioned.union(*(group[0] for group in together))
-        groups.append((mentioned, (*(t for group in together for t in group[1]), term)))
-    tables = []
-    for mentioned, terms in groups:
-        attributes = tuple(sorted(mentioned))
+    tables, mentioned = [], [_mentioned((term,)) for term in condition]
+    for attributes in anova.tied_together(mentioned):
+        terms = tuple(term for term, places in zip(condition, mentioned, strict=True) if places <= set(attributes))
         sizes = [shape[i] for i in attributes]
         if np.prod(sizes, dtype=float) > MOST_WORKLOAD_ENTRIES:
             raise ValueError(

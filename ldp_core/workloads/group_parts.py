@@ -32,8 +32,9 @@ class _Compared(Part):
 
 
 class DifferencePart(_Compared):
-    """The answers to a question among the people who have the value ``first`` of an attribute, less those among the people who have
-    ``second``, both by their labels; with ``shares``, of the share of each group, or its average."""
+    """The answers to a question among the people who have the value ``first`` of an attribute, less
+    those among the people who have ``second``, both by their labels; with ``shares``, of the share
+    of each group, or its average."""
 
     kind: Literal["difference"] = "difference"
     attribute: Name
@@ -74,8 +75,8 @@ class DifferencePart(_Compared):
 
 
 class SharePart(_Compared):
-    """The answers to a question as shares of the people in each group of the attributes ``within``: a ratio where it is secret who is in
-    them (`ldp_core.workloads.answers`)."""
+    """The answers to a question as shares of the people in each group of the attributes ``within``:
+    a ratio where it is secret who is in them (`ldp_core.workloads.answers`)."""
 
     kind: Literal["share"] = "share"
     within: Annotated[Names, Field(min_length=1)]
@@ -99,8 +100,9 @@ class SharePart(_Compared):
 
 
 class SlopePart(Part):
-    """How the answer ``of`` a column changes with columns ``on`` that the collector knows: the coefficients of a linear regression with an
-    intercept (`ldp_core.workloads.regression`). A column of numbers is averaged; of two values the share of one is taken."""
+    """How the answer ``of`` a column changes with columns ``on`` that the collector knows: the
+    coefficients of a linear regression with an intercept (`ldp_core.workloads.regression`). A
+    column of numbers is averaged; of two values the share of one is taken."""
 
     kind: Literal["slope"] = "slope"
     of: Name

@@ -39,7 +39,8 @@ class Part(Frozen):
     """True if answers are averages, which have no shares."""
 
     def build(self, attributes: Any) -> Workload:
-        """The queries, without the weight, on the types of ``attributes``: a `Domain`, or a sequence of its attributes.
+        """The queries, without the weight, on the types of ``attributes``: a `Domain`, or a
+        sequence of its attributes.
 
         ValueError, one sentence, where the recipe does not fit the attributes.
         """
@@ -54,20 +55,24 @@ class Part(Frozen):
         """`build` on the attributes that do not make up the groups."""
 
     def numbers(self, axes: Sequence[Axis]) -> Workload:
-        """What is added up over the people of each group, where answers are shares of these or their averages."""
+        """What is added up over the people of each group, where answers are shares of these or
+        their averages."""
         return self.build(axes)
 
     def measured(self, axes: Sequence[Axis], people: Tables | None) -> tuple[Unit, float]:
-        """The unit of the answers, and how far the numbers averaged are spread among ``people`` (0 where that is not known)."""
+        """The unit of the answers, and how far the numbers averaged are spread among ``people`` (0
+        where that is not known)."""
         return Unit(), 0.0
 
     def shift(self, axes: Sequence[Axis], people: People | None) -> np.ndarray:
-        """(1,) or (p,): how far the answers of ``people``, for each person, are from those that the queries count."""
+        """(1,) or (p,): how far the answers of ``people``, for each person, are from those that the
+        queries count."""
         return np.zeros(1)
 
     @property
     def groups_by(self) -> tuple[str, ...]:
-        """The attributes that make up the groups which answers are shares or averages of; none where answers are about everybody."""
+        """The attributes that make up the groups which answers are shares or averages of; none
+        where answers are about everybody."""
         return ()
 
     def asked(self, axes: Sequence[Axis]) -> Asked | None:
@@ -77,8 +82,8 @@ class Part(Frozen):
     def asked_within(
         self, axes: Sequence[Axis], names: Sequence[str], unit: Unit, pair: tuple[str, str] | None = None
     ) -> Asked:
-        """What it is to ask this within each group of the attributes ``names``, or in a ``pair`` of values of the first of
-        these. ValueError where it does not fit."""
+        """What it is to ask this within each group of the attributes ``names``, or in a ``pair`` of
+        values of the first of these. ValueError where it does not fit."""
         places, others = _apart(axes, self.mentions, names)
         chosen = [axes[i] for i in others]
         tables = groups_of(self.numbers(chosen), tuple(axis.size for axis in chosen), chosen)
@@ -86,13 +91,14 @@ class Part(Frozen):
         return Asked(tuple(moved), tuple(places), pair and two_values(axes[places[0]], *pair), unit, tuple(axes))
 
     def rates(self, axes: Sequence[Axis], people: People | None) -> Rates | None:
-        """What a design takes of planning data for the question (None: people spread evenly); None where answers are about everybody."""
+        """What a design takes of planning data for the question (None: people spread evenly); None
+        where answers are about everybody."""
         asked = self.asked(axes)
         return None if asked is None else asked.rates(people, self.question.measured(axes, people)[1])
 
     def line(self, axes: Sequence[Axis], people: People | None, rates: Rates | None = None) -> Line:
-        """The answers to the question, for the planning data ``people``, or the ``rates`` taken of these. ValueError, one sentence, where it
-        does not fit the attributes."""
+        """The answers to the question, for the planning data ``people``, or the ``rates`` taken of
+        these. ValueError, one sentence, where it does not fit the attributes."""
         asked = self.asked(axes)
         if asked is None:
             workload, (unit, spread) = self.build(axes), self.question.measured(axes, people)
@@ -109,13 +115,15 @@ class Part(Frozen):
         return asked.line(self.summary, self.weight, rates or own)
 
     def about(self, before: str, name: str) -> Self:
-        """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""
+        """The same queries where the attribute ``before`` is called ``name``, for recipes that are
+        about one attribute."""
         fits = getattr(self, "attribute", None) == before
         return self.model_copy(update={"attribute": name}) if fits else self
 
     @property
     def mentions(self) -> tuple[str, ...]:
-        """The attributes that the recipe names, each once. Conditions are text, which is not looked into."""
+        """The attributes that the recipe names, each once. Conditions are text, which is not looked
+        into."""
         own = [
             getattr(self, "attribute", None),
             *(getattr(self, "attributes", None) or ()),
@@ -142,7 +150,8 @@ class Part(Frozen):
 
 
 class AveragePart(Part):
-    """Averages of everybody, or of those in each group of the attributes ``by``, where they are ratios."""
+    """Averages of everybody, or of those in each group of the attributes ``by``, where they are
+    ratios."""
 
     averages = True
     _names: ClassVar[tuple[str, str]] = ("An average", "averages")
@@ -172,7 +181,8 @@ class AveragePart(Part):
 
 
 def _apart(axes: Sequence[Axis], mentioned: Sequence[str], names: Sequence[str]) -> tuple[list[int], list[int]]:
-    """The places of the attributes ``names``, which make up groups, and of all others. ValueError where none is left."""
+    """The places of the attributes ``names``, which make up groups, and of all others. ValueError
+    where none is left."""
     places = places_of(axes, [*mentioned, *names])[-len(names) :]
     others = [i for i in range(len(axes)) if i not in places]
     if not others:

@@ -1,8 +1,8 @@
 """Recipes for queries over a domain of several attributes, as people think of them.
 
-A recipe (`WorkloadPart`) names attributes, so that it survives changes of their bins, and is built for a domain by
-`build`; `over_attributes` makes one workload of several, each with its weight. All are frozen pydantic models that can be
-saved as JSON.
+A recipe (`WorkloadPart`) names attributes, so that it survives changes of their bins, and is built
+for a domain by `build`; `over_attributes` makes one workload of several, each with its weight. All
+are frozen pydantic models that can be saved as JSON.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ class RangesPart(Part):
 
 
 class RectanglesPart(Part):
-    """All intervals of one ordered attribute together with all intervals of another, or of two others: every rectangle, or box, of
-    their table."""
+    """All intervals of one ordered attribute together with all intervals of another, or of two
+    others: every rectangle, or box, of their table."""
 
     kind: Literal["rectangles"] = "rectangles"
     attributes: Annotated[tuple[Name, ...], Strict(False), Field(min_length=2, max_length=3)]
@@ -220,8 +220,8 @@ class ParityPart(Part):
 
 
 class Predicate(Frozen):
-    """A condition in the language of `ldp_core.workloads.expressions`, and what to call it (the condition itself if
-    None)."""
+    """A condition in the language of `ldp_core.workloads.expressions`, and what to call it (the
+    condition itself if None)."""
 
     expression: Annotated[str, Field(max_length=limits.MOST_CONDITION_CHARACTERS)]
     name: Name | None = None
@@ -262,8 +262,9 @@ class PredicatesPart(Part):
 
 
 class MomentsPart(Part):
-    """The averages, squares and products of columns of numbers, each from -1 to 1 over its range: slopes and correlations follow from
-    them where all are secret (`ldp_core.deploy.collector.associating`)."""
+    """The averages, squares and products of columns of numbers, each from -1 to 1 over its range:
+    slopes and correlations follow from them where all are secret
+    (`ldp_core.deploy.collector.associating`)."""
 
     kind: Literal["moments"] = "moments"
     attributes: Annotated[tuple[Name, ...], Strict(False), Field(min_length=2, max_length=10)]
@@ -344,7 +345,8 @@ def _along(axes: Sequence[Axis], name: str, ordered: Any) -> Workload:
 
 
 def _line(axis: Axis) -> Axis:
-    """The ordinary types of an ordered attribute. ValueError for one without an order, or with a single type that has a place."""
+    """The ordinary types of an ordered attribute. ValueError for one without an order, or with a
+    single type that has a place."""
     if not axis.ordered:
         raise ValueError(
             f"{shortened(axis.name)} has no order, so nothing goes up to or between its values; ask for its histogram, or say on "

@@ -34,7 +34,8 @@ def over_attributes(
     check: Callable[[], None] = lambda: None,
     people: Counts | None = None,
 ) -> Workload:
-    """One workload of the answers to all ``parts``, for designs; what was asked is kept in its `asked`.
+    """One workload of the answers to all ``parts``, for designs; what was asked is kept in its
+    `asked`.
 
     Parameters
     ----------
@@ -44,8 +45,8 @@ def over_attributes(
     targets : dict of str to Target, optional
         {unit of answers: standard error in it, or `Detect`}; by default those of `default_targets`.
     counts : Counts or sequence of Rates, optional
-        (n,) planning data, or `People`, of which shares, averages and sizes of groups are taken; or these, for each part;
-        None for people who are evenly spread.
+        (n,) planning data, or `People`, of which shares, averages and sizes of groups are taken; or
+        these, for each part; None for people who are evenly spread.
     check : callable
         Called between parts, and may raise to stop it.
     people : Counts, optional
@@ -54,8 +55,8 @@ def over_attributes(
     Returns
     -------
     Workload
-        A single question about everybody as it is; else a `Union`, or a `Survey` where that serves better (see `surveyed`);
-        with `strata` where the collector knows some attributes.
+        A single question about everybody as it is; else a `Union`, or a `Survey` where that serves
+        better (see `surveyed`); with `strata` where the collector knows some attributes.
 
     Raises
     ------
@@ -97,7 +98,8 @@ def over_attributes(
 
 
 def rates_of(parts: Sequence[WorkloadPart], attributes: Any, people: Counts | None) -> list[Rates | None]:
-    """What a design takes of planning data, for each part, two significant digits of each: see `Rates`."""
+    """What a design takes of planning data, for each part, two significant digits of each: see
+    `Rates`."""
     axes, found = axes_of(attributes), list[Rates | None]()
     planning = None if people is None else people_of(people, [axis.size for axis in axes])
     for part in parts:
@@ -107,14 +109,16 @@ def rates_of(parts: Sequence[WorkloadPart], attributes: Any, people: Counts | No
 
 
 def assembled(parts: Sequence[tuple[Workload, float]], axes: Sequence[Axis]) -> Workload:
-    """One workload of several with weights, in the form that designs take. ValueError where no report tells anything about them."""
+    """One workload of several with weights, in the form that designs take. ValueError where no
+    report tells anything about them."""
     workloads, weights = zip(*parts, strict=True)
     whole = workloads[0] if len(parts) == 1 else Union(workloads, weights)
     return stratified(partly_secret(whole, axes), axes)
 
 
 def _answered(told: Workload, axes: Sequence[Axis]) -> Workload:
-    """The answers to one question as mechanisms take them. What the collector knows without a report has no strata."""
+    """The answers to one question as mechanisms take them. What the collector knows without a
+    report has no strata."""
     try:
         return assembled([(told, 1.0)], axes)
     except ValueError:
@@ -131,9 +135,10 @@ def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
     Returns
     -------
     tuple of WorkloadPart
-        Of a single attribute running totals if it has an order, else a histogram; of several the joint counts of every two,
-        or where values are combinations a question of each. The attributes that the collector knows make groups: each of the
-        others is asked about by itself, as shares within each group, and two groups are compared, the second with the first.
+        Of a single attribute running totals if it has an order, else a histogram; of several the
+        joint counts of every two, or where values are combinations a question of each. The
+        attributes that the collector knows make groups: each of the others is asked about by
+        itself, as shares within each group, and two groups are compared, the second with the first.
     """
     axes = axes_of(attributes)
     telling = [axis for axis in axes if axis.size > 1]
@@ -165,7 +170,8 @@ def _of_one(axis: Axis) -> Any:
 
 
 def share_of(axis: Axis) -> Any:
-    """What to ask first about shares of one attribute: of two values the second, "yes", as the other is its mirror."""
+    """What to ask first about shares of one attribute: of two values the second, "yes", as the
+    other is its mirror."""
     yes = f"{quoted(axis.name)} = {quoted(axis.labels[-1])}"
     if axis.size != 2 or len(yes) > limits.MOST_CONDITION_CHARACTERS:
         return _of_one(axis)

@@ -1,8 +1,9 @@
 """Ratios a/b within groups of people: shares, averages, and the difference of two of these.
 
-A ratio R = a/b, of a sum a over the people of a group by their number b, has to first order the error of the linear query
-``(a - R b)/b`` about everybody (Taylor linearisation, the delta method of survey sampling). Where the collector knows the
-group, b is a known number and the query is exactly a/b. A difference of two ratios has two *sides*, s = 2; else s = 1.
+A ratio R = a/b, of a sum a over the people of a group by their number b, has to first order the
+error of the linear query ``(a - R b)/b`` about everybody (Taylor linearisation, the delta method of
+survey sampling). Where the collector knows the group, b is a known number and the query is exactly
+a/b. A difference of two ratios has two *sides*, s = 2; else s = 1.
 
 Source: Särndal, Swensson and Wretman 1992, Model Assisted Survey Sampling, chapter 5.
 """
@@ -121,11 +122,13 @@ class Ratios:
         return self.unit.answers(np.moveaxis(a / np.where(b > 0, b, np.nan), -2, 0))
 
     def each(self, ratios: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """(s, q, cells) the rows ``(a - R b)/b`` of each side, with R ``ratios`` (s, q) and b ``sizes`` (s, q)."""
+        """(s, q, cells) the rows ``(a - R b)/b`` of each side, with R ``ratios`` (s, q) and b
+        ``sizes`` (s, q)."""
         return (self.sums - ratios[..., None] * self.inside) / sizes[..., None]
 
     def errors(self, answers: np.ndarray) -> Workload:
-        """(q queries) whose error, of answers without weights, is that of the ratios in their unit by the delta method."""
+        """(q queries) whose error, of answers without weights, is that of the ratios in their unit
+        by the delta method."""
         a, b = self.parts(answers)
         size = np.where(b > 0, b, np.nan)
         return self.queries(self.unit.factor * np.nan_to_num(compared(self.each(a / size, size))))
@@ -137,7 +140,8 @@ class Ratios:
         return np.where(inside, self.sums, np.inf).min(-1), np.where(inside, self.sums, -np.inf).max(-1)
 
     def by_size(self, sizes: np.ndarray) -> np.ndarray:
-        """(s, q, cells) the rows whose answers are the ratios of each side, in groups of known ``sizes`` (s, q)."""
+        """(s, q, cells) the rows whose answers are the ratios of each side, in groups of known
+        ``sizes`` (s, q)."""
         return self.sums / np.where(sizes > 0, sizes, 1.0)[..., None]
 
     def there(self, sizes: np.ndarray) -> np.ndarray:

@@ -1,10 +1,12 @@
 """Questions about people of whom the collector knows some attributes already.
 
-Known attributes are no secrets: they split people into strata z, each with a mechanism of its own for the types x of the secret
-attributes. The information matrix is block diagonal then, and ``L = tr(M^-1 G) = sum_z tr(M_z^-1 G_zz)``, G_zz the block of
-G within a stratum: entries of G between strata do not count, since no report is about two strata. A question that only asks how many
-people are in a stratum adds a multiple of the ones to G_zz, and no variance: ``tr(M_z^-1 1 1') = m`` for m secret types. Where the
-blocks are multiples of each other there is one design and one proof. Source: this project.
+Known attributes are no secrets: they split people into strata z, each with a mechanism of its own
+for the types x of the secret attributes. The information matrix is block diagonal then, and
+``L = tr(M^-1 G) = sum_z tr(M_z^-1 G_zz)``, G_zz the block of
+G within a stratum: entries of G between strata do not count, since no report is about two strata. A
+question that only asks how many people are in a stratum adds a multiple of the ones to G_zz, and no
+variance: ``tr(M_z^-1 1 1') = m`` for m secret types. Where the blocks are multiples of each other
+there is one design and one proof. Source: this project.
 """
 
 from __future__ import annotations
@@ -34,15 +36,17 @@ ALIKE = 1e-12
 Question = tuple[tuple[int, ...], Workload]
 """Places among the secret attributes, and what is asked about them."""
 Case = tuple[Workload, np.ndarray | None]
-"""Questions about the m secret types of some strata, and the shares (m,) of these types, None where people are spread evenly."""
+"""Questions about the m secret types of some strata, and the shares (m,) of these types, None where
+people are spread evenly."""
 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """K strata of m secret types each: ``G_zz = scale_z^2 G_d + constant_z 1 1'``, d = ``which`` (K,) of the ``designs``.
+    """K strata of m secret types each: ``G_zz = scale_z^2 G_d + constant_z 1 1'``, d = ``which``
+    (K,) of the ``designs``.
 
-    They are those of a table of ``shape`` whose columns ``known`` the collector knows, the last of these running fastest. A scale is 0
-    where only the size of a stratum is asked for.
+    They are those of a table of ``shape`` whose columns ``known`` the collector knows, the last of
+    these running fastest. A scale is 0 where only the size of a stratum is asked for.
     """
 
     shape: tuple[int, ...]
@@ -59,15 +63,17 @@ class Strata:
 
     @cached_property
     def types(self) -> np.ndarray:
-        """(K, m) the types of each stratum. ValueError where they are too many to have a number each."""
+        """(K, m) the types of each stratum. ValueError where they are too many to have a number
+        each."""
         if math.prod(self.shape) > MOST_TABLE_CELLS:
             raise ValueError(f"Types have numbers where there are at most {MOST_TABLE_CELLS:,} of them.")
         order = np.arange(math.prod(self.shape)).reshape(self.shape)
         return order.transpose(self.known + secret_of(self.shape, self.known)).reshape(len(self.which), self.size)
 
     def pooled(self, prior: np.ndarray | None) -> list[Case]:
-        """What to design for: each of the designs, for the people of all its strata together, those of each counted as often as its squared
-        scale says. What they come to has the same `objective` as the sum over the strata, each with its own people."""
+        """What to design for: each of the designs, for the people of all its strata together, those
+        of each counted as often as its squared scale says. What they come to has the same
+        `objective` as the sum over the strata, each with its own people."""
         if prior is None or len(prior) == len(self.which):
             return [(design, None) for design in self.designs]
         weighed = self.scale[:, None] ** 2 * prior[self.types]
@@ -75,8 +81,9 @@ class Strata:
         return [(design, _uneven(own)) for design, own in zip(self.designs, sums, strict=True)]
 
     def cases(self, prior: np.ndarray | None) -> tuple[list[Case], np.ndarray]:
-        """What to prove: workloads on the m secret types, each with the shares of these under ``prior``, None where these are
-        even; and (K,) which of them is for each stratum. Strata without people have even shares."""
+        """What to prove: workloads on the m secret types, each with the shares of these under
+        ``prior``, None where these are even; and (K,) which of them is for each stratum. Strata
+        without people have even shares."""
         if prior is None or len(prior) == len(self.which):
             return [(design, None) for design in self.designs], self.which
         found: dict[tuple[int, bytes], int] = {}
@@ -92,7 +99,8 @@ class Strata:
         return cases, index
 
     def shares(self, prior: np.ndarray | None) -> np.ndarray:
-        """(K,) the shares of the strata under ``prior``: (n,), or these shares themselves, spread evenly within each stratum."""
+        """(K,) the shares of the strata under ``prior``: (n,), or these shares themselves, spread
+        evenly within each stratum."""
         count = len(self.which)
         if prior is None or len(prior) == count:
             return np.full(count, 1 / count) if prior is None else prior
@@ -101,13 +109,15 @@ class Strata:
     def objective(
         self, values: Sequence[float], prior: np.ndarray | None = None, which: np.ndarray | None = None
     ) -> float:
-        """L, or n tr(M_p^-1 G) for the ``prior`` p, from that of each design or, with ``which`` (K,), of each of the `cases`."""
+        """L, or n tr(M_p^-1 G) for the ``prior`` p, from that of each design or, with ``which``
+        (K,), of each of the `cases`."""
         index, shares = self.which if which is None else which, self.shares(prior)
         own = self.scale**2 * np.array(values)[index] + self.size * self.constant
         return math.fsum(len(self.which) * shares * own)
 
     def own_answers(self, shares: np.ndarray) -> float:
-        """What a person's own answers take off the variance, ``sum_u p_u G_uu``, for ``shares`` (K,) of the strata, each spread evenly."""
+        """What a person's own answers take off the variance, ``sum_u p_u G_uu``, for ``shares``
+        (K,) of the strata, each spread evenly."""
         means = np.array([design.trace / design.n for design in self.designs])
         return math.fsum(shares * (self.scale**2 * means[self.which] + self.constant))
 
@@ -123,7 +133,8 @@ def secret_of(shape: Sequence[int], known: Sequence[int]) -> tuple[int, ...]:
 
 
 class Stratified(Representatives):
-    """The queries of ``base`` about types in a table of ``shape``, the attributes at the places ``known`` known to the collector."""
+    """The queries of ``base`` about types in a table of ``shape``, the attributes at the places
+    ``known`` known to the collector."""
 
     kind = "stratified"
     recipe = ("base", "shape", "known")
@@ -173,7 +184,8 @@ class Stratified(Representatives):
 
 
 class StratifiedSurvey(Survey):
-    """A survey of attributes of sizes ``shape``, those at the places ``known`` known to the collector: each stratum has a survey of the others."""
+    """A survey of attributes of sizes ``shape``, those at the places ``known`` known to the
+    collector: each stratum has a survey of the others."""
 
     kind = "stratified_survey"
     recipe = ("shape", "groups", "known")
@@ -243,8 +255,8 @@ def strata_of(
         )
 
     def within(values: Sequence[int]) -> tuple[dict[Question, float], float]:
-        """The weights of what is asked in the stratum with these ``values`` of the known columns, and the constant that every entry
-        of G has besides."""
+        """The weights of what is asked in the stratum with these ``values`` of the known columns,
+        and the constant that every entry of G has besides."""
         fixed, squares, constant = dict(zip(known, values, strict=True)), dict[Question, float](), 0.0
         for group in groups:
             sizes = [shape[i] for i in group.attributes]
@@ -274,8 +286,9 @@ def strata_of(
 
 
 def stratified(base: Workload, axes: Sequence[Axis]) -> Workload:
-    """``base`` with its strata, as a survey past `MOST_TABLE_CELLS` types and where those of each stratum are best seen as one (see `surveyed`);
-    without strata where the known attributes have one value only."""
+    """``base`` with its strata, as a survey past `MOST_TABLE_CELLS` types and where those of each
+    stratum are best seen as one (see `surveyed`); without strata where the known attributes have
+    one value only."""
     shape = tuple(axis.size for axis in axes)
     known = tuple(i for i, axis in enumerate(axes) if axis.known)
     if math.prod(shape[i] for i in known) == 1:
@@ -297,8 +310,9 @@ def stratified(base: Workload, axes: Sequence[Axis]) -> Workload:
 
 
 def restricted(base: Workload, sizes: Sequence[int], fixed: dict[int, int]) -> tuple[Workload, float] | None:
-    """A workload, and the factor of its weight, with the Gram matrix of ``base``, on types in a table of ``sizes``, among the types with the
-    values ``fixed`` at some places; None where no query is about these."""
+    """A workload, and the factor of its weight, with the Gram matrix of ``base``, on types in a
+    table of ``sizes``, among the types with the values ``fixed`` at some places; None where no
+    query is about these."""
     if not fixed:
         return base, 1.0
     left = [size for i, size in enumerate(sizes) if i not in fixed]
@@ -331,7 +345,8 @@ def _restricted_on(base: OnAttributes, fixed: dict[int, int]) -> tuple[Workload,
 
 
 def _by_factor(base: Product, sizes: Sequence[int], fixed: dict[int, int]) -> tuple[list[Workload], float] | None:
-    """Each factor restricted, and the product of the factors of their weights; None where factors are not about whole attributes."""
+    """Each factor restricted, and the product of the factors of their weights; None where factors
+    are not about whole attributes."""
     factors: list[Workload] = []
     place, scale = 0, 1.0
     for factor in base.factors:

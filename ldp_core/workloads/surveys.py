@@ -1,12 +1,14 @@
 """Surveys: questions about a few attributes at a time, on domains of any size.
 
-The joint domain of eleven columns has 10^9 types, and nothing here needs a vector over them. Each group of queries lives on
-the table of the attributes it is about; where it treats the values of each attribute alike (marginals, parities), its Gram
-matrix is a sum of the projections P_A of `ldp_core.anova`, one number for each set A of attributes:
+The joint domain of eleven columns has 10^9 types, and nothing here needs a vector over them. Each
+group of queries lives on the table of the attributes it is about; where it treats the values of
+each attribute alike (marginals, parities), its Gram matrix is a sum of the projections P_A of
+`ldp_core.anova`, one number for each set A of attributes:
 
     G = sum_A g_A P_A,    g_A / n = sum over groups B that contain A of weight^2 lambda_A(B) / n_B
 
-with n_B the cells of the table, and lambda_A(B) the eigenvalue of the group's own Gram matrix there: 1 for a marginal.
+with n_B the cells of the table, and lambda_A(B) the eigenvalue of the group's own Gram matrix
+there: 1 for a marginal.
 Source: this project; for the eigenvalues of marginals McKenna et al. 2020, Section 6.1.
 """
 
@@ -44,7 +46,8 @@ from ldp_core.workloads.symmetry import SymmetryGroup
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Queries of ``base``, a workload on the cells of the table of ``attributes`` (in increasing order), with a weight."""
+    """Queries of ``base``, a workload on the cells of the table of ``attributes``
+    (in increasing order), with a weight."""
 
     attributes: tuple[int, ...]
     base: Workload
@@ -53,8 +56,9 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """A Gram matrix as numbers by attribute set: the non-empty ``sets`` A that some query depends on, the dimensions ``dims`` (k,)
-    of P_A, and ``gram`` (k,) with g_A / n; ``constant`` is g_0 / n, that of the total."""
+    """A Gram matrix as numbers by attribute set: the non-empty ``sets`` A that some query depends
+    on, the dimensions ``dims`` (k,) of P_A, and ``gram`` (k,) with g_A / n; ``constant`` is
+    g_0 / n, that of the total."""
 
     sets: tuple[Set, ...]
     dims: np.ndarray
@@ -63,7 +67,8 @@ class Components:
 
 
 class Survey(Together):
-    """Groups of queries about some of the attributes, of the sizes ``shape``, each on the table of its own."""
+    """Groups of queries about some of the attributes, of the sizes ``shape``, each on the table of
+    its own."""
 
     kind = "survey"
     title = "Survey"
@@ -106,7 +111,8 @@ class Survey(Together):
 
     @property
     def symmetric(self) -> bool:
-        """True if the queries treat the values of each attribute alike, so that `components` are all of G."""
+        """True if the queries treat the values of each attribute alike, so that `components` are
+        all of G."""
         return not self.ordered_groups
 
     def _worked_out(self, groups: Sequence[Group], of: Callable[[Workload, Sequence[int]], Any]) -> list[Any]:
@@ -120,8 +126,8 @@ class Survey(Together):
 
     @cached_property
     def spectra(self) -> list[dict[Set, float] | None]:
-        """The eigenvalues of each group's own Gram matrix by set of attributes; None for a group that does not treat the values of each
-        of its attributes alike."""
+        """The eigenvalues of each group's own Gram matrix by set of attributes; None for a group
+        that does not treat the values of each of its attributes alike."""
         found = zip(self.groups, self._worked_out(self.groups, eigenvalues), strict=True)
         return [None if values is None else _placed(values, group) for group, values in found]
 
@@ -156,7 +162,8 @@ class Survey(Together):
         return SymmetryGroup("hamming" if self._bits_alike() else "translation", shifts)
 
     def _bits_alike(self) -> bool:
-        """True if attributes of two values each can be swapped, of as many types as have a number each."""
+        """True if attributes of two values each can be swapped, of as many types as have a number
+        each."""
         bits = [i for i, size in enumerate(self.shape) if size > 1]
         if any(self.shape[i] != 2 for i in bits) or len(bits) < 2 or self.n > MOST_TABLE_CELLS:
             return False
@@ -178,7 +185,8 @@ class Survey(Together):
 
     @cached_property
     def radius(self) -> float:
-        """The largest length of a column of W, or an upper bound where groups peak at different values."""
+        """The largest length of a column of W, or an upper bound where groups peak at different
+        values."""
         return math.sqrt(math.fsum(group.weight**2 * group.base.radius**2 for group in self.groups))
 
     @cached_property
@@ -213,8 +221,8 @@ class Survey(Together):
         return ", ".join(f"x{i + 1} = {value}" for i, value in zip(group.attributes, values, strict=True))
 
     def answers(self, x: np.ndarray | Tables, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        """W x: (p,) answers, or those of the given query indices, for counts by attribute set, or (..., n) for counts ``x`` (..., n).
-        In users, with weights."""
+        """W x: (p,) answers, or those of the given query indices, for counts by attribute set, or
+        (..., n) for counts ``x`` (..., n). In users, with weights."""
         if isinstance(x, np.ndarray) or not isinstance(x, Tables):
             return super().answers(np.asarray(x), queries)
         if queries is None:
@@ -225,7 +233,7 @@ class Survey(Together):
             group = self.groups[k]
             return group.weight * group.base.answers(x.table(group.attributes), local)
 
-        return self.gathered(self._checked(queries), answers)
+        return self.gathered(self.checked_queries(queries), answers)
 
     def squared_distance(self, first: Tables, second: Tables) -> float:
         """Squared difference of the answers, summed over all queries (squared users)."""
@@ -260,8 +268,8 @@ class Survey(Together):
 
     @property
     def rank(self) -> int:
-        """Number of linearly independent queries: the dimensions of the components that they depend on. ValueError where these do not
-        say it, and there are too many types for the matrix."""
+        """Number of linearly independent queries: the dimensions of the components that they depend
+        on. ValueError where these do not say it, and there are too many types for the matrix."""
         if not self.symmetric:
             return super().rank
         return round(math.fsum(self.components.dims)) + (self.components.constant > 0)
@@ -279,7 +287,8 @@ def _placed(values: dict[Set, float], group: Group) -> dict[Set, float]:
 
 
 def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[Set, float] | None:
-    """{A: lambda_A} with ``G = sum_A lambda_A P_A`` of a workload on a table of these ``sizes``; None where G is none of these."""
+    """{A: lambda_A} with ``G = sum_A lambda_A P_A`` of a workload on a table of these ``sizes``;
+    None where G is none of these."""
     places = tuple(i for i, size in enumerate(sizes) if size > 1)
     if isinstance(base, Histogram):
         return dict.fromkeys(anova.subsets(places), 1.0)
@@ -314,7 +323,8 @@ def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[Set, float] | None
 
 
 def _shifted(base: Workload, sizes: Sequence[int]) -> bool:
-    """True if shifts along every attribute leave G as it is, so that its column of type 0 says everything."""
+    """True if shifts along every attribute leave G as it is, so that its column of type 0 says
+    everything."""
     group = base.symmetry_group
     return group.kind == "exchangeable" or (
         group.fixed_types == 1 and tuple(n for n, _ in group.shifts) == tuple(sizes)
@@ -322,7 +332,8 @@ def _shifted(base: Workload, sizes: Sequence[int]) -> bool:
 
 
 def averages(base: Workload, sizes: Sequence[int]) -> dict[Set, float]:
-    """{A: tr(P_A G) / dim_A} of any workload on a table of these ``sizes``. ValueError where its Gram matrix is too large."""
+    """{A: tr(P_A G) / dim_A} of any workload on a table of these ``sizes``. ValueError where its
+    Gram matrix is too large."""
     squares = anova.squared_norms(base.gram_root.reshape(-1, *sizes)).sum(axis=0).reshape((2,) * len(sizes))
     found = {
         members: float(squares[tuple(int(i in members) for i in range(len(sizes)))])
@@ -353,7 +364,8 @@ def _checked_sizes(sizes: Iterable[int]) -> tuple[int, ...]:
 
 
 def _whole(values: Any, what: str) -> tuple[int, ...]:
-    """``values``, all of them whole numbers, or a ValueError that begins with ``what`` they must be: no part of a number is dropped."""
+    """``values``, all of them whole numbers, or a ValueError that begins with ``what`` they must
+    be: no part of a number is dropped."""
     number = None
     with suppress(TypeError, ValueError, OverflowError):
         given = tuple(values)
@@ -379,9 +391,10 @@ def survey(
     weights: Sequence[float] | None = None,
     axes: Sequence[Axis] | None = None,
 ) -> Survey:
-    """Marginals over attributes of these ``sizes``: of every ``ways`` attributes, or of the given sets of attribute places (from 0), with
-    a weight for each set, in the order of `itertools.combinations`; 0 leaves a set out. ValueError for sets that are empty or named
-    twice, and tables that are too large.
+    """Marginals over attributes of these ``sizes``: of every ``ways`` attributes, or of the given
+    sets of attribute places (from 0), with a weight for each set, in the order of
+    `itertools.combinations`; 0 leaves a set out. ValueError for sets that are empty or named twice,
+    and tables that are too large.
 
     >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
     >>> survey

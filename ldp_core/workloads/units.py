@@ -20,7 +20,8 @@ POWER, LEVEL = 0.8, 0.05
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of answers: one is ``middle + factor * a / b``, a the sum over the people of a group and b their number.
+    """The unit of answers: one is ``middle + factor * a / b``, a the sum over the people of a group
+    and b their number.
 
     Attributes
     ----------
@@ -53,7 +54,8 @@ class Unit:
         return least, least + self.span
 
     def answers(self, sides: np.ndarray) -> np.ndarray:
-        """(...) answers in the unit, from the ratios a/b ``sides`` (1, ...), or (2, ...) of the two whose difference they are."""
+        """(...) answers in the unit, from the ratios a/b ``sides`` (1, ...), or (2, ...) of the two
+        whose difference they are."""
         if len(sides) == 2:
             return np.asarray(self.factor * (sides[0] - sides[1]))
         return np.asarray(self.middle + self.factor * sides[0])
@@ -61,7 +63,8 @@ class Unit:
 
 @dataclass(frozen=True)
 class Detect:
-    """A difference, in the unit of an answer, that is to be found with this power by a two-sided test at this level."""
+    """A difference, in the unit of an answer, that is to be found with this power by a two-sided
+    test at this level."""
 
     difference: float
     power: float = POWER

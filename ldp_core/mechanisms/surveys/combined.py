@@ -34,7 +34,6 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.definite import pseudo_inverse
-from ldp_core.mechanisms.surveys.largest import tied_together
 from ldp_core.workloads import Survey
 
 _MOST_DIMENSIONS = 2_048
@@ -112,7 +111,7 @@ def together(sizes: Sequence[int], sets: Sequence[Set]) -> list[Tables]:
     """The tables of ``sets`` in those whose reports are put together: such as attributes of more than one value tie together, as many as
     `_MOST_DIMENSIONS` allow, and those that are left the same way; these answer the components that none before them holds."""
     tables, several = list[Tables](), [tuple(i for i in members if sizes[i] > 1) for members in sets]
-    for group in tied_together(several):
+    for group in anova.tied_together(several):
         remaining = [k for k, members in enumerate(several) if set(members) <= set(group)]
         answered = frozenset[Set]()
         while remaining:

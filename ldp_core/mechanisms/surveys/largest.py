@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ldp_core.anova import Set
+from ldp_core.anova import Set, tied_together
 from ldp_core.limits import MOST_TABLE_CELLS
 from ldp_core.wording import magnitude
 
@@ -68,12 +68,3 @@ def _sum(sizes: Sequence[int], places: Sequence[int], functions: Sequence[tuple[
     for members, values in functions:
         total += values.reshape([sizes[i] if i in members and values.size > 1 else 1 for i in places])
     return total
-
-
-def tied_together(sets: Sequence[Set]) -> list[Set]:
-    """The attributes of ``sets`` in groups, those of one set together."""
-    groups: list[set[int]] = []
-    for members in sets:
-        touched = [group for group in groups if group & set(members)]
-        groups = [*(group for group in groups if not group & set(members)), set(members).union(*touched)]
-    return [tuple(sorted(group)) for group in groups]

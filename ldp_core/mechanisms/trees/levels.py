@@ -267,9 +267,7 @@ def check_dense(n: int, what: str) -> None:
 
 def ends_of(workload: Ranges, queries: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """First and last type of each query, or of those given."""
-    index = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
-    if index.size and (index.min() < 0 or index.max() >= workload.num_queries):
-        raise ValueError(f"Query indices run from 0 to {workload.num_queries - 1:,}.")
+    index = workload.checked_queries(queries)
     if isinstance(workload, Histogram):
         return index, index
     return (np.zeros_like(index), index) if isinstance(workload, Prefix) else workload.ends(index)
@@ -282,7 +280,7 @@ def all_or(workload: Workload, queries: np.ndarray | None) -> np.ndarray:
             f"Raw answers do not add up, so all {workload.num_queries:,} of them would have to be formed, too many here. Ask for "
             'the queries you need, or use reconstruction "consistent".'
         )
-    return np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
+    return workload.checked_queries(queries)
 
 
 def batches(workload: Ranges) -> Iterator[tuple[np.ndarray, np.ndarray]]:
