@@ -186,8 +186,8 @@ def _written(mechanism: Mechanism) -> list[tuple[MechanismFile, bytes]]:
     """The files of a mechanism with their bytes. ValueError where they would be too large to load again."""
     written = []
     for file in mechanism.files():
-        held = file.content()
-        content = zips.npz(held) if file.name.endswith(".npz") else strict_json.write(held) + b"\n"
+        members = file.content()
+        content = zips.npz(members) if file.name.endswith(".npz") else strict_json.write(members) + b"\n"
         if file.name.endswith(".json") and len(content) > limits.MOST_JSON_BYTES:
             raise ValueError(
                 f"{file.name} would take {len(content) / 1e6:.1f} MB, and at most {limits.MOST_JSON_BYTES / 1e6:g} MB are read "
@@ -226,17 +226,17 @@ def _in_strata(strata: Strata, content: bytes, configuration: Configuration, out
     """The mechanism of the groups, from the tables in a file: one for all groups, or each different one under its number, as many as there are
     parameters recorded. One without a table is a closed form."""
     recorded, count = _recorded(outcome, "strategy", "parameters"), len(strata.which)
-    told = recorded if isinstance(recorded, list) else [_recorded_parameters(outcome)]
-    arrays = _read_strategy(content, min(len(told), count))
-    which = np.zeros(count) if len(told) == 1 else arrays.get("which", np.zeros(0))
-    _check_which(which, strata, len(told))
+    designs = recorded if isinstance(recorded, list) else [_recorded_parameters(outcome)]
+    arrays = _read_strategy(content, min(len(designs), count))
+    which = np.zeros(count) if len(designs) == 1 else arrays.get("which", np.zeros(0))
+    _check_which(which, strata, len(designs))
     drawn = list[Mechanism]()
-    for k, parameters in enumerate(told):
-        if len(told) == 1 or f"strategy{k or ''}" in arrays:
+    for k, parameters in enumerate(designs):
+        if len(designs) == 1 or f"strategy{k or ''}" in arrays:
             drawn.append(_of_table(arrays, configuration, parameters, k))
             continue
-        few = strata.designs[strata.which[which.tolist().index(k)]]
-        made = unsearched(configuration.mechanism.name, configuration.epsilon_value, few, recorded=parameters)
+        questions = strata.designs[strata.which[which.tolist().index(k)]]
+        made = unsearched(configuration.mechanism.name, configuration.epsilon_value, questions, recorded=parameters)
         if made is None:
             raise ValueError(LACKS_STRATEGY)
         drawn.append(made)
@@ -279,12 +279,12 @@ def _of_table(
 ) -> Mechanism:
     """The mechanism with the ``k``-th strategy of a file."""
     strategy, prior, classes = (arrays.get(f"{part}{k or ''}") for part in TABLE)
-    told = parameters if isinstance(parameters, dict) else {}
+    recorded = parameters if isinstance(parameters, dict) else {}
     assert strategy is not None
     try:
         name, epsilon = configuration.mechanism.name, configuration.epsilon_value
         secret = secret_types(configuration) if name == "optimized" else None
-        made = from_strategy(name, strategy, epsilon, told, prior, loaded=True, secret=secret)
+        made = from_strategy(name, strategy, epsilon, recorded, prior, loaded=True, secret=secret)
         return made if classes is None else OnClasses(made, classes)
     except ValueError as error:
         raise ValueError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
@@ -295,9 +295,9 @@ def secret_types(configuration: Configuration) -> np.ndarray | None:
     domain, recipe = configuration.domain, configuration.workload
     if domain is None or recipe is None or not any(attribute.secret_types for attribute in domain.attributes):
         return None
-    asked = recipe.build(domain)
-    few = asked if asked.strata is None else asked.strata.designs[0]
-    return None if few.all_secret is few else few.secret
+    workload = recipe.build(domain)
+    within = workload if workload.strata is None else workload.strata.designs[0]
+    return None if within.all_secret is within else within.secret
 
 
 def _recorded(outcome: object, *path: str) -> Any:

@@ -17,7 +17,6 @@ import pandas as pd
 from ldp_core.data import tables
 from ldp_core.designs.reveals import observed_parts
 from ldp_core.designs.setting import Setting
-from ldp_core.people import Counted, Records
 
 PEOPLE = "people"
 """The case that averages the error over the people of the design."""
@@ -36,7 +35,14 @@ def released(setting: Setting, figures: bool = False) -> Setting:
     the same design with people spread evenly, as it is when the file is opened without the data."""
     if figures or not withheld(setting):
         return setting
-    return replace(setting, people=_even(setting), on_data=False)
+    sizes, users = setting.domain.shape, setting.users
+    size = 8 * setting.domain.size if setting.people.by_type is not None else 2 * users * len(sizes)
+    even = setting.results.cached(
+        ("people spread evenly", sizes, users),
+        lambda: tables.expected_people("uniform", sizes, users),
+        lambda _: size,
+    )
+    return replace(setting, people=even, on_data=False)
 
 
 def cases(setting: Setting) -> list[str]:
@@ -54,13 +60,3 @@ def told(setting: Setting, figures: bool = False) -> list[str]:
 def marked(table: pd.DataFrame) -> pd.DataFrame:
     """The table with `MARK` in every row: rows keep it when they are filtered or copied."""
     return table.assign(about_this_file=MARK)
-
-
-def _even(setting: Setting) -> Counted | Records:
-    sizes, users = setting.domain.shape, setting.users
-
-    def spread() -> Counted | Records:
-        return tables.expected_people("uniform", sizes, users)
-
-    size = 8 * setting.domain.size if setting.people.by_type is not None else 2 * users * len(sizes)
-    return setting.results.cached(("people spread evenly", sizes, users), spread, lambda _: size)

@@ -8,6 +8,7 @@ Errors are averages over people spread evenly over the types, in squared users s
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -127,16 +128,8 @@ def _users_needed(statement: Statement, setting: Setting, number: float, alpha: 
         except ValueError:  # it does not hold for this few users
             return False
 
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > MOST_THEOREM_USERS:
-            return math.inf
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return float(high)
+    least = 1 + bisect_left(range(1, MOST_THEOREM_USERS + 1), True, key=enough)
+    return float(least) if least <= MOST_THEOREM_USERS else math.inf
 
 
 def table(entries_given: Sequence[Entry]) -> pd.DataFrame:

@@ -192,15 +192,17 @@ class LocalTable:
 
     def _scan(self, columns: list[str]) -> None:
         """Judge columns by all their cells, except those whose first cells are plainly no numbers."""
-        known = self._numerals.evidence
-        left = [
-            name for name in columns if name in known and name not in self._learnt and not known[name].plainly_other
+        evidence = self._numerals.evidence
+        unread = [
+            name
+            for name in columns
+            if name in evidence and name not in self._learnt and not evidence[name].plainly_other
         ]
-        found = dict.fromkeys(left, Evidence())
-        for part in self._parts(left) if left else ():
-            found = {name: before + evidence_of(_plain(part).column(name)) for name, before in found.items()}
-        known.update(found)
-        self._learnt.update(left)
+        whole = dict.fromkeys(unread, Evidence())
+        for part in self._parts(unread) if unread else ():
+            whole = {name: before + evidence_of(_plain(part).column(name)) for name, before in whole.items()}
+        evidence.update(whole)
+        self._learnt.update(unread)
 
     def _frame(self, table: pa.Table) -> pd.DataFrame:
         orders = self._file.orders if isinstance(self._file, ParquetTable) else {}
@@ -248,7 +250,7 @@ class _Counts:
 
     def group(self) -> None:
         """Add up what has been counted of each part."""
-        if self._parts and not self.many:
+        if (self._waiting or len(self._parts) > 1) and not self.many:
             names = self._parts[0].column_names[:-1]
             rows = pa.concat_tables(self._parts).group_by(names, use_threads=False).aggregate([("n", "sum")])
             rows = rows.filter(pc.field("n_sum") > 0).select([*names, "n_sum"]).rename_columns([*names, "n"])
