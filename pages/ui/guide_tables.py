@@ -17,7 +17,7 @@ SLOPES = {
     "Moments": 178.0,
     "A slope where the collector knows x": 18.5,
 }
-"""The variance of the slope of y by x, a person: 10 x 10 values, normal with a deviation of 2.25 and a correlation of 0.5, epsilon 1."""
+"""The variance of the slope of y by x, a person: values 1 to 10 of two normal numbers around 5.5 with a deviation of 2.25 and a correlation of 0.5, epsilon 1."""
 
 
 @cache

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from ldp_core import analysis, errors, mechanisms, optimize
+from ldp_core import mechanisms, optimize
 from ldp_core.data.domain import Domain, RangeAttribute
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector.associating import associations, independence
@@ -15,7 +15,7 @@ from ldp_core.deploy.kit import package
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.designs.standalone import realise
-from ldp_core.workloads import Custom, MomentsPart, SlopePart, over_attributes
+from ldp_core.workloads import MomentsPart, SlopePart, over_attributes
 from pages.ui.guide_tables import SLOPES
 from tests.deploy.test_journeys import bins, designed, labels
 
@@ -58,28 +58,54 @@ def test_slope_and_correlation_are_those_of_the_people_and_their_intervals_hold(
     assert (held >= 0.95 - 4 * 0.0345).all()
 
 
+def by_definition(strategy, values, shares):
+    """The variance that a person adds to the sum of the ``values`` of the types, from the probabilities of all reports."""
+    rows = strategy / strategy.sum(axis=1, keepdims=True)
+    of_report = values @ np.linalg.pinv(strategy.T @ rows) @ rows.T
+    np.testing.assert_allclose(of_report @ strategy, values, atol=1e-8 * np.abs(values).max())
+    return float((of_report**2 @ strategy - values**2) @ shares)
+
+
+def of_sets(values, shares, size, ratio):
+    """The same of reports that are sets of ``size`` types, a set with the person's own ``ratio`` times as likely: from the chances that a set holds one
+    type, and two."""
+    n = len(values)
+    own = size * ratio / (size * ratio + n - size)
+    other, pair = (size - 1) / (n - 1), (size - 1) * (size - 2) / ((n - 1) * (n - 2))
+    without, pair_without = size / (n - 1), size * (size - 1) / ((n - 1) * (n - 2))
+    rest, squares = values.sum() - values, (values**2).sum() - values**2
+    held = values**2 + 2 * other * values * rest + other * squares + pair * (rest**2 - squares)
+    mean, mean_without = values + other * rest, without * rest
+    second = own * held + (1 - own) * (without * squares + pair_without * (rest**2 - squares))
+    of_others = own * other + (1 - own) * without  # that a set holds a given other type
+    shift = of_others * values.sum()
+    first = own * mean + (1 - own) * mean_without - shift
+    moment = second - 2 * shift * (first + shift) + shift**2
+    return float((moment / (own - of_others) ** 2 - values**2) @ shares)
+
+
 @pytest.mark.slow
 def test_the_table_of_the_guide():
-    """Variances of the slope, a person: two k-RR at half of epsilon, the best joint histogram, moments, x known."""
+    """Variances of the slope, a person, each from the chances of reports: two k-RR at half of epsilon, the best sets of pairs of values, moments, x known."""
     shares, people, (halves, histogram, moments_, known_) = together(), 10**6, SLOPES.values()
-    row = Custom(moments(shares)[3][None])
-
-    def variance(mechanism):
-        return float(errors.variances_of(mechanism, row, shares * people, np.arange(1))[0] / people)
-
+    values = moments(shares)[3]
     chances = (np.ones((10, 10)) + math.expm1(0.5) * np.eye(10)) / (math.exp(0.5) + 9)
-    inverse = np.kron(np.linalg.inv(chances), np.linalg.inv(chances))
-    values = row.rows(np.arange(1))[0] @ inverse
-    assert float((values**2 @ np.kron(chances, chances)) @ shares) == pytest.approx(halves, rel=0.001)
-    assert variance(mechanisms.create("subset_selection", n=100, epsilon=1.0)) == pytest.approx(histogram, rel=0.001)
+    assert by_definition(np.kron(chances, chances), values, shares) == pytest.approx(halves, rel=0.001)
+    best = min(of_sets(values, shares, size, math.e) for size in range(1, 100))
+    assert best == pytest.approx(histogram, rel=0.001)
     asked = optimize.design(WORKLOAD, 1.0, time_limit=None, max_rounds=100)
-    assert variance(asked.mechanism()) == pytest.approx(moments_, rel=0.02)
+    assert by_definition(asked.mechanism().strategy, values, shares) == pytest.approx(moments_, rel=0.02)
     known = Domain(attributes=(X.model_copy(update={"known": True}), Y))
     counts = np.rint(shares * people).astype(int)
     slope = over_attributes([SlopePart(of="y", on=("x",))], known, counts=counts)
     mechanism = optimize.design(slope, 1.0, time_limit=None, max_rounds=10).mechanism()
-    error = analysis.answers(mechanism, slope, counts)["standard_error"][0] / 2  # for a step of 2
-    assert error**2 * counts.sum() == pytest.approx(known_, rel=0.02)
+    x, y = (grid.ravel() for grid in np.meshgrid(np.arange(1.0, 11), np.arange(1.0, 11), indexing="ij"))
+    step = (x - shares @ x) / (shares @ (x - shares @ x) ** 2)
+    found = [
+        by_definition(made.strategy, step[own] * y[own], shares[own])
+        for made, own in zip(mechanism.strata, mechanism.types, strict=True)
+    ]
+    assert sum(found) == pytest.approx(known_, rel=0.02)
 
 
 def rejected(shape, trials, seed):
