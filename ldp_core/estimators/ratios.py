@@ -138,11 +138,10 @@ def _each(
     sizes are known well enough. The covariance of a and b follows from the variance of their sum."""
     a, b = asked.parts(answers)
     if asked.known:
-        many, there = b.max(), asked.there(b)  # rows of ordinary size, in users
-        rows = asked.by_size(b / many)
+        rows, there = asked.by_size(b), asked.there(b)
         found = find(mechanism, asked.queries(rows), estimate, level, None, users)
-        low, high = np.where(there, np.moveaxis(found.uncut.reshape(*rows.shape[:2], 2), -1, 0) / many, np.nan)
-        errors, methods = (numbers.reshape(rows.shape[:2]) for numbers in (found.errors / many, found.methods))
+        low, high = np.where(there, np.moveaxis(found.uncut.reshape(*rows.shape[:2], 2), -1, 0), np.nan)
+        errors, methods = (numbers.reshape(rows.shape[:2]) for numbers in (found.errors, found.methods))
         return low, high, errors, methods[0], there
     rows = np.stack([asked.sums, asked.inside, asked.sums + asked.inside])
     found = find(mechanism, asked.queries(rows), estimate, level, None, users)

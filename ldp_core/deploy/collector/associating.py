@@ -83,7 +83,7 @@ def associations(
     both, vx, vy = mxy - mx * my, mxx - mx * mx, myy - my * my
     spread = np.sqrt(vx * vy) if min(vx, vy) > 0 else np.nan
     of_both, of_x, of_y = X * Y - mx * Y - my * X, X * X - 2 * mx * X, Y * Y - 2 * my * Y
-    of_r = np.nan_to_num(of_both / spread - both / spread / 2 * (of_x / vx + of_y / vy)) + 1e-12 * X
+    of_r = np.nan_to_num(of_both / spread - both / spread / 2 * (of_x / vx + of_y / vy))
     found = intervals(mechanism, asked(of_both, of_x, of_both + of_x, of_r), estimate, level, None, users, drawn)
     one, other, total, error = (found.errors / users) ** 2
     z, r, covariance = float(ndtri((1 + level) / 2)), both / spread, (total - one - other) / 2

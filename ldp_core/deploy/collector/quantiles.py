@@ -39,10 +39,10 @@ def quantiles(
 
     Parameters
     ----------
-    collection, mechanism, workload : Collection, Mechanism, Workload
-        Reports, the mechanism that drew them, and the questions.
-    attributes : Domain or sequence of attributes
-        Of the design.
+    collection, mechanism, attributes
+        As of `associating.associations`.
+    workload : Workload
+        The questions.
     level, kind, drawn : float, str, bool
         Of the intervals: see `answers`.
 

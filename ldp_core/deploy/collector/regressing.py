@@ -41,10 +41,8 @@ def regression(
 
     Parameters
     ----------
-    collection, mechanism : Collection, Mechanism
-        Reports, and the mechanism that drew them.
-    attributes : Domain or sequence of attributes
-        Of the design.
+    collection, mechanism, attributes
+        As of `associating.associations`.
     of, on : str, sequence of str
         A secret column of two values, of which the reports tell and of no other, and columns that the collector knows.
     level : float
