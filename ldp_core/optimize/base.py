@@ -3,6 +3,7 @@ search."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,7 +60,7 @@ def changed(
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Design:
+class Design(ABC):
     """The result of a search. ``objective`` is ``L = tr(M^-1 G)`` in squared users; ``history``
     holds (round, seconds, best objective) for every round, and ``stopped`` says why the search
     ended."""
@@ -73,13 +74,13 @@ class Design:
     stopped: Stopped
 
     @property
+    @abstractmethod
     def contents(self) -> str:
         """The contents of the design, in a few words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mechanism(self) -> Mechanism:
         """The mechanism that sends so."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         figures = f"epsilon {self.epsilon:g}, objective {self.objective:.6g}, {self.rounds:,} rounds"

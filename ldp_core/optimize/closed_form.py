@@ -127,14 +127,6 @@ def best_closed_form(
     return _design_of(found[min(found)], workload, epsilon, limits, min(found))
 
 
-def better(fitted: Found, closed: ClosedFormDesign) -> Found | ClosedFormDesign:
-    """The design ``fitted`` by a search, or the ``closed`` one where that is better by more than a
-    millionth, with the history of the search."""
-    if fitted.objective <= closed.objective * (1 + 1e-6):
-        return fitted
-    return replace(closed, **{name: getattr(fitted, name) for name in ("history", "rounds", "seconds", "stopped")})
-
-
 def candidates(n: int, epsilon: float) -> Iterator[Mechanism]:
     """The mechanisms in closed form that a search is compared with: the optimum for types that are all alike is the first."""
     yield SubsetSelection(n, epsilon)

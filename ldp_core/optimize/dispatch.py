@@ -7,6 +7,7 @@ strategies on tables.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -18,7 +19,6 @@ from ldp_core.optimize.closed_form import (
     Found,
     alike_objective,
     best_closed_form,
-    better,
     exchangeable_design,
 )
 from ldp_core.optimize.columns.search import design_strategy
@@ -101,7 +101,7 @@ def never_worse(
     prior: np.ndarray | None = None,
     target: Literal["average", "worst_case"] = "average",
 ) -> Found | Fitted:
-    """What a search comes to, or the best mechanism in closed form where that is better.
+    """What a search comes to, or the best mechanism in closed form where that is better by more than a millionth.
 
     After one round a search for people spread evenly is better than Haar (0.02 to 0.99 of its L over 4 to 512 types,
     epsilon 0.01 to 8), which is looked at only where there was none.
@@ -127,9 +127,11 @@ def never_worse(
         if classes is None:
             raise
         return closed or best_closed_form(workload, epsilon, limits)  # that of the classes is too large to write out
-    if found.rounds and found.objective <= least * (1 + 1e-6):
+    if closed is None and not (found.rounds and found.objective <= least * (1 + 1e-6)):
+        closed = best_closed_form(workload, epsilon, limits)
+    if closed is None or found.objective <= closed.objective * (1 + 1e-6):
         return found
-    return better(found, closed or best_closed_form(workload, epsilon, limits))
+    return replace(closed, **{name: getattr(found, name) for name in ("history", "rounds", "seconds", "stopped")})
 
 
 def _of_part(epsilon: float, few: Workload, limits: SearchLimits, prior: np.ndarray | None) -> Any:

@@ -28,24 +28,34 @@ from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
-# In each round new rows are climbed to from at least LEAST_STARTS rows held, but from no more than there are rows below a
-# share LIGHT of the average weight, whose places the new ones take, or LEAST_FREE.
-LEAST_STARTS = 64
-LIGHT = 0.3
-LEAST_FREE = 2
-# Updates a round, of which the second and later ones follow an exchange as long as these pay. In every column a share of
-# half of the rows goes up, and as many down: LARGER than last time, or SMALLER where the objective
-# rose. The share is at least that of LEAST_EXCHANGED rows.
-EXCHANGES = 8
-SMALLER, LARGER = 0.6, 1.1
-LEAST_EXCHANGED = 0.1
-# Fewer types, and fewer rows for each type, are left alone: each row counts too much there. All updates are then plain ones, and so
-# few types get new rows as if all were light, from rows held alone.
-TYPES_TO_EXCHANGE = 16
-STEP = 1.0
-"""The weight of a type changes every round by this multiple of how far its variance is off the average."""
-# Weight of randomized response, as a share of the average, when the rows held cannot balance their columns any more.
-RESTART_WEIGHT = 1e-2
+
+@dataclass(frozen=True)
+class RowOptions:
+    """How `RowSearch` spends a round. Benchmark: `tests/benchmarks/test_bench_design.py`, totals and ranges over 32 to 1,024
+    types at epsilon 0.25 to 4."""
+
+    starts: int = 64
+    """New rows are climbed to from at least so many rows held."""
+    light: float = 0.3
+    """They take the places of rows below this share of the average weight."""
+    exchanges: int = 8
+    """Updates a round, of which the second and later ones follow an exchange as long as these pay."""
+    smaller: float = 0.6
+    larger: float = 1.1
+    """In every column a share of half of the rows goes up, and as many down: ``larger`` than last time, or ``smaller`` where
+    the objective rose."""
+    exchanged: float = 0.1
+    """That share is at least that of so many rows."""
+    types: int = 16
+    """Fewer types, and fewer rows for each type, are left alone: each row counts too much there. All updates are then plain
+    ones, and so few types get new rows as if all were light, from rows held alone."""
+    step: float = 1.0
+    """The weight of a type changes every round by this multiple of how far its variance is off the average."""
+    response: float = 1e-2
+    """Weight of randomized response, as a share of the average, when the rows held cannot balance their columns any more."""
+
+
+OPTIONS = RowOptions()
 
 
 def rows_held(n: int) -> int:
@@ -144,7 +154,7 @@ class RowSearch:
         if given is not None:
             drawn, weights = given
             self._anchor(
-                np.vstack([eye, drawn]), np.concatenate([np.full(n, RESTART_WEIGHT * weights.mean()), weights])
+                np.vstack([eye, drawn]), np.concatenate([np.full(n, OPTIONS.response * weights.mean()), weights])
             )
         else:
             high = np.vstack([eye, self._drawn(self._size - n)])
@@ -192,20 +202,20 @@ class RowSearch:
         try:
             self._step(exact=False)
             self._objective = max(self._objective, before)  # with the weights of new rows, columns sum to more than 1
-            done, least = 1, LEAST_EXCHANGED / self._size
+            done, least = 1, OPTIONS.exchanged / self._size
             n = self._high.shape[1]
-            many = n >= TYPES_TO_EXCHANGE and len(self._high) - self._spared >= 2 * n
-            while many and done < EXCHANGES and self._share >= least and self._exchange():
+            many = n >= OPTIONS.types and len(self._high) - self._spared >= 2 * n
+            while many and done < OPTIONS.exchanges and self._share >= least and self._exchange():
                 done += 1
             self._share = max(self._share, least)
             # The weights measured are those before an update, balanced by the update before that:
             # these two updates are exact.
-            for left in reversed(range(max((6 if many else EXCHANGES) - done, 2))):
+            for left in reversed(range(max((6 if many else OPTIONS.exchanges) - done, 2))):
                 objective = self._step(exact=left < 2)
             self._measure(objective)
             self._gain = max(0.0, before - objective)
         except Singular:
-            self._share *= SMALLER
+            self._share *= OPTIONS.smaller
             self._rough = self._rough and not self._anchors
             self._restart()
         if self._anchors and self._rough and self.best.objective < objective:
@@ -234,7 +244,7 @@ class RowSearch:
         kept = rise <= self._gain
         if not kept:
             vars(self).update(before | {"_power": self._power})
-        self._share = self._share * SMALLER if rise > 0 else min(self._share * LARGER, 0.02)
+        self._share = self._share * OPTIONS.smaller if rise > 0 else min(self._share * OPTIONS.larger, 0.02)
         return kept
 
     @property
@@ -271,7 +281,7 @@ class RowSearch:
         """Go on from the best mixture and a little randomized response, which alone can balance any columns."""
         n, held = self._workload.n, slice(self.best.anchors, None)
         weights = self.best.weights[held]
-        balancing = np.full(n, RESTART_WEIGHT * weights.mean())
+        balancing = np.full(n, OPTIONS.response * weights.mean())
         self._anchor(np.vstack([np.eye(n, dtype=bool), self.best.high[held]]), np.concatenate([balancing, weights]))
         self._power, self._hessian = MONOTONE, None
         self._multipliers = np.full(self._rows.shape[1], self.best.objective / self._rows.shape[1])
@@ -342,11 +352,11 @@ class RowSearch:
         # Where the workload is blind to some directions, the best rows are few, and far from those drawn first.
         share = 1 if self._anchors else 1 / 4
         # More than 256 starts gain no more, and take most of the time.
-        count = min(max(round(share * n), LEAST_STARTS), 256, len(self._high))
-        if n >= TYPES_TO_EXCHANGE:
-            light = self._weights < LIGHT * self._weights.mean()
+        count = min(max(round(share * n), OPTIONS.starts), 256, len(self._high))
+        if n >= OPTIONS.types:
+            light = self._weights < OPTIONS.light * self._weights.mean()
             free = self._size - len(light) + int(light.sum())
-            count = min(count, max(free, LEAST_FREE))
+            count = min(count, max(free, 2))
         held = self._high[self._still :]
         chosen = self._rng.choice(len(held), min(count, len(held)), replace=False)
         climbed, gains = climb(held[chosen], *self._priced(), self._ratio - 1, self._check, self._still)
@@ -378,7 +388,7 @@ class MovingPrior(RowSearch):
         super().round()
         try:
             for _ in range(self._moves):
-                self._aim(moved(self._prior, self._variances, STEP))
+                self._aim(moved(self._prior, self._variances, OPTIONS.step))
                 self._step()
                 self._measure(self._step())
         except Singular:

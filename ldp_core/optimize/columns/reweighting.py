@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -31,7 +31,8 @@ from scipy.linalg import blas
 from ldp_core.bounds.closed_form import decompositions, equivalent_objective, least_favourable_prior
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of, too_large
-from ldp_core.optimize.columns.generation import STEP, MovingPrior, RowSearch, Saddle
+from ldp_core.optimize.columns.generation import OPTIONS as OF_ROWS
+from ldp_core.optimize.columns.generation import MovingPrior, RowSearch, Saddle
 from ldp_core.optimize.columns.orbits import first_orbits
 from ldp_core.optimize.columns.search import design_strategy, row_search
 from ldp_core.optimize.columns.weights import DoublePrecision, Singular
@@ -48,16 +49,23 @@ from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, distinguished
 from ldp_core.workloads.problem import Problem
 
-# The search has converged when PATIENCE rounds gain nothing: the best mechanism can stand still
-# while the prior still moves.
-PATIENCE = 200
-# From MANY_TYPES types on, the rows come from the search for the best average first. They are taken
-# over every TAKEN_OVER_EVERY rounds, and for good when AVERAGE_WINDOW rounds together gain less
-# than AVERAGE_SETTLED.
-MANY_TYPES = 192
-TAKEN_OVER_EVERY = 5
-AVERAGE_WINDOW = 20
-AVERAGE_SETTLED = 5e-4
+
+@dataclass(frozen=True)
+class WorstCaseOptions:
+    """How a search for the worst type divides its time. Benchmark: `tests/benchmarks/test_bench_generic.py`, target "worst"."""
+
+    patience: int = 200
+    """The search has converged when so many rounds gain nothing: the best mechanism can stand still while the prior moves."""
+    types: int = 192
+    """From so many types on, the rows come from the search for the best average first."""
+    every: int = 5
+    """They are taken over every so many rounds, .."""
+    window: int = 20
+    settled: float = 5e-4
+    """.. and for good when ``window`` rounds together gain less than the share ``settled``."""
+
+
+OPTIONS = WorstCaseOptions()
 
 
 def worst_case_design(
@@ -114,7 +122,7 @@ def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: Sea
             best, prior = float(variances.max()), tried
         if budget.stopped() is not None:
             break
-        tried = moved(tried, variances, STEP)
+        tried = moved(tried, variances, OF_ROWS.step)
     about["objective"] = equivalent_objective(best, workload)
     return Optimized(strategy, prior, workload=workload, target="worst_case", **about)
 
@@ -125,7 +133,7 @@ def _searched(workload: Workload, epsilon: float, limits: SearchLimits, first: R
     budget = limits.budget()
     with blas_threads(workload.n):
         search = WorstCaseSearch(workload, epsilon, generator(limits.seed), budget.check, first)
-        run = drive(search, budget, PATIENCE)
+        run = drive(search, budget, OPTIONS.patience)
     about = fields_of(run, epsilon, limits)
     return Optimized(run.found[0], search.best.prior, workload=workload, target="worst_case", **about)
 
@@ -147,7 +155,7 @@ class WorstCaseSearch(MovingPrior):
         self._epsilon = epsilon
         self._aim(np.full(workload.n, 1 / workload.n))
         super().__init__(workload, epsilon, np.ones(workload.n), rng, check, first)
-        many = workload.n >= MANY_TYPES and len(workload.gram_root) == workload.n
+        many = workload.n >= OPTIONS.types and len(workload.gram_root) == workload.n
         self._average = row_search(workload, epsilon, rng, check) if many else None
         self._averages: list[float] = []
 
@@ -178,9 +186,9 @@ class WorstCaseSearch(MovingPrior):
         """A round of the search for the best average; its rows are taken over now and then, and in the end."""
         average.round()
         self._averages.append(average.best.objective)
-        past = self._averages[-AVERAGE_WINDOW:]
-        settled = len(past) == AVERAGE_WINDOW and past[-1] > (1 - AVERAGE_SETTLED) * past[0]
-        if settled or len(self._averages) % TAKEN_OVER_EVERY == 0:
+        past = self._averages[-OPTIONS.window :]
+        settled = len(past) == OPTIONS.window and past[-1] > (1 - OPTIONS.settled) * past[0]
+        if settled or len(self._averages) % OPTIONS.every == 0:
             self._take_over(average)
         if settled:
             self._average = None
