@@ -1,9 +1,7 @@
 """Optimisers that design a strategy matrix for a workload.
 
-Notation: ``n`` types, ``m`` outputs, strategy ``Q`` (m, n) with columns summing to one and every row within a factor
-``E = exp(epsilon)``, workload Gram matrix ``G = W'W``, ``d = Q 1``, information matrix ``M = Q' D^-1 Q`` and
-objective ``L(Q) = tr(M^-1 G)``. Inside the optimisers the transposed strategy ``P = Q'`` (n, m) is used, so that the
-entries of one type are contiguous in memory.
+Notation: `ldp_core/README.md`. Where a method of the papers is followed, the transposed strategy Q' (n, m) is used, so
+that the entries of one type are contiguous in memory.
 """
 
 from ldp_core.optimize.base import SearchLimits

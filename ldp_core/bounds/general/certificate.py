@@ -1,6 +1,6 @@
 """A lower bound on L(Q) for every epsilon-LDP strategy Q, by numbers for each type and pair of types.
 
-The proof, with its rounding, stands in `ldp_core.bounds.verify`; where C, mu, Gamma, N, kappa and the cuts come from, in
+The proof, with its rounding, stands in `ldp_core.bounds.verify`; where C, mu, gamma, N, kappa and the cuts come from, in
 `ldp_core.bounds.general.multipliers`. Honest certificates lose nothing visible by rounding: 4e-10 of their value at epsilon 1 and 64 types (totals),
 2e-4 at 4,096. C grows as epsilon^-2, and the loss with it: 7e-4 at epsilon 0.001 and 64 types.
 """

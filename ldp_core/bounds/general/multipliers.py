@@ -1,6 +1,7 @@
 """Lower bounds from multipliers: what proves, of any of them, that a quadratic form of a row is never positive.
 
-Take numbers q (n,), and quadratic functions of y = v - 1 that are never negative for v in {1, E}^n, D = E - 1:
+Take numbers q (n,), which are gamma in `ldp_core.bounds.verify`, and quadratic functions of y that are never negative for rows v (notation:
+`ldp_core/README.md`):
 
 * ``y_i y_j`` of two types, with multipliers N (n, n), non-negative and symmetric;
 * ``(sum y - k D)(sum y - (k + 1) D)`` for whole k, with multipliers kappa, and the same for any few types with whole coefficients

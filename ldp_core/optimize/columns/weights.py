@@ -1,7 +1,6 @@
 """Weights of fixed two-valued rows: majorise-minimise updates that stay feasible, and the best ones.
 
-Notation: rows ``v_k`` in {1, E}^n, weights ``w_k >= 0`` with ``sum_k w_k v_k = 1``, ``r = n p`` for a prior p over types
-(all ones for the uniform one), masses ``d_k = r'v_k`` and ``M = sum_k w_k v_k v_k' / d_k``, so that ``M r = 1``.
+Notation: `ldp_core/README.md`, with masses ``d_k = r'v_k``, so that ``M = sum_k w_k v_k v_k' / d_k``.
 """
 
 from __future__ import annotations
