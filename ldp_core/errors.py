@@ -8,8 +8,6 @@ mechanism, by nothing on average. The error of the distribution is therefore the
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ldp_core import limits
@@ -41,19 +39,6 @@ def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndar
         for some in in_chunks(queries, mechanism.cost_dimension(workload))
     ]
     return np.concatenate(parts or [np.zeros(0)])
-
-
-def total(workload: Workload, counts: Counts) -> float:
-    """Summed over all weighted queries, in squared users, for as many people drawn from the distribution of ``counts``."""
-    users = users_of(counts)
-    if (survey := workload.survey) is None:
-        x = dense(counts).astype(float)
-        return float(workload.gram_diag @ x - workload.quadratic(x) / users)
-    people = people_of(counts, survey.shape)
-    tables = ((group, people.table(group.attributes).astype(float)) for group in survey.groups)
-    return math.fsum(
-        group.weight**2 * float(group.base.gram_diag @ x - group.base.quadratic(x) / users) for group, x in tables
-    )
 
 
 def of_queries(workload: Workload, counts: Counts | None, queries: np.ndarray) -> np.ndarray:
