@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
-from ldp_core.library import matrix, optimized, own
-from ldp_core.library.specification import DELTA, Number, Parameter, Shares, Spec
-from ldp_core.limits import MOST_FITTED_TYPES, MOST_SECRET_BITS, MOST_STRATEGY_ENTRIES
+from ldp_core.library import matrix, one_question, optimized, own
+from ldp_core.library.specification import DELTA, Number, Parameter, Shares, Spec, needs_entries
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_SECRET_BITS
 from ldp_core.mechanisms import (
     block_designs,
     fourier,
@@ -21,7 +18,6 @@ from ldp_core.mechanisms import (
     square_wave,
     utility_optimized,
 )
-from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, ball, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
@@ -31,8 +27,6 @@ from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
 from ldp_core.optimize.base import too_large, vectors_too_large
-from ldp_core.workloads import Workload
-from ldp_core.workloads.problem import direction
 
 FIT = {
     "max_rounds": Number(1, optional=True),
@@ -42,37 +36,6 @@ FIT = {
 }
 """How long a fit may take, and how it is followed and ended."""
 UNARY = {"reconstruction": Parameter(values=RECONSTRUCTIONS)}
-
-
-def _needs_entries(outputs: Callable[[int, float], float]) -> Callable[[int, float, Workload | None], str | None]:
-    """The domain rule of mechanisms that write out an (outputs x n) strategy."""
-
-    def rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
-        rows = outputs(n, epsilon)
-        if rows * n <= MOST_STRATEGY_ENTRIES:
-            return None
-        return f"It needs a strategy matrix of about {rows:,.0f} x {n:,} entries, too large to write out. Use coarser bins."
-
-    return rule
-
-
-_ONE_QUESTION = "It answers one real-valued question, such as the average of a number column."
-
-
-def _one_question(n: int, epsilon: float, workload: Workload | None) -> str | None:
-    reason = _needs_entries(lambda n, epsilon: 2 * n + 3)(n, epsilon, workload)
-    if reason is None and workload is not None and direction(workload) is None:
-        return _ONE_QUESTION
-    return reason
-
-
-def _on_values(build: Callable[[np.ndarray, float], Mechanism], workload: Workload, epsilon: float) -> Mechanism:
-    """The mechanism for the values that the one question of ``workload`` gives the types. ValueError for other questions."""
-    z = direction(workload)
-    if z is None:
-        raise ValueError(_ONE_QUESTION)
-    return build(workload.apply_gram(z), epsilon)
-
 
 _vectors = partial(
     Spec,
@@ -162,7 +125,7 @@ REGISTRY: dict[str, Spec] = {
             paper="Acharya, Sun and Zhang 2019",
             bits="log2 n + 1 or 2",
             user_cost="a few draws",
-            domain_rule=_needs_entries(lambda n, epsilon: math.prod(hadamard.blocks_and_size(n, epsilon))),
+            domain_rule=needs_entries(lambda n, epsilon: math.prod(hadamard.blocks_and_size(n, epsilon))),
             style=("#009E73", "triangle-up"),
             parameters={"blocks": Number(1, optional=True, typed=True)},
         ),
@@ -173,7 +136,7 @@ REGISTRY: dict[str, Spec] = {
             made_for="histograms with short reports, close to the optimum there",
             paper="Feldman, Nelson, Nguyen and Talwar 2022; as a count-mean sketch Pan 2024",
             bits="log2 of the hyperplanes, from log2 n up",
-            domain_rule=_needs_entries(block_designs.outputs),
+            domain_rule=needs_entries(block_designs.outputs),
             style=("#0F8554", "triangle-se"),
             parameters={"order": Number(2, optional=True, typed=True), "kind": Parameter(values=block_designs.KINDS)},
         ),
@@ -251,7 +214,7 @@ REGISTRY: dict[str, Spec] = {
             made_for="smooth distributions on ordered domains, with smoothed likelihood (EMS)",
             paper="Li, Wang, Lopuhaä-Zwakenberg, Skoric and Li 2020",
             bits="log2 n, up to one more",
-            domain_rule=_needs_entries(square_wave.outputs),
+            domain_rule=needs_entries(square_wave.outputs),
             style=("#7A6A53", "circle-cross"),
             parameters={"window": Number(0, optional=True, typed=True)},
         ),
@@ -285,13 +248,13 @@ REGISTRY: dict[str, Spec] = {
             Spec(
                 name,
                 title,
-                partial(_on_values, build),
+                partial(one_question.on_values, build),
                 made_for="the mean of one number",
                 paper=paper,
                 bits=bits,
                 collector_cost="one count per report",
                 needs_workload=True,
-                domain_rule=_one_question,
+                domain_rule=one_question.domain_rule,
                 style=style,
             )
             for name, title, build, paper, bits, style in (
@@ -395,7 +358,7 @@ REGISTRY: dict[str, Spec] = {
             paper="Bassily 2019, Algorithm 5",
             paper_name="Algorithm 5 (Bassily)",
             bits="log2 n + 1",
-            domain_rule=_needs_entries(lambda n, epsilon: 2 * n),
+            domain_rule=needs_entries(lambda n, epsilon: 2 * n),
             style=("#332288", "bowtie"),
         ),
         Spec(

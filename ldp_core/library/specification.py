@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
-from ldp_core.limits import MOST_PARAMETER_DIGITS, MOST_TABLE_CELLS
+from ldp_core.limits import MOST_PARAMETER_DIGITS, MOST_STRATEGY_ENTRIES, MOST_TABLE_CELLS
 from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, check_delta
 from ldp_core.mechanisms.surveys.sets import NO_SURVEY
@@ -284,3 +284,15 @@ class Spec:
                 "mechanism for surveys."
             )
         return self.domain_rule(n, epsilon, workload)
+
+
+def needs_entries(outputs: Callable[[int, float], float]) -> Callable[[int, float, Workload | None], str | None]:
+    """The domain rule of mechanisms that write out an (outputs x n) strategy."""
+
+    def rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+        rows = outputs(n, epsilon)
+        if rows * n <= MOST_STRATEGY_ENTRIES:
+            return None
+        return f"It needs a strategy matrix of about {rows:,.0f} x {n:,} entries, too large to write out. Use coarser bins."
+
+    return rule
