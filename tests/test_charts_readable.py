@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ldp_core import charts, library
-from ldp_core.charts.theme import MODE_BAR, colour, contrast
+from ldp_core.charts.theme import COLOUR_BAR, MODE_BAR, colour, contrast
 
 LOOKS = {"light": charts.LIGHT, "dark": charts.DARK}
 ROWS = ("users needed", "users needed, on the lines")
@@ -88,7 +88,9 @@ def test_legends_lie_below_and_the_top_is_left_to_the_buttons(figs):
     for name, fig in figs.items():
         assert fig.layout.margin.t >= (MODE_BAR if fig.layout.height > 260 else 10), name
         if (box := fig.layout.legend) and fig.layout.showlegend:
-            assert (box.orientation, box.yref, box.y, box.yanchor) == ("h", "container", 0, "bottom"), name
+            bar_below = fig.layout.coloraxis.colorbar.orientation == "h"  # then the legend stands on their bar
+            bottom = COLOUR_BAR / fig.layout.height if bar_below else 0
+            assert (box.orientation, box.yref, box.y, box.yanchor) == ("h", "container", bottom, "bottom"), name
 
 
 @pytest.mark.crossed

@@ -4,6 +4,7 @@ corner that the curves leave empty."""
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from ldp_core.charts import theme
 from ldp_core.charts.theme import LIGHT, Theme
 from ldp_core.frames import BOUND_TITLES
 
+THEOREM_DASHES = ("dot", "longdash", "2px,8px")
 FEW = 6
 """Up to this many names stand in the corner, more in a legend."""
 LINE = 18
@@ -31,7 +33,8 @@ def users_over_epsilon(
     look: Theme = LIGHT,
     theorems: pd.DataFrame | None = None,
 ) -> go.Figure:
-    """People needed over epsilon, on log axes; ``theorems`` (title, epsilon, users_needed) are broken lines.
+    """People needed over epsilon, on log axes; ``theorems`` (title, epsilon, users_needed) are thin broken
+    lines, or a mark where there is a single point.
 
     ``frame``: name, epsilon, users_needed. Below bounds the region is shaded: those in closed form hold all along their curve, certificates at their
     marks, with a dotted line between. Mechanisms named in ``points`` were computed at their epsilons only, and are marks joined by a thin line.
@@ -45,7 +48,16 @@ def users_over_epsilon(
     levels = [*reached, *([max(users, 1.0)] if users else [])]
     _draw(fig, _shaded(fig, shown), "epsilon", "epsilon %{x:.3g}: %{y:,.0f} people", look, points)
     if theorems is not None and len(theorems):
-        theme.theorem_lines(fig, theorems, look)
+        for dashes, (name, rows) in zip(cycle(THEOREM_DASHES), theorems.groupby("title", sort=False), strict=False):
+            fig.add_scatter(
+                x=rows["epsilon"],
+                y=rows["users_needed"],
+                name=name,
+                mode="lines" if len(rows) > 1 else "markers",
+                marker={"symbol": "x-thin-open", "size": 10, "color": look.text},
+                line={"color": look.text, "width": 1.2, "dash": dashes},
+                hovertemplate=f"{name}, epsilon %{{x:.3g}}: %{{y:,.0f}} people<extra></extra>",
+            )
         levels += [level for level in theorems["users_needed"] if level > 0]
     ends = (0.1, 5.0) if users or not len(shown) else (shown["epsilon"].min(), shown["epsilon"].max())
     across = theme.log_axis(min(epsilon, ends[0]), max(epsilon, ends[1]), 1.02)

@@ -10,7 +10,6 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,6 @@ LIMITS = {"svd": "weaker limit", "centred_svd": "limit in closed form", "certifi
 IMPOSSIBLE = "no unbiased ε-LDP<br>mechanism can be here"
 PIXELS = 512
 """Heat maps are binned to at most this many cells along each side before they reach the browser."""
-THEOREM_DASHES = ("dot", "longdash", "2px,8px")
 FEWEST_TICKS = 3
 """On any axis, however long their labels are."""
 TICK_LENGTH = 18
@@ -159,20 +157,6 @@ def title(name: str) -> str:
         return BOUND_TITLES[name]
     known = library.known(name)
     return (known.legend or known.title) if known else name
-
-
-def theorem_lines(fig: go.Figure, theorems: pd.DataFrame, look: Theme) -> None:
-    """Theorems of the papers as thin broken lines. ``theorems``: title, epsilon, users_needed; a single point is a mark."""
-    for dashes, (name, rows) in zip(cycle(THEOREM_DASHES), theorems.groupby("title", sort=False), strict=False):
-        fig.add_scatter(
-            x=rows["epsilon"],
-            y=rows["users_needed"],
-            name=name,
-            mode="lines" if len(rows) > 1 else "markers",
-            marker={"symbol": "x-thin-open", "size": 10, "color": look.text},
-            line={"color": look.text, "width": 1.2, "dash": dashes},
-            hovertemplate=f"{name}, epsilon %{{x:.3g}}: %{{y:,.0f}} people<extra></extra>",
-        )
 
 
 def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:

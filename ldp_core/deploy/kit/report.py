@@ -114,19 +114,15 @@ def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[E
     ]  # fmt: skip
     worst = analysis.WORST_CASE.name
     if needed.get(worst, 0) > 0:
-        elements.append(_over_users(shown, needed[worst], limits[worst]))
+        said = shown.error_in_words(math.sqrt(needed[worst] / users))
+        sentence = f"In the worst case the error is {said} with {users:,} people; four times as many people halve it."
+        drawn = pictures.error_by_users(needed[worst], limits[worst] or None, users, sentence, shown.scale)
+        elements.append(_figure(drawn, sentence))
     return elements + _answers(shown, str(outcome.get("errors_refer_to")))
 
 
 def _utility_table(rows: list[list[Node]]) -> ET.Element:
     return table(["quantity", "value", "unit and meaning"], rows)
-
-
-def _over_users(shown: Setting, needed: float, least: float) -> ET.Element:
-    users = shown.users
-    said = shown.error_in_words(math.sqrt(needed / users))
-    sentence = f"In the worst case the error is {said} with {users:,} people; four times as many people halve it."
-    return _figure(pictures.error_by_users(needed, least or None, users, sentence, shown.scale), sentence)
 
 
 def _answers(shown: Setting, on: str) -> list[ET.Element]:
