@@ -45,6 +45,11 @@ if (!window.ldp) {
             tools(bar).forEach((tool) => (tool.tabIndex = tool === stop ? 0 : -1));
             bar.ariaLabel = "Tools of the chart";
         }
+        // On a phone the pages of a menu stand in a list of their own, which is no item of the list around it.
+        for (const items of document.querySelectorAll("[data-testid=stSidebarNavItems] > div")) {
+            items.role = "listitem";
+            items.querySelectorAll("li").forEach((item) => (item.role = "none"));
+        }
         for (const text of document.querySelectorAll(".stCode pre, .katex-display"))
             text.tabIndex = text.scrollHeight > text.clientHeight || text.scrollWidth > text.clientWidth ? 0 : -1;
     };

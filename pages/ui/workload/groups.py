@@ -34,6 +34,8 @@ from pages.ui.workload.kinds import (
 )
 from pages.ui.workload.parts import add, checked, parts_of, remove, replace
 
+FOLDED_FROM = 4
+"""So many groups of questions are a list, of lines that open."""
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
 NOT_COMPARED = ("difference", "share", "slope", "moments", "matrix", "mean", "mean_rank", "total")
@@ -65,7 +67,13 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     comes_to = verdict_panel.in_words(state) if design.has_questions else [""] * len(parts)
     for i, (part, many, said) in enumerate(zip(parts, queries, comes_to, strict=True)):
         group = Group(state, i, axes)
-        with layout.controls(f"group-{i}", border=True):
+        title = f"**{plain(wording.shortened(part.summary))}**: {plain(said)}" if said else plain(part.summary)
+        place = (
+            layout.fold(title, f"group-{i}-fold") if len(parts) >= FOLDED_FROM and not design.misfit else st.container()
+        )
+        if place is None:
+            continue
+        with place, layout.controls(f"group-{i}", border=True):
             _heading(group, part, many)
             if said:
                 st.caption(plain(said))
