@@ -71,10 +71,10 @@ def _told(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> N
         else f"More forged reports than there are people, {wording.count(number)} against {people(users)}, would move"
     )
     every = sum(own.told.num_queries for own in lines) == looked_at
-    among = "" if every else f" Of the answers, {looked_at:,} were looked at."
     st.markdown(
         f"{enough} the worst answer, **{plain(line.told.query_name(worst.worst))}**, by one standard error"
-        f"{'; the others take as many or more' if several else ''}.{among}"
+        f"{'; the others take as many or more' if several else ''}."
+        f"{'' if every else f' Of the answers, {looked_at:,} were looked at.'}"
     )
 
 

@@ -113,11 +113,11 @@ def _what_helps(state: Session, mechanism: Mechanism) -> None:
         if needed > design.users:
             plan_with(state, needed, "try-people", type="tertiary")
         if (questions := len(design.answers.lines)) > 1:
-            label = f"Fewer questions (now {questions:,})"
-            st.page_link("pages/workload.py", label=label, icon=":material/quiz:")
+            st.page_link("pages/workload.py", label=f"Fewer questions (now {questions:,})", icon=":material/quiz:")
         if (types := design.fitted_types) > FEW_TYPES:
-            label = f"Fewer types (now {wording.magnitude(types)})"
-            st.page_link("pages/data.py", label=label, icon=":material/table_rows:")
+            st.page_link(
+                "pages/data.py", label=f"Fewer types (now {wording.magnitude(types)})", icon=":material/table_rows:"
+            )
 
 
 def _epsilon_needed(state: Session) -> str | None:

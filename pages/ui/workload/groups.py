@@ -61,10 +61,9 @@ class Group:
 def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     """All groups, each in its box, and the box for another one."""
     parts = parts_of(state)
-    queries: list[int | None] = [None] * len(parts)
-    if design.has_questions:
-        queries = [line.told.num_queries for line in design.answers.lines]
-    comes_to = verdict_panel.in_words(state) if design.has_questions else [""] * len(parts)
+    asked = design.has_questions
+    queries = [line.told.num_queries for line in design.answers.lines] if asked else [None] * len(parts)
+    comes_to = verdict_panel.in_words(state) if asked else [""] * len(parts)
     for i, (part, many, said) in enumerate(zip(parts, queries, comes_to, strict=True)):
         group = Group(state, i, axes)
         title = f"**{plain(wording.shortened(part.summary))}**: {plain(said)}" if said else plain(part.summary)
@@ -138,8 +137,16 @@ def _heading(group: Group, part: WorkloadPart, many: int | None) -> None:
         if many is not None:
             st.caption(wording.plural(many, "answer"), width="content")
         if len(parts_of(group.state)) > 1:
-            key, help = f"group-{group.place}-remove", "Removes this group; Undo brings it back."
-            button("Remove", key, "delete", remove, group.state, group.place, type="tertiary", help=help)
+            button(
+                "Remove",
+                f"group-{group.place}-remove",
+                "delete",
+                remove,
+                group.state,
+                group.place,
+                type="tertiary",
+                help="Removes this group; Undo brings it back.",
+            )
 
 
 def _misfit(group: Group, part: WorkloadPart) -> None:
