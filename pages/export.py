@@ -148,7 +148,8 @@ with results:
                 f"With {wording.magnitude(design.domain.size)} types the errors to expect are not computed exactly; Simulate shows them."
             )
         layout.heading("What you promise")
-        layout.guarantee(c, mechanism.audit())
+        with st.expander("For a privacy review, word for word"):
+            layout.guarantee(c, mechanism.audit())
         with st.expander("For the people asked, in plain words"):
             st.markdown("\n".join(f"* {plain(line)}" for line in review.for_people(c, mechanism.audit())))
         if costed and found is not None:
@@ -175,8 +176,9 @@ with results:
     layout.heading("What the file reveals about the data")
     observed, attributes = disclosure.told(design, figures), designs.observed_attributes(design.configuration)
     if folded := len(attributes) > _MOST_SENTENCES:
-        named = wording.listed(list(map(wording.quoted, attributes)), _MOST_SENTENCES + 1)
-        observed[: len(attributes)] = [f"Values of {named} come from the data: see Details."]
+        observed[: len(attributes)] = [
+            f"Values of {wording.listed(list(map(wording.quoted, attributes)), _MOST_SENTENCES + 1)} come from the data: see Details."
+        ]
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
         st.markdown(f"- {plain(sentence)}")
     if folded:

@@ -239,7 +239,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     words += f" {in_words(_earlier(state, subject))}" if "prior" in options else ""
     lines, promise = _promised(state, subject)
     shown = answer_tables.result_and_tables(state, asked_of(workload), table, words, "collected", promise)
-    verdict_panel.show_lines(lines)
+    verdict_panel.show_lines(lines, "What the design promised.")
     if len(shown) < every:
         st.caption(f"{len(shown):,} of {every:,} answers are shown; the download has {len(table):,}.")
     with st.expander("The answers as a table"):
