@@ -92,7 +92,8 @@ def test_people_needed_and_errors_are_one_wherever_the_design_goes(asked, aim, t
     needed, lines, case = page.users_needed(made, page.case), page.lines(made), page.case
     assert case == aim
     assert page.on_data
-    content = members(package.kit(page))
+    packed = package.kit(page)
+    content = members(packed)
     outcome = json.loads(content["outcome.json"])
     assert outcome["users_needed"][case] == pytest.approx(needed, rel=1e-9)
     told = pd.DataFrame(outcome["questions"])
@@ -103,12 +104,12 @@ def test_people_needed_and_errors_are_one_wherever_the_design_goes(asked, aim, t
     report = content["report.html"].decode()
     assert f">{wording.users(needed)}</td>" in report
     # Opened again by somebody without the data.
-    kit = open_kit(package.kit(page))
+    kit = open_kit(packed)
     assert kit.needed == pytest.approx(needed, rel=1e-9)
     assert kit.lines()["in_words"].tolist() == told["in_words"].tolist()
     assert kit.workload == page.workload
     assert [line.target for line in kit.workload.asked.lines] == [line.target for line in page.answers.lines]
-    again = realise(*(lambda held: (held.configuration, held))(designs.load(package.kit(page))), fit=False)
+    again = realise(*(lambda held: (held.configuration, held))(designs.load(packed)), fit=False)
     if aim != "people":
         assert again.users_needed(again.chosen_mechanism, case) == pytest.approx(needed, rel=1e-9)
         errors = again.answered(again.chosen_mechanism)
@@ -116,7 +117,7 @@ def test_people_needed_and_errors_are_one_wherever_the_design_goes(asked, aim, t
             assert errors[name].to_numpy() == pytest.approx(page.answered(made)[name].to_numpy(), rel=1e-9, nan_ok=True)
     # On the command line, with the data and from the kit's own files.
     rows.to_csv(tmp_path / "people.csv", index=False)
-    (tmp_path / "kit.zip").write_bytes(package.kit(page))
+    (tmp_path / "kit.zip").write_bytes(packed)
     for more in ([], ["--data", str(tmp_path / "people.csv")]):
         assert main(["design", str(tmp_path / "kit.zip"), *more, "--json"]) == 0
         said = json.loads(capsys.readouterr().out)
