@@ -24,7 +24,7 @@ from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.optimize.base import SearchLimits, fields_of
 from ldp_core.optimize.columns.generation import rows_held, strategy_of
-from ldp_core.optimize.columns.weights import BOLD, MONOTONE, RowBlock, Singular, update
+from ldp_core.optimize.columns.weights import BOLD, MONOTONE, RowBlock, SinglePrecision, Singular, update
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
@@ -122,8 +122,9 @@ def design_lists(
 ) -> tuple[Optimized, Rows | None]:
     """The strategy of least L, or of least worst-case variance, among those of whole orbits that there is room for.
 
-    Besides, rows and weights to go on from: for at most `FEW_TYPES` types, where single flips still gain, and where larger orbits would be
-    better, of which some rows are then drawn. None where nothing can be gained."""
+    Where larger orbits would be better, some of their rows are drawn, and weighted anew: a hundred rows for each type come to what all of them do.
+    Besides, rows and weights to go on from for at most `FEW_TYPES` types, where single flips still gain; None for more, and for the worst case
+    rows of orbits that there is no room for."""
     budget, room = limits.budget(), MOST_STRATEGY_ENTRIES // workload.n
     for most in (math.inf, room):
         search = ListSearch(workload, lists, check_epsilon(epsilon), worst_case, most, budget.check)
@@ -134,13 +135,41 @@ def design_lists(
         if best.rows.sum() <= room:
             break
     noise, least = (one.objective - workload.trace for one in (best, ideal))
-    rows = None
-    if workload.n <= FEW_TYPES or noise > (1 + WORTH_DRAWING) * least:
+    found, rows, draws = (best.transposed, best.objective), None, noise > (1 + WORTH_DRAWING) * least
+    if draws and not worst_case:
+        drawn = weighted(
+            workload, ideal.drawn(room // 2, generator(limits.seed)), ideal.ratio, limits.within(budget.left())
+        )
+        found = min(found, drawn, key=lambda one: one[1])
+    elif draws or workload.n <= FEW_TYPES:
         rows = ideal.drawn(rows_held(workload.n) - workload.n, generator(limits.seed))
-    about = fields_of(replace(run, found=(best, best.objective)), epsilon, limits)
+    about = fields_of(replace(run, found=found), epsilon, limits)
     prior = best.prior[lists.sizes] if worst_case else None
     target: Literal["average", "worst_case"] = "worst_case" if worst_case else "average"
-    return Optimized(best.transposed.T, prior, workload=workload, target=target, **about), rows
+    return Optimized(found[0].T, prior, workload=workload, target=target, **about), rows
+
+
+def weighted(workload: Workload, rows: Rows, ratio: float, limits: SearchLimits) -> tuple[np.ndarray, float]:
+    """(n, m) the strategy of drawn rows with the best weights that some updates find in time, at least two, and its objective."""
+    budget, first = limits.budget(), limits.within(None).budget()
+    high, weights = rows[0] > 0, rows[1]
+    values = np.where(high, ratio, 1.0)
+    masses, single = (
+        values.sum(axis=1),
+        SinglePrecision(high, ratio) if SinglePrecision.fits(workload.n, ratio) else None,
+    )
+    blocks, found, least = [RowBlock(values, workload.gram_root, single)], weights, math.inf
+    weights = weights * workload.n / (weights @ masses)
+    multipliers = hessian = None
+    with suppress(Interrupted, Singular):
+        for step in range(1 + min(UPDATES, budget.max_rounds or UPDATES)):
+            floor, check = LIGHTEST * weights.mean(), (first if step < 2 else budget).check
+            told = update(blocks, masses, weights, multipliers, BOLD, check, floor=floor, hessian=hessian)
+            if step and told.objective < least:  # columns are balanced by the update before
+                found, least = weights, told.objective
+            weights, multipliers, hessian = told.weights, told.multipliers, told.hessian
+    strategy = strategy_of(high, found, ratio)
+    return np.ascontiguousarray((strategy / strategy.sum(axis=0)).T), least
 
 
 def orbits_of(lists: Lists, most_rows: float) -> tuple[np.ndarray, np.ndarray]:
