@@ -9,7 +9,7 @@ import pytest
 from ldp_core import mechanisms, optimize
 from ldp_core.data.domain import Domain, RangeAttribute
 from ldp_core.deploy import collector
-from ldp_core.deploy.collector.associating import associations, independence
+from ldp_core.deploy.collector.associating import ALIKE, associations, in_words, independence
 from ldp_core.deploy.commands import main
 from ldp_core.deploy.kit import package
 from ldp_core.deploy.kit.opening import open_kit
@@ -56,6 +56,20 @@ def test_slope_and_correlation_are_those_of_the_people_and_their_intervals_hold(
     assert (np.abs(answers.mean(axis=0) - true) < 4 * answers.std(axis=0) / 40**0.5 + 0.01).all()
     assert (np.abs(answers.std(axis=0) / errors.mean(axis=0) - 1) < 4 / 80**0.5).all()
     assert (held >= 0.95 - 4 * 0.0345).all()
+
+
+def test_columns_in_which_all_are_alike_have_a_sentence_and_those_that_go_together_a_correlation_of_at_most_1():
+    mechanism, rng = optimize.design(WORKLOAD, 1.0, time_limit=None, max_rounds=3).mechanism(), np.random.default_rng(2)
+    alike, equal = 3000 * np.eye(100, dtype=int)[55], 300 * np.eye(10, dtype=int).ravel()
+    said = in_words(of_reports(mechanism, alike, rng), mechanism, [X, Y], ("x", "y"), 0.95, False)
+    assert said[0] == ALIKE
+    for _ in range(10):
+        row = associations(of_reports(mechanism, equal, rng), mechanism, [X, Y], ("x", "y")).iloc[1]
+        assert row["low"] <= row["answer"] <= row["high"] <= 1
+        assert 0.3 < row["low"] < 1
+    assert in_words(of_reports(mechanism, 0 * alike, rng), mechanism, [X, Y], ("x", "y"), 0.95, False) == [
+        "There are no reports."
+    ]
 
 
 def by_definition(strategy, values, shares):

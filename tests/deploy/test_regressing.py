@@ -53,7 +53,12 @@ def test_coefficients_come_back_by_the_command(collected, capsys):
 def test_what_is_no_logistic_regression_is_refused_in_a_sentence(collected):
     kit = open_kit(collected / "kit.zip")
     held = collector.collect([collected / "reports.csv"], kit.mechanism, kit.design)
-    for of, on, sentence in (("c", ["y"], "two values"), ("b", ["c"], "two values"), ("b", ["b"], "named twice")):
+    for of, on, sentence in (
+        ("c", ["y"], "two values"),
+        ("b", ["c"], "two values"),
+        ("b", [], "two values"),
+        ("b", ["b"], "named twice"),
+    ):
         with pytest.raises(ValueError, match=sentence):
             regressing.regression(held, kit.mechanism, kit.domain, of, on)
     for text in ("b", "b ~", "b, c ~ y"):

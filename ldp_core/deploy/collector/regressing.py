@@ -62,7 +62,7 @@ def regression(
     axes = axes_of(attributes)
     place, *places = places_of(axes, [of, *on])
     chosen, known = [axes[i] for i in places], [i for i, axis in enumerate(axes) if axis.known]
-    if axes[place].size != 2 or place in known or not set(places) <= set(known):
+    if axes[place].size != 2 or place in known or not places or not set(places) <= set(known):
         raise ValueError("It is of a secret column of two values, on columns that the collector knows.")
     if not isinstance(mechanism, StratifiedMechanism) or not collection.users:
         raise ValueError("It takes reports of people in groups that the collector knows; there are none.")
