@@ -7,10 +7,10 @@ import streamlit as st
 from ldp_core import charts, library, wording
 from ldp_core.bounds.theorems.statements import KINDS
 from ldp_core.studies import theorems
-from pages.ui import later, layout
+from pages.ui import later, layout, say
 from pages.ui.bounds import entries, proof, subject
 from pages.ui.tasks import work
-from pages.ui.words import case_meaning, people, plain, weighting
+from pages.ui.words import case_meaning, people, weighting
 
 MEANING = (
     "The minimum is proved for all unbiased mechanisms, those that are right on average, with pure epsilon, which no report exceeds. Three proofs are "
@@ -50,10 +50,10 @@ whose = case_meaning(design.case)
 if problem is not None:
     later.instead(problem, f"{title}:", "The bounds and predictions below do without its exact error.", mild=True)
 elif mechanism is None:
-    st.info(f"{title} has not been fitted to this design yet, so there is no exact error to compare with.")
+    say.info("{title} has not been fitted to this design yet, so there is no exact error to compare with.", title=title)
     st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/arrow_forward:")
 elif exact is None:
-    st.info(f"The exact error of {title} is being worked out.")
+    say.info("The exact error of {title} is being worked out.", title=title)
 
 
 def verdict() -> str:
@@ -70,14 +70,15 @@ def verdict() -> str:
 
 def sentence() -> str:
     """The numbers of the picture."""
-    words = [f"{wording.capital(whose)}, with your {people(design.users)}"]
+    words: list[str] = [f"{wording.capital(whose)}, with your {people(design.users)}"]
     if own is not None:
-        words.append(f"**{title}**: {plain(design.error_scale.in_words(error_of(own)))}, exactly")
+        words.append(
+            say.text("**{title}**: {error}, exactly", title=title, error=design.error_scale.in_words(error_of(own)))
+        )
     if best is not None and not (mechanism is not None and mechanism.delta):
-        least = plain(design.error_scale.in_words(error_of(best.variance or 0.0)))
-        of = f"no unbiased mechanism {design.kept}"
-        words.append(f"{of} can have less than {least} ({best.statement.title})")
-    return "; ".join(words) + "."
+        least = design.error_scale.in_words(error_of(best.variance or 0.0))
+        words.append(f"no unbiased mechanism {design.kept} can have less than {least} ({best.statement.title})")
+    return say.join("; ", words) + "."
 
 
 def elsewhere() -> str:
@@ -89,7 +90,7 @@ def elsewhere() -> str:
 
 
 with st.container(key="verdict"):
-    st.markdown(plain(verdict()), help=MEANING)
+    st.markdown(say.plain(verdict()), help=MEANING)
 layout.chart(
     lambda look: charts.on_one_axis(table, None if own is None else error_of(own), name, look, design.error_scale),
     sentence(),
@@ -97,8 +98,8 @@ layout.chart(
     table,
     title=f"Standard error, {whose}",
 )
-if any(behind := [plain(elsewhere()), weighting(state.configuration)]):
-    layout.details(" ".join(filter(None, behind)))
+if behind := " ".join(filter(None, [elsewhere(), weighting(state.configuration)])):
+    layout.details(behind)
 if any(entry.statement.kind == "impossible" and not entry.reason for entry in found):
     proof.controls(state)
 
@@ -107,11 +108,13 @@ for kind, words in KINDS.items():
 entries.silent(found)
 
 layout.how_computed(
-    r"In the formulas $n$ is the number of types, $N$ of people, $d$ of queries, $W$ their matrix with singular values $\sigma$ and "
-    r"$G = W^\top W$; $V_F = 4 e^\varepsilon/(e^\varepsilon - 1)^2$, $B$ a branching factor, $r$ the length of a range, or of the longest column "
-    "of $W$ for few people. The error of a formula is the total squared error per person: the variance one person adds, summed over the "
-    "queries. Divided by $d N$, its root is the standard error of a typical query; divided by $d$ and the squared target error it is the people "
-    "needed. Where a number of the group for few people changes with $N$, the people needed are the least for which the theorem promises the target. "
-    "Errors about the population people are drawn from hold the chance of who takes part; the exact error is compared with them with that "
-    "chance counted in."
+    say.text(
+        r"In the formulas $n$ is the number of types, $N$ of people, $d$ of queries, $W$ their matrix with singular values $\sigma$ and "
+        r"$G = W^\top W$; $V_F = 4 e^\varepsilon/(e^\varepsilon - 1)^2$, $B$ a branching factor, $r$ the length of a range, or of the longest column "
+        "of $W$ for few people. The error of a formula is the total squared error per person: the variance one person adds, summed over the "
+        "queries. Divided by $d N$, its root is the standard error of a typical query; divided by $d$ and the squared target error it is the people "
+        "needed. Where a number of the group for few people changes with $N$, the people needed are the least for which the theorem promises the target. "
+        "Errors about the population people are drawn from hold the chance of who takes part; the exact error is compared with them with that "
+        "chance counted in."
+    )
 )

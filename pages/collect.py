@@ -4,13 +4,12 @@ import streamlit as st
 
 from ldp_core import library, wording
 from ldp_core.deploy.kit.opening import Kit
-from pages.ui import later, layout, manipulation
+from pages.ui import later, layout, manipulation, say
 from pages.ui.collect import incoming, results
 from pages.ui.controls import button
 from pages.ui.formulas import COLLECT
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting, work
-from pages.ui.words import plain
 
 state = layout.open_page(
     "Collect", "Count the reports that came back, and see the answers beside what the design promised."
@@ -34,7 +33,9 @@ def current(state: Session) -> Kit | None:
 
 
 def draw_counting(progress: float, running: later.Work) -> None:
-    st.progress(min(1.0, progress), text=f"Counting reports: {wording.duration(running.seconds)} so far.")
+    st.progress(
+        min(1.0, progress), text=say.text("Counting reports: {time} so far.", time=wording.duration(running.seconds))
+    )
 
 
 controls, shown = layout.frame()
@@ -53,15 +54,18 @@ with controls:
     else:
         incoming.bring(state, subject, own)
         if task.error:
-            st.error(f"{plain(task.error)} What was counted before is unchanged.")
+            say.error("{error} What was counted before is unchanged.", error=task.error)
         elif task.cut_short:
             st.info("Counting was cancelled: nothing of those files was counted.")
     if not own:
         for warning in subject.warnings:
-            st.warning(plain(warning))
+            st.warning(say.plain(warning))
         c = subject.configuration
-        st.caption(
-            f"The kit of design {plain(subject.design)}: {library.spec(c.mechanism.name).title}, epsilon {c.epsilon}."
+        say.caption(
+            "The kit of design {design}: {title}, epsilon {epsilon}.",
+            design=subject.design,
+            title=library.spec(c.mechanism.name).title,
+            epsilon=c.epsilon,
         )
 
 with shown:

@@ -12,14 +12,14 @@ import streamlit as st
 from ldp_core import charts, library, mechanisms, verdicts, wording
 from ldp_core.bounds import every_value_is_secret
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
-from pages.ui import compare_designs, later, layout, listing, proving
+from pages.ui import compare_designs, later, layout, listing, proving, say
 from pages.ui.compared import compared_control, offer_fits, use_control
 from pages.ui.comparing import guesses, listed, sweeps
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.tasks import work
-from pages.ui.verdict_panel import explain, proved_for, side_by_side
-from pages.ui.words import case_meaning, case_title, plain
+from pages.ui.verdict_panel import explained, proved_for, side_by_side
+from pages.ui.words import case_meaning, case_title
 
 state = layout.open_page("Compare", "Which mechanism needs the fewest people for your questions?")
 controls = layout.controls("page")
@@ -30,7 +30,7 @@ names = state.setting.side_by_side
 work.fit_unasked(state, *names)
 
 with controls:
-    with st.popover(f"Mechanisms ({len(names)})", icon=":material/checklist:"):
+    with st.popover(say.text("Mechanisms ({number})", number=len(names)), icon=":material/checklist:"):
         compared_control(state)
     case = case_control(
         state,
@@ -45,7 +45,7 @@ with controls:
     awaited = []
     for name in names:
         try:
-            with st.spinner(f"Computing the costs of {library.spec(name).title}"):
+            with st.spinner(say.text("Computing the costs of {title}", title=library.spec(name).title)):
                 mechanism = state.setting.priced(name)
                 if mechanism is not None and not work.priced(state, mechanism):
                     awaited.append(library.spec(name).title)
@@ -58,7 +58,7 @@ with controls:
             failed[name] = error
     missing = state.setting.unfitted(names)
     if missing and (crowded := state.crowded(missing)):
-        st.caption(plain(crowded))
+        st.caption(say.plain(crowded))
     use_control(state, ready)
     if missing:
         with layout.actions():
@@ -72,8 +72,8 @@ def nothing_ready() -> None:
     """Say why, and end the page."""
     if any(isinstance(why, later.Stopped) for why in failed.values()):
         least = max(state.setting.bounds(case).values())
-        known = f" Proved: nobody can do with fewer than {wording.at_least(least)}, {case_meaning(case)}."
-        st.info(f"Nothing is left to compare so far.{known if least > 0 else ''}")
+        proved = f"Proved: nobody can do with fewer than {wording.at_least(least)}, {case_meaning(case)}."
+        say.info("Nothing is left to compare so far. {proved}", proved=proved if least > 0 else "")
     elif not awaited:
         st.info("Choose at least one mechanism above that can be compared here.")
     layout.end()
@@ -97,9 +97,14 @@ def verdict(table: pd.DataFrame) -> None:
         said = f"{title} {why}. Of the others, {first} needs the fewest people: {wording.needed(needed.iloc[0])}."
     with st.container(key="verdict"):
         st.markdown(
-            plain(said),
-            help=f"Until every question meets its target ({plain(state.setting.error_in_words(1.0))}), {case_meaning(case)}. Targets are set on "
-            f"the Design page. What is proved is about unbiased mechanisms, those that are right on average, {state.setting.kept}.",
+            say.plain(said),
+            help=say.text(
+                "Until every question meets its target ({error}), {case}. Targets are set on the Design page. "
+                "What is proved is about unbiased mechanisms, those that are right on average, {kept}.",
+                error=state.setting.error_in_words(1.0),
+                case=case_meaning(case),
+                kept=state.setting.kept,
+            ),
         )
 
 
@@ -128,7 +133,7 @@ def about_the_bound(table: pd.DataFrame) -> str:
         else f"{title} needs no more"
     )
     least = f"{wording.at_least(bound)}{proved_for(state.setting, ready[best['name']], case)}"
-    return plain(f"Proved: at this epsilon, {case_meaning(case)}, nobody can do with fewer than {least}. {reach}.")
+    return say.plain(f"Proved: at this epsilon, {case_meaning(case)}, nobody can do with fewer than {least}. {reach}.")
 
 
 def users_needed(table: pd.DataFrame) -> None:
@@ -150,9 +155,11 @@ def draw_query_errors(best: str) -> None:
     """Exact errors of single queries, for the mechanisms that are ready."""
     n = design.working_types
     if n > MOST_EXACT_TYPES:
-        st.info(
-            f"Errors of single answers are computed for at most {MOST_EXACT_TYPES:,} types; there are {n:,} here. Simulate shows those of "
-            "some of them."
+        say.info(
+            "Errors of single answers are computed for at most {most:,} types; there are {n:,} here. "
+            "Simulate shows those of some of them.",
+            most=MOST_EXACT_TYPES,
+            n=n,
         )
         return
     told = later.value(
@@ -175,8 +182,14 @@ def draw_query_errors(best: str) -> None:
     hardest = reached[reached["mechanism"] == best].nlargest(1, "error").iloc[0]
     layout.chart(
         lambda look: charts.query_errors(reached, look),
-        f"Exact errors, {case_meaning(design.case)}, as multiples of the targets. For {library.spec(best).title} the hardest answer is "
-        f"**{plain(hardest['name'])}** with ± {plain(verdicts.in_unit(hardest['standard_error'], hardest['unit']))}.",
+        say.text(
+            "Exact errors, {case}, as multiples of the targets. For {title} the hardest answer is **{name}** "
+            "with ± {error}.",
+            case=case_meaning(design.case),
+            title=library.spec(best).title,
+            name=hardest["name"],
+            error=verdicts.in_unit(hardest["standard_error"], hardest["unit"]),
+        ),
         "query-errors",
         rows,
     )
@@ -184,12 +197,12 @@ def draw_query_errors(best: str) -> None:
         side_by_side({library.spec(name).title: table for name, table in told.items()}),
         "The answers of each mechanism, with their standard errors.",
     )
-    explain(state)
+    st.caption(say.plain(explained(state)))
 
 
 with st.container(key="results"):
     if awaited:
-        st.info(f"The costs of these are being computed: {', '.join(awaited)}.")
+        say.info("The costs of these are being computed: {awaited}.", awaited=", ".join(awaited))
     if not ready:
         nothing_ready()
     table = state.setting.compared(ready, case)

@@ -10,13 +10,12 @@ from ldp_core.data import tables
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import DataChoice, UploadedData
 from ldp_core.limits import MOST_NAMED_VALUES
-from pages.ui import layout
+from pages.ui import layout, say
 from pages.ui.controls import button, control, number, pick, typed, whole_number
 from pages.ui.data import actions as data_actions
 from pages.ui.data import attribute_controls, background_read, column_table, results, source_controls
 from pages.ui.formulas import DATA
 from pages.ui.sources import Source
-from pages.ui.words import plain
 
 SOURCES = {"sample": "Sample", "upload": "Upload", "declared": "Declare"}
 SHAPES = {
@@ -87,10 +86,10 @@ def secret_values(recipes: Sequence[AttributeRecipe], position: int, commit: att
     hidden = [one.name for one in attributes if not one.known and one.secret_types is None]
     if not hidden or not any(one.secret_types for one in attributes):
         return
-    st.caption(plain(f"Everybody is still hidden: every value of {wording.listed(hidden)} is secret."))
+    st.caption(say.plain(f"Everybody is still hidden: every value of {wording.listed(hidden)} is secret."))
     first = next(recipe for recipe in recipes if recipe.column == hidden[0])
     st.button(
-        plain(f"{hidden[0]} is not sensitive"),
+        say.plain(f"{hidden[0]} is not sensitive"),
         key="data-open",
         on_click=commit,
         args=(first.model_copy(update={"secret": ()}),),
@@ -211,7 +210,7 @@ def planning_control(people: str) -> None:
         return
     control(
         st.checkbox,
-        f"Plan with shares, averages and sizes of groups in {people}",
+        say.text("Plan with shares, averages and sizes of groups in {people}", people=people),
         "data-planning",
         state.configuration.planning == "people",
         lambda chosen: state.change(planning="people" if chosen else "even"),
@@ -244,25 +243,26 @@ def counted() -> None:
         return
     if choice.counts is not None:
         st.info(
-            plain(
+            say.plain(
                 f"Each row stands for as many people as {choice.counts} says; choose one person instead if that is wrong."
             )
         )
         return
     for name in filter(tables.called_counts, source.columns):
-        st.info(plain(f"Each row was read as one person; if {name} says how many people a row stands for, choose it."))
+        st.info(
+            say.plain(f"Each row was read as one person; if {name} says how many people a row stands for, choose it.")
+        )
 
 
 def people(source: str) -> None:
     """The results: what was chosen."""
     with st.container(key="reading-notes"):  # here as long as the table is used, not until the next action
         for note in state.source_shown.notes if state.source_shown is not None else ():
-            st.info(plain(note))
+            st.info(say.plain(note))
         counted()
     if state.draft is not None:
         kept = " The design keeps its earlier data until then." if state.configuration.domain is not None else ""
-        sentence = plain(wording.capital(state.draft.error) + kept)
-        (st.info if state.draft.begun else st.error)(sentence)
+        (say.info if state.draft.begun else say.error)("{reason}", reason=f"{wording.capital(state.draft.error)}{kept}")
     results.doubts(state)
     results.first_rows(state)
     design = state.setting
@@ -272,10 +272,10 @@ def people(source: str) -> None:
             if source == "declared"
             else "Pick a sample above to see everything work, or bring your own table."
         )
-        st.info(f"Nothing is chosen yet. {way}")
+        say.info("Nothing is chosen yet. {way}", way=way)
     else:
         if state.lacking:
-            st.info(plain(state.lacking))
+            st.info(say.plain(state.lacking))
         results.facts(state, design)
         results.spellings(state, design)
         results.along_one(state, design)

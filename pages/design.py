@@ -8,12 +8,11 @@ from functools import partial
 import streamlit as st
 
 from ldp_core import library, wording
-from pages.ui import later, layout, privacy_accuracy, verdict_panel
+from pages.ui import later, layout, privacy_accuracy, say, verdict_panel
 from pages.ui.controls import button, other_targets, target_control
 from pages.ui.data import actions as data_actions
 from pages.ui.design import details, detect, direct, settings, solve_for, trade_off
 from pages.ui.tasks import work
-from pages.ui.words import plain
 
 state = layout.open_page("Design", "How private is a report, and what do you get for it?")
 design = layout.need_design(state)
@@ -78,11 +77,11 @@ with layout.controls("page"):
     if state.setting.from_file(name):
         st.caption("This strategy was loaded from a file, not computed here. Its epsilon and errors were recomputed.")
     if about := state.setting.about_types:
-        st.caption(plain(about))
+        st.caption(say.plain(about))
     if total := settings.total_epsilon(state):
-        st.caption(plain(total))
+        st.caption(say.plain(total))
     if spec.caveat:
-        st.caption(spec.caveat)
+        st.caption(say.plain(spec.caveat))
 data_actions.unused_columns(state)
 
 with st.container(key="results"):
@@ -93,7 +92,7 @@ with st.container(key="results"):
     except ValueError as error:
         if refusal is not None:
             optimise_button()
-        st.error(plain(str(error)))
+        st.error(say.plain(str(error)))
         st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
         layout.end()
     work.fit_unasked(state, name)

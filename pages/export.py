@@ -11,26 +11,36 @@ from ldp_core.deploy.kit import package, review
 from ldp_core.designs import disclosure
 from ldp_core.limits import MOST_SHOWN_BYTES
 from ldp_core.mechanisms import Mechanism
-from pages.ui import layout, manipulation, privacy_accuracy
+from pages.ui import layout, manipulation, say
 from pages.ui.session import exchange
 from pages.ui.tasks import work
 from pages.ui.verdict_panel import headline, show_answers
-from pages.ui.words import plain, weighting
+from pages.ui.words import weighting
 
 KIT = [
-    "**device.json**: how one person's report is drawn, in whole numbers, and how values are named.",
-    "**client.py** and **client.js** draw a report on a person's device; they need nothing but Python or a browser.",
-    "**form.html** asks one person in a browser and shows them **people.txt**, the promise in five lines; **answers.cjs** draws reports in Node.",
-    "**audit.py** checks device.json in exact fractions, with Python alone: epsilon, and that every probability adds up.",
-    "**vectors.json**: random bytes and the reports to be made of them, for a client of your own.",
-    "**collect.py** turns the reports that come back into answers, with this program, as the Collect page does; **count.sql** counts them in a "
-    "database.",
-    "**README.md**: how all of that is run, with an example to paste.",
-    "**report.html**: one page for a privacy review, which fetches nothing.",
+    say.text("**device.json**: how one person's report is drawn, in whole numbers, and how values are named."),
+    say.text(
+        "**client.py** and **client.js** draw a report on a person's device; they need nothing but Python or a browser."
+    ),
+    say.text(
+        "**form.html** asks one person in a browser and shows them **people.txt**, the promise in five lines; **answers.cjs** draws reports in Node."
+    ),
+    say.text(
+        "**audit.py** checks device.json in exact fractions, with Python alone: epsilon, and that every probability adds up."
+    ),
+    say.text("**vectors.json**: random bytes and the reports to be made of them, for a client of your own."),
+    say.text(
+        "**collect.py** turns the reports that come back into answers, with this program, as the Collect page does; **count.sql** counts them "
+        "in a database."
+    ),
+    say.text("**README.md**: how all of that is run, with an example to paste."),
+    say.text("**report.html**: one page for a privacy review, which fetches nothing."),
 ]
 PROOF = [
-    "**certificate.json** and **certificate.npz**: a proof of what no mechanism can beat, for the people your mechanism is judged by.",
-    "**verify.py** checks that proof with NumPy alone; so does this program when it loads the file.",
+    say.text(
+        "**certificate.json** and **certificate.npz**: a proof of what no mechanism can beat, for the people your mechanism is judged by."
+    ),
+    say.text("**verify.py** checks that proof with NumPy alone; so does this program when it loads the file."),
 ]
 
 _MOST_SENTENCES = 3  # one line names more attributes than this, and Details has a sentence on each
@@ -71,13 +81,13 @@ with controls:
                 refused = str(error)
         content = exchange.export(state, figures)
     except ValueError as error:
-        st.error(plain(str(error)))
+        st.error(say.plain(str(error)))
         layout.end()
     buttons = layout.actions("export")
     proof = None if mechanism is None else exchange.certificate(state)
     if mechanism is not None and not refused:
         try:
-            task = work.kit(state, mechanism, figures, privacy_accuracy.tells_mixing(state))
+            task = work.kit(state, mechanism, figures, bool(state.view.get("mixing")) and c.reports_per_user == 1)
             packed = task.get(work.quick_kit(state, mechanism)) if ready else None
         except ValueError as error:
             refused = str(error)
@@ -101,7 +111,9 @@ with controls:
             )
     about = []
     if packed is not None:
-        st.markdown(f"Each person's device downloads {wording.significant(package.device_size(packed) / 1000)} kB.")
+        say.markdown(
+            "Each person's device downloads {size} kB.", size=wording.significant(package.device_size(packed) / 1000)
+        )
         about.append(
             f"The kit ({_kilobytes(packed)}) is for people who never saw this app: it draws reports on people's devices, checks what it "
             "promises, says how to count what comes back, and has a page for a privacy review."
@@ -116,7 +128,7 @@ with controls:
         "File menu."
     )
     if refused:
-        st.info(f"There is no kit of this design. {plain(refused)} You can still download the design alone.")
+        say.info("There is no kit of this design. {refused} You can still download the design alone.", refused=refused)
     if mechanism is None:
         st.warning("No mechanism is fitted to this design yet, so the file holds your choices but no strategy.")
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
@@ -136,7 +148,7 @@ with controls:
         )
 
     with buttons:
-        layout.details("\n\n".join(about))
+        layout.details(say.join("\n\n", about))
 
 with results:
     if mechanism is not None:
@@ -144,19 +156,22 @@ with results:
         if costed:
             found = headline(state, mechanism)
         else:
-            st.markdown(
-                f"With {wording.magnitude(design.domain.size)} types the errors to expect are not computed exactly; Simulate shows them."
+            say.markdown(
+                "With {types} types the errors to expect are not computed exactly; Simulate shows them.",
+                types=wording.magnitude(design.domain.size),
             )
         layout.heading("What you promise")
         with st.expander("For a privacy review, word for word"):
             layout.guarantee(c, mechanism.audit())
         with st.expander("For the people asked, in plain words"):
-            st.markdown("\n".join(f"* {plain(line)}" for line in review.for_people(c, mechanism.audit())))
+            st.markdown(
+                say.join("\n", (say.text("* {line}", line=line) for line in review.for_people(c, mechanism.audit())))
+            )
         if costed and found is not None:
             with st.expander("What each answer is worth"):
                 show_answers(state, found)
-        if weighting(state.configuration):
-            st.caption(weighting(state.configuration))
+        if weights := weighting(state.configuration):
+            st.caption(say.plain(weights))
         if packed is not None:
             layout.details(
                 "The audited epsilon is that of the probabilities in the kit, whole numbers over 2⁵³; audit.py, which is in it, finds "
@@ -169,7 +184,11 @@ with results:
             )
         if state.setting.from_file(c.mechanism.name):
             st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
-    st.warning(designs.DESIGN_ONLY + ("" if packed is None else " The clients in the kit draw them."))
+    say.warning(
+        "{caveat}{clients}",
+        caveat=designs.DESIGN_ONLY,
+        clients="" if packed is None else say.text(" The clients in the kit draw them."),
+    )
     if mechanism is not None:
         with st.expander("What manipulated reports can do"):
             manipulation.show(state, mechanism, design.workload, design.users)
@@ -180,20 +199,26 @@ with results:
             f"Values of {wording.listed(list(map(wording.quoted, attributes)), _MOST_SENTENCES + 1)} come from the data: see Details."
         ]
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
-        st.markdown(f"- {plain(sentence)}")
+        say.markdown("- {sentence}", sentence=sentence)
     if folded:
-        layout.details("\n".join(f"- {plain(sentence)}" for sentence in attributes.values()))
+        layout.details(
+            say.join("\n", (say.text("- {sentence}", sentence=sentence) for sentence in attributes.values()))
+        )
     contents = st.expander("What is in it")
     members = [
-        "**configuration.json**: every choice you made, nothing else.",
-        "**outcome.json**: expected errors, bounds, the audit, software versions. These are claims; opening the file computes them again.",
+        say.text("**configuration.json**: every choice you made, nothing else."),
+        say.text(
+            "**outcome.json**: expected errors, bounds, the audit, software versions. These are claims; opening the file computes them again."
+        ),
     ]
     if mechanism is not None or not spec.fitted:
         reason = package.without_files(c, mechanism)
         if mechanism is None or reason:
-            members.append(f"No strategy file. {plain(reason)}")
+            members.append(say.text("No strategy file. {reason}", reason=reason))
         else:
-            members += [f"**{plain(file.name)}**: {plain(file.about)}." for file in mechanism.files()]
+            members += [
+                say.text("**{name}**: {about}.", name=file.name, about=file.about) for file in mechanism.files()
+            ]
             members[-1] += (
                 " SHA-256 checksums are in outcome.json, and loading checks them and epsilon. A changed file can carry a changed checksum, so a "
                 "strategy from a file is called loaded, not computed."
@@ -204,14 +229,17 @@ with results:
         members += PROOF
     with contents:
         for member in members:
-            st.markdown(f"- {member}")
-        st.warning(
-            f"The seed {c.simulation.seed:d} is for simulation only. A client must draw from its own secure random source: one that "
-            "used this seed would give people no privacy."
+            say.markdown("- {member}", member=member)
+        say.warning(
+            "The seed {seed:d} is for simulation only. A client must draw from its own secure random source: "
+            "one that used this seed would give people no privacy.",
+            seed=c.simulation.seed,
         )
     with st.expander("configuration.json"):
         written = c.to_json()
         if len(written) <= MOST_SHOWN_BYTES:
             st.json(json.loads(written))
         else:
-            st.caption(f"{wording.significant(len(written) / 1000)} kB, too long to show here; it is in the file.")
+            say.caption(
+                "{size} kB, too long to show here; it is in the file.", size=wording.significant(len(written) / 1000)
+            )

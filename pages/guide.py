@@ -5,7 +5,7 @@ import streamlit as st
 from ldp_core import designs
 from ldp_core.mechanisms import FLOATING_POINT
 from ldp_core.verdicts import RULE
-from pages.ui import guide_tables, layout, listing, promises
+from pages.ui import guide_tables, layout, listing, promises, say
 
 state = layout.open_page(
     "Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here."
@@ -146,21 +146,17 @@ with st.expander("From here to a decision"):
     st.markdown(STEPS)
 with st.expander("The mechanisms"):
     listing.show_safe(guide_tables.mechanisms(), "Each mechanism with its purpose, its promise and its source.")
-    st.caption(f"In real numbers only: {FLOATING_POINT}")
+    say.caption("In real numbers only: {caveat}", caveat=FLOATING_POINT)
     st.caption(
         "The Design page takes any other mechanism as a file with its probabilities, called a strategy matrix. It is audited, and compared "
         "like the others."
     )
 with st.expander("Limits of this app, and uploaded data"):
-    st.markdown(
-        f"""
-{designs.DESIGN_ONLY}
-
-{promises.ROWS_IN_MEMORY} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
-
-{promises.holding()}
-
-Exports hold the
-design, not the data; the Export page lists what a design reveals.
-"""
+    say.markdown(
+        "{caveat}\n\n{memory} They are not shared with other sessions, or sent anywhere. {forgetting}\n\n{holding}\n\n"
+        "Exports hold the design, not the data; the Export page lists what a design reveals.",
+        caveat=designs.DESIGN_ONLY,
+        holding=promises.holding(),
+        memory=promises.ROWS_IN_MEMORY,
+        forgetting=promises.forgetting(),
     )

@@ -9,7 +9,7 @@ from ldp_core.designs import choices
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import outcomes
-from pages.ui import later, layout
+from pages.ui import later, layout, say
 from pages.ui.ask import panel as ask
 from pages.ui.compared import mechanisms_control, offer_fits
 from pages.ui.controls import button, control, several, view_switch, whole_number
@@ -17,7 +17,6 @@ from pages.ui.formulas import SIMULATE
 from pages.ui.outcomes import tabs
 from pages.ui.priors import in_words, prior_control
 from pages.ui.tasks import work
-from pages.ui.words import plain
 
 # Up to these sizes trials are run without asking: about a second for one mechanism and two estimates.
 QUICK_QUERIES = 2_500
@@ -46,8 +45,14 @@ def trials(progress: Progress, running: later.Work) -> None:
     left = running.seconds * (total - done) / done
     st.progress(
         done / total,
-        text=f"{library.spec(progress.found).title}: trial {done:,} of {total:,}, {wording.duration(running.seconds)}, "
-        + (f"about {wording.duration(left)} left" if left > 1 else "nearly done"),
+        text=say.text(
+            "{mechanism}: trial {done:,} of {total:,}, {time}, {rest}",
+            mechanism=library.spec(progress.found).title,
+            done=done,
+            total=total,
+            time=wording.duration(running.seconds),
+            rest=f"about {wording.duration(left)} left" if left > 1 else "nearly done",
+        ),
     )
 
 
@@ -69,20 +74,22 @@ def say_left_out() -> int:
         reasons.setdefault((estimator, reason), []).append(library.spec(name).title)
     for (estimator, reason), titles in reasons.items():
         pair = f"{estimators.spec(estimator).title} is left out for {' and '.join(titles)}"
-        st.caption(plain(f"{pair}. {reason}"))
+        st.caption(say.plain(f"{pair}. {reason}"))
     return len(usable) * len(asked) - len(left_out_names)
 
 
 with controls:
     simulated = tuple(state.view.get("simulated", (c.mechanism.name,)))
-    with st.popover(f"Mechanisms ({len(simulated)})", icon=":material/checklist:"):
+    with st.popover(say.text("Mechanisms ({number})", number=len(simulated)), icon=":material/checklist:"):
         mechanisms_control(state, "simulated", simulated, lambda chosen: state.view.update(simulated=chosen))
     names = tuple(dict.fromkeys(map(state.setting.named, simulated)))
     offered = {name: estimators.spec(name).title for name in estimators.names()}
-    with st.popover(f"Estimates ({len(simulation.estimators)})", icon=":material/functions:"):
+    with st.popover(say.text("Estimates ({number})", number=len(simulation.estimators)), icon=":material/functions:"):
         several("Estimates", "estimators", simulation.estimators, lambda chosen: update(estimators=chosen), offered)
         for name in simulation.estimators:
-            st.markdown(f"**{estimators.spec(name).title}**: {estimators.spec(name).meaning}.")
+            say.markdown(
+                "**{title}**: {meaning}.", title=estimators.spec(name).title, meaning=estimators.spec(name).meaning
+            )
     with layout.more("More options"):
         control(
             st.number_input,
@@ -120,7 +127,7 @@ with controls:
         try:
             state.setting.posterior_prior()
         except ValueError as error:
-            st.info(plain(str(error)))
+            st.info(say.plain(str(error)))
             layout.end()
 
     usable: dict[str, mechanisms.Mechanism] = {}
@@ -128,13 +135,13 @@ with controls:
         try:
             mechanism = state.setting.mechanism(name)
         except ValueError as error:
-            st.warning(plain(f"{library.spec(name).title}: {error}"))
+            st.warning(say.plain(f"{library.spec(name).title}: {error}"))
         else:
             if mechanism is not None:
                 usable[name] = mechanism
     if waiting_for := state.setting.unfitted(names):
         titles = " and ".join(library.spec(name).title for name in waiting_for)
-        st.info(f"{titles}: not fitted to this design yet.")
+        say.info("{titles}: not fitted to this design yet.", titles=titles)
         offer_fits(state, waiting_for, "fit-simulated")
     pairs = say_left_out()
     task = work.simulation(state, list(usable))
@@ -150,9 +157,10 @@ with controls:
         if measuring is not None:
             later.show(measuring, trials, "Trials may be slow here; measuring how long one takes.")
         elif seconds is not None:
-            st.caption(
-                f"{simulation.trials:,} trial{'s take' if simulation.trials > 1 else ' takes'} about "
-                f"{wording.duration(seconds * simulation.trials)} here, judging from one. You can cancel and keep the trials done."
+            say.caption(
+                "{trials} about {time} here, judging from one. You can cancel and keep the trials done.",
+                trials=wording.plural(simulation.trials, "trial takes", "trials take"),
+                time=wording.duration(seconds * simulation.trials),
             )
     if running is not None:
         button("Stop and keep these trials", "cancel", "stop_circle", running.cancel)
@@ -164,11 +172,11 @@ with results:
     if running is not None:
         later.show(running, trials)
     elif task.error:
-        st.error(plain(task.error))
+        st.error(say.plain(task.error))
     elif done is None:
         whom = "these people" if design.on_data else "the expected population (no data is loaded)"
-        many = f"{simulation.trials:,} collection{'s' if simulation.trials > 1 else ''}"
-        st.info(f"Nothing is simulated yet.{f' Run draws {many} from {whom}.' if pairs else ''}")
+        collections = wording.plural(simulation.trials, "collection")
+        say.info("Nothing is simulated yet. {run}", run=f"Run draws {collections} from {whom}." if pairs else "")
     else:
         tabs.show(state, done)
         if simulation.new_people:
@@ -176,6 +184,6 @@ with results:
                 "Every trial has new people: errors and intervals are for the population that they were drawn from."
             )
         if credible:
-            st.caption(in_words(simulation.prior == "histogram"))
+            st.caption(say.plain(in_words(simulation.prior == "histogram")))
     if done is not None and running is None:
         layout.how_computed(SIMULATE)

@@ -11,7 +11,7 @@ from ldp_core.data.tables import NumericRecipe, build_domain, tally
 from ldp_core.designs import UploadedData
 from ldp_core.people import dense, users_of
 from ldp_core.studies import outcomes
-from pages.ui import doors, file_menu, layout, privacy_accuracy
+from pages.ui import doors, file_menu, layout, privacy_accuracy, say
 from pages.ui.data.actions import load_sample
 from pages.ui.sources import catalogue, sample_table
 
@@ -56,7 +56,7 @@ with layout.controls("page"):
         icon=":material/explore:",
         key="begin",
         on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
-        help=kept if there else sample["sentence"],
+        help=say.plain(kept if there else sample["sentence"]),
     )
     if begun:
         st.switch_page("pages/design.py")

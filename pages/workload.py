@@ -4,11 +4,10 @@ import streamlit as st
 
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import axes_of
-from pages.ui import layout
+from pages.ui import layout, say
 from pages.ui.controls import button
 from pages.ui.data import actions as data_actions
 from pages.ui.formulas import WORKLOAD
-from pages.ui.words import plain
 from pages.ui.workload import groups, parts, results
 
 state = layout.open_page("Workload", "Which questions do you want answered?")
@@ -26,13 +25,13 @@ with controls:
 with place:
     layout.need_questions(state, design)
     if design.misfit and not design.expensive and not groups.any_misfit(recipe.parts, axes):
-        st.error(plain(design.misfit))
+        st.error(say.plain(design.misfit))
     if not design.has_questions:
         st.warning(
             "The questions no longer fit the data. They are kept as they were: change what is marked above, undo the last change, or start "
             "again."
             if not design.expensive
-            else plain(f"The questions are too many for this server. {design.misfit}")
+            else say.plain(f"The questions are too many for this server. {design.misfit}")
         )
         ask_default = lambda: state.change(workload=WorkloadRecipe.default(design.domain))  # noqa: E731
         data_actions.unused_columns(state)

@@ -11,9 +11,8 @@ from ldp_core import charts, verdicts, wording
 from ldp_core.limits import MOST_SHOWN_QUERIES
 from ldp_core.workloads import Answers, answer_tables
 from ldp_core.workloads.shown import spread
-from pages.ui import layout
+from pages.ui import layout, say
 from pages.ui.session.state import Session
-from pages.ui.words import plain
 
 FITS = 16
 """Letters of a column's name in the picker: two of them fit on a telephone."""
@@ -31,7 +30,7 @@ def result_and_tables(
     if len(rest):
         layout.chart(lambda look: charts.result(rest, look, like), words, name, found)
     else:
-        st.markdown(words)
+        st.markdown(say.plain(words))
         layout.download_table(found, name, label="All answers (CSV)")
     if not tables:
         return rest
@@ -42,26 +41,27 @@ def result_and_tables(
             named = [f"{asked.lines[one.line].question}: {what}" for one, what in zip(tables, named, strict=True)]
         table = tables[_chosen(state, "Table", f"{name}-table", named)]
         at = {
-            k: _chosen(state, plain(table.sides[k][0]), f"{name}-table-{k}", table.sides[k][1])
+            k: _chosen(state, say.plain(table.sides[k][0]), f"{name}-table-{k}", table.sides[k][1])
             for k in range(2, len(table.sides))
         }
     cells = table.cells(found, at)
     where = "".join(f", {table.sides[k][0]} {table.sides[k][1][label]}" for k, label in at.items())
     down, across = (table.sides[k][0] for k in table.drawn)
-    title = plain(f"{down} (down) x {across} (across){where}")
     layout.chart(
         lambda look: charts.table(cells, look),
-        plain(_said(cells)),
+        _said(cells),
         f"{name}-table",
         lambda: table.wide(cells),
-        title=title,
+        title=f"{down} (down) x {across} (across){where}",
     )
     return pd.concat([rest, cells[found.columns]]).sort_index()
 
 
 def _chosen(state: Session, label: str, key: str, shown: Sequence[str]) -> int:
     """The place of one of what is ``shown``, remembered under its key."""
-    return st.selectbox(label, range(len(shown)), format_func=shown.__getitem__, key=key, persist_state="session")
+    return st.selectbox(
+        say.plain(label), range(len(shown)), format_func=shown.__getitem__, key=key, persist_state="session"
+    )
 
 
 def _said(cells: pd.DataFrame) -> str:

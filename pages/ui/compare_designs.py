@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, library, mechanisms, wording
-from pages.ui import layout, listing
+from pages.ui import layout, listing, say
 from pages.ui.controls import button, pick, view_switch
 from pages.ui.file_menu import continue_with_copy
 from pages.ui.session.history import History
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import case_meaning, case_title, plain
+from pages.ui.words import case_meaning, case_title
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -61,7 +60,8 @@ def _designs(state: Session) -> None:
         button(label, "design-copy", "content_copy", continue_with_copy, state, type="primary", disabled=nothing)
         return
     case = state.view.get("case", "worst_case")
-    known = _cases([state.standing_for(design) for design in kept])
+    settings = [own.setting for own in map(state.standing_for, kept) if own.setting.has_domain]
+    known = [name for name in CASES if all(name in setting.cases for setting in settings)]
     case = case if case in known else "worst_case"
     with layout.controls("designs"):
         if len(known) > 1:
@@ -93,17 +93,12 @@ def _designs(state: Session) -> None:
         )
     for cost in costs:
         if cost.why and not cost.unfitted:
-            st.warning(plain(f"{cost.name}: {cost.why}"))
+            st.warning(say.plain(f"{cost.name}: {cost.why}"))
     _listed(table, costs)
     st.caption(
         "The error is that of the question that needs the most people, with each design's people. Compare people needed only between designs with "
         "the same questions and targets."
     )
-
-
-def _cases(designs: Sequence[Session]) -> list[str]:
-    """The cases that all designs have, as far as they have any people."""
-    return [name for name in CASES if all(name in own.setting.cases for own in designs if own.setting.has_domain)]
 
 
 def _cost(own: Session, kept: History, case: str) -> Cost:
@@ -155,19 +150,19 @@ def _fitting(state: Session, unfitted: list[Cost]) -> None:
     if not unfitted:
         return
     fits = [work.fit(cost.state, cost.state.setting.chosen) for cost in unfitted]
-    names = ", ".join(plain(cost.name) for cost in unfitted)
+    names = ", ".join(cost.name for cost in unfitted)
     running = any(fit.running is not None for fit in fits)
 
     def start() -> None:
         for cost in unfitted:
             work.start_fit(cost.state, cost.state.setting.chosen)
 
-    st.info(f"Not optimised yet: {names}. {'This is under way.' if running else ''}")
+    say.info("Not optimised yet: {names}. {now}", names=names, now="This is under way." if running else "")
     label = "Optimising" if running else f"Optimise {wording.plural(len(unfitted), 'design')}"
     button(label, "optimise-designs", "play_arrow", start, type="primary", disabled=running)
     for fit in fits:
         if fit.error:
-            st.error(plain(fit.error))
+            st.error(say.plain(fit.error))
 
 
 def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
@@ -178,14 +173,27 @@ def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
     if len(alike) > 1:
         best, last = alike.iloc[0], alike.iloc[-1]
         more = last["users_needed"] / best["users_needed"] - 1
-        said = (
-            f"For the same questions and targets, **{plain(best['design'])}** needs {wording.users(best['users_needed'])}, "
-            f"{case_meaning(case)}; **{plain(last['design'])}** needs {f'{wording.gap(more)} ' if more > TIE else ''}as many."
+        said = say.text(
+            "For the same questions and targets, **{best}** needs {people}, {case}; **{last}** needs {times}as many.",
+            best=best["design"],
+            people=wording.users(best["users_needed"]),
+            case=case_meaning(case),
+            last=last["design"],
+            times=say.text("{gap} ", gap=wording.gap(more)) if more > TIE else "",
         )
     else:
-        said = f"**{plain(costs[0].name)}** needs {wording.users(alike['users_needed'].iloc[0])}, {case_meaning(case)}."
+        said = say.text(
+            "**{name}** needs {people}, {case}.",
+            name=costs[0].name,
+            people=wording.users(alike["users_needed"].iloc[0]),
+            case=case_meaning(case),
+        )
     for cost in other:
-        said += f" The cost of **{plain(cost.name)}** cannot be compared with that: it {plain(_differs(cost.about, costs[0].about))}."
+        said += say.text(
+            " The cost of **{name}** cannot be compared with that: it {differs}.",
+            name=cost.name,
+            differs=_differs(cost.about, costs[0].about),
+        )
     return said
 
 

@@ -10,11 +10,11 @@ import streamlit as st
 
 from ldp_core import library
 from ldp_core.designs import choices
+from pages.ui import say
 from pages.ui.controls import button, change, pick, several
 from pages.ui.design.settings import parameter_control
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
-from pages.ui.words import plain
 
 
 def compared_control(state: Session) -> None:
@@ -88,7 +88,7 @@ def offer_fits(state: Session, names: Sequence[str], key: str, first: bool = Fal
     button(label, key, "play_arrow", work.start_fit, state, *names, **looks)
     for fit in fits:
         if fit.error:
-            st.error(plain(fit.error))
+            st.error(say.plain(fit.error))
 
 
 def use_control(state: Session, names: Iterable[str]) -> None:

@@ -15,8 +15,9 @@ from ldp_core.designs.configuration import DifferenceToDetect
 from ldp_core.limits import MOST_USERS
 from ldp_core.workloads import Detect
 from ldp_core.workloads.answers import default_targets
+from pages.ui import say
 from pages.ui.session.state import Session, session
-from pages.ui.words import case_meaning, case_title, plain
+from pages.ui.words import case_meaning, case_title
 
 _ENTERED, _FOLLOWED, _RENEWED = "entered", "entry-followed", "renewed"
 """The control that was changed last, the one whose change this run follows, and the keys of controls that have come anew."""
@@ -60,11 +61,16 @@ def control(
         except ValueError as error:
             state.invalid[key] = (entry, str(error))
 
-    if (written := options.get("format_func")) is not None:  # also for what is offered no longer
-        options["format_func"] = lambda one: written(one) or str(one)
-    entered = widget(label, key=name, on_change=changed, **options)
+    if "options" in options:
+        written, safe = (
+            options.get("format_func", str),
+            say.plain if widget.__name__ in ("radio", "pills", "segmented_control") else str,
+        )
+        options["format_func"] = lambda one: safe(written(one) or one)  # also for what is offered no longer
+    options.update(key=name, on_change=changed, help=say.plain(options.get("help") or ""))
+    entered = widget(label, **options)
     if invalid:
-        st.error(plain(invalid[1]))
+        st.error(say.plain(invalid[1]))
     return entered
 
 
@@ -100,17 +106,19 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
     )
 
 
-def view_switch(key: str, titles: dict[str, str], label: str = "", default: str = "", help: str | None = None) -> str:
+def view_switch(
+    key: str, titles: dict[str, str], label: str = "View", default: str = "", help: str | None = None
+) -> str:
     """One of the keys of ``titles``, by default the first: a part of the page."""
     chosen: str = st.segmented_control(
-        label or "View",
+        label,
         list(titles),
         default=default or next(iter(titles)),
         required=True,
         key=key,
-        format_func=lambda one: titles[one],
-        help=help,
-        label_visibility="visible" if label else "collapsed",
+        format_func=lambda one: say.plain(titles[one]),
+        help=say.plain(help or ""),
+        label_visibility="collapsed" if label == "View" else "visible",
         persist_state="session",
     )
     return chosen
@@ -127,7 +135,7 @@ def case_control(
 ) -> str:
     """The control for the case to optimise for, or a sentence on why there is no choice. Returns the case. ``title`` is how each case is written."""
     if reason := state.setting.only_case:
-        st.caption(reason)
+        st.caption(say.plain(reason))
         return WORST_CASE.name
     known = [name for name in names if name in state.setting.cases]
     case = case if case in known else WORST_CASE.name
@@ -146,7 +154,15 @@ def guarded(state: Session, action: Callable[..., Any], *arguments: Any) -> None
 def button(label: str, key: str, icon: str, action: Callable[..., Any], *arguments: Any, **options: Any) -> None:
     """A button, with an ``icon`` or "", that does ``action(*arguments)``, `guarded`; ``options`` are those of `st.button`."""
     icon, given = f":material/{icon}:" if icon else "", (session(), action, *arguments)
-    st.button(label, key, icon=icon or None, on_click=guarded, args=given, **options)
+    st.button(
+        say.plain(label),
+        key,
+        say.plain(options.pop("help")) if options.get("help") else None,
+        icon=icon or None,
+        on_click=guarded,
+        args=given,
+        **options,
+    )
 
 
 def plan_with(state: Session, needed: float, key: str, **options: Any) -> None:
@@ -180,9 +196,9 @@ def take_file(
             for refused in (wrong, key):
                 state.invalid.pop(refused, None)
 
-    st.file_uploader(label, key=f"{key}-{count}", on_change=taken, **options)
+    st.file_uploader(label, key=f"{key}-{count}", on_change=taken, help=say.plain(options.pop("help", "")), **options)
     if wrong in state.invalid:
-        st.error(plain(state.invalid[wrong][1]))
+        st.error(say.plain(state.invalid[wrong][1]))
 
 
 def change(state: Session, field: str) -> Callable[[Any], None]:
@@ -258,11 +274,10 @@ def _target(state: Session, key: str) -> None:
     targets = state.setting.settled.targets or {}
     now = targets[key]
     detect = isinstance(now, DifferenceToDetect)
-    unit = plain(verdicts.unit_in_words(key).removeprefix("in "))
+    unit = verdicts.unit_in_words(key).removeprefix("in ")
     short = {"percentage points": "points"}.get(unit, unit)
     if any(line.key == key and line.unit.total for line in state.setting.answers.lines):
         short = f"{short} a person"
-    label = f"Difference to detect ({short})" if detect else f"Target error (± {short})"
     help = (
         f"A difference, in {unit}, that is to be found with the power chosen under More options."
         if detect
@@ -280,7 +295,8 @@ def _target(state: Session, key: str) -> None:
         state.change(targets={**targets, key: changed})
 
     value = now.difference if isinstance(now, DifferenceToDetect) else now
-    control(st.text_input, label, f"target-{key}", wording.significant(value, 6), commit, help=help)
+    label = say.text("Difference to detect ({unit})" if detect else "Target error (± {unit})", unit=short)
+    control(st.text_input, say.plain(label), f"target-{key}", wording.significant(value, 6), commit, help=help)
 
 
 def _chance(state: Session, key: str, name: str, label: str, taken: str) -> None:

@@ -15,12 +15,11 @@ from ldp_core.designs import DataChoice, DeclaredData, WorkloadRecipe
 from ldp_core.designs.configuration import DifferenceToDetect
 from ldp_core.limits import MOST_ATTRIBUTES, MOST_COMPARED_GROUPS, MOST_LINES
 from ldp_core.workloads import Axis, WorkloadPart
-from pages.ui import layout
+from pages.ui import layout, say
 from pages.ui.controls import guarded, number, take_file
 from pages.ui.data import actions, background_read
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
-from pages.ui.words import plain
 
 ENOUGH = "2"
 """Percentage points: the error of a share that a survey begins with."""
@@ -60,7 +59,7 @@ def compare_groups(state: Session, choice: DataChoice, source: Source, epsilon: 
         unit = "percentage points"
     shares = unit != measured
     typed = st.text_input(
-        f"What difference matters? ({'percentage points' if shares else 'in its own unit'})",
+        "What difference matters? (percentage points)" if shares else "What difference matters? (in its own unit)",
         "5" if shares else "",
         key=f"door-difference-{measured}",
     )
@@ -127,7 +126,7 @@ def _table(state: Session) -> tuple[DataChoice, Source] | None:
         st.page_link("pages/data.py", label="Choose its columns on Data", icon=":material/table_rows:")
         return None
     st.caption(
-        plain(
+        say.plain(
             f"{source.file.name}: {wording.plural(len(source.table), 'row')}, {wording.plural(len(source.columns), 'column')}."
         )
     )
@@ -199,7 +198,13 @@ DOORS = {
 def buttons(state: Session) -> None:
     """A button for each door."""
     for door, (title, icon, _) in DOORS.items():
-        st.button(title, f"door-{door}", icon=f":material/{icon}:", on_click=state.view.update, kwargs={"door": door})
+        st.button(
+            say.plain(title),
+            f"door-{door}",
+            icon=f":material/{icon}:",
+            on_click=state.view.update,
+            kwargs={"door": door},
+        )
 
 
 def draw(state: Session, epsilon: float) -> None:
@@ -210,6 +215,6 @@ def draw(state: Session, epsilon: float) -> None:
         return
     title, _, ask = DOORS[door]
     with layout.controls("door", border=True):
-        st.markdown(f"**{title}**")
+        say.markdown("**{title}**", title=title)
         if (found := _table(state)) is not None:
             ask(state, *found, f"{epsilon:g}")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ldp_core import library
 from ldp_core.limits import MOST_DESIGN_NAME, MOST_DESIGNS
-from pages.ui import layout, promises
+from pages.ui import layout, promises, say
 from pages.ui.controls import button, control
 from pages.ui.data import actions as data_actions
 from pages.ui.session import browser, exchange
@@ -15,7 +15,6 @@ from pages.ui.session.history import History
 from pages.ui.session.state import Session, session
 from pages.ui.sources import catalogue
 from pages.ui.streamlit_fixes import tab_storage
-from pages.ui.words import plain
 
 
 def draw(state: Session) -> None:
@@ -55,15 +54,18 @@ def opening(state: Session, place: str) -> None:
 def _saved_designs(state: Session) -> None:
     """The list of named designs, folded away: keep, rename, duplicate, switch, delete."""
     count = f" ({len(state.saved.designs)})" if state.saved.designs else ""
-    with st.expander(f"Saved designs{count}", icon=":material/folder_copy:", key="saved-designs"):
+    with st.expander(say.plain(f"Saved designs{count}"), icon=":material/folder_copy:", key="saved-designs"):
         _on_screen(state)
         for place, design in enumerate(state.saved.designs):
             if design.name != state.saved.name:
                 _waiting(state, place, design)
         if state.saved.deleted is not None:
-            back = f"Bring back {plain(state.saved.deleted[1].name)}"
+            back = f"Bring back {state.saved.deleted[1].name}"
             button(back, "design-back", "undo", state.bring_back, width="stretch")
-        st.caption(f"At most {MOST_DESIGNS}, each with its own undo. They last as long as this session.")
+        say.caption(
+            "At most {most_designs}, each with its own undo. They last as long as this session.",
+            most_designs=MOST_DESIGNS,
+        )
 
 
 def keep_suggested(state: Session) -> None:
@@ -103,11 +105,11 @@ def _waiting(state: Session, place: int, design: History) -> None:
     """A design that can be switched to."""
     c = design.configuration
     asked = c.workload.summary if c.workload is not None else "no questions yet"
-    about, name = f"{asked}, epsilon {c.epsilon}, {library.spec(c.mechanism.name).title}", plain(design.name)
+    about, name = f"{asked}, epsilon {c.epsilon}, {library.spec(c.mechanism.name).title}", design.name
     show, delete = lambda: state.switch(design.name), lambda: state.delete(design.name)
     left, right = st.columns([5, 1], gap="small")
     with left:
-        button(name, f"design-show-{place}", "arrow_forward", show, help=plain(about), width="stretch")
+        button(name, f"design-show-{place}", "arrow_forward", show, help=about, width="stretch")
     with right:
         button("", f"design-delete-{place}", "delete", delete, help=f"Delete {name}", width="stretch")
 

@@ -1,17 +1,16 @@
 """How the numbers of each page are computed: formulas, typeset, with their sources. Long ones stand on lines of their own."""
 
-from ldp_core import verdicts, wording
-from ldp_core.estimators import INTERVAL_PART
+from pages.ui import say
 
-DATA = r"""
+DATA = say.text(r"""
 Each person has exactly one of the $n$ types: a combination of one value of each attribute. The histogram is the data vector $x$ of
 the papers: $x_u$ users are of type $u$ (McKenna et al. 2020, Section 2.1).
 
 Types are numbered with the last attribute running fastest. Bins include their lower edge; the last also includes its upper edge. Cells
 that are empty or read NA, N/A, NaN, null, none or ? are missing values.
-"""
+""")
 
-_BOUNDS = r"""
+_BOUNDS = say.text(r"""
 **Bounds.** With $\sigma$ the singular values of $W$ and $\lVert\cdot\rVert_*$ their sum, every mechanism has (McKenna et al. 2020,
 Theorem 5.6)
 
@@ -33,11 +32,11 @@ $$
 
 for every two-valued row $v$, which one factorisation of a matrix checks, rounding included (both derived in this project). The worst case
 is the largest over all spreads of people. A bound on $L$ gives $(L - \operatorname{tr} G)/(n\,p\,\alpha)$ users.
-"""
+""")
 """The lower bounds, told alike on every page."""
 
 WORKLOAD = (
-    r"""
+    say.text(r"""
 **The questions** are a matrix $W$ with one row per query and one column per type; the answers are $W x$. A group with weight $w$ has
 its rows multiplied by $w$, so its squared errors count $w^2$ times. Variances and bounds depend on $W$ only through the Gram matrix
 $G = W^\top W$ (McKenna et al. 2020, Section 2.1), which is known in closed form or as a product over the attributes for everything but
@@ -45,9 +44,9 @@ conditions and uploaded matrices.
 
 **Rank and singular values** are those of $W$.
 
-"""
+""")
     + _BOUNDS
-    + r"""
+    + say.text(r"""
 **Surveys.** Questions about a few columns at a time are never written out over the types. With $P_A$ the projection onto what varies
 with exactly the columns of a set $A$, of dimension $d_A$, tables of counts have (derived in this project)
 
@@ -57,11 +56,11 @@ $$
 
 with $n_B$ the cells of a table; the centred bound is $g_\emptyset + (\sum_A d_A \sqrt{g_A})^2 / \sinh^2(\varepsilon/2)$, and information spread
 over the sets in proportion to $d_A \sqrt{g_A}$ has the smallest error.
-"""
+""")
 )
 
 DESIGN = (
-    r"""
+    say.text(r"""
 **Privacy.** Epsilon-LDP means, for every report $y$ and any two types $u$ and $v$ (McKenna et al. 2020, Definition 2.4),
 
 $$
@@ -93,16 +92,16 @@ $$
 \frac{L - \operatorname{tr} G}{L_{\text{bound}} - \operatorname{tr} G} - 1
 $$
 
-"""
+""")
     + _BOUNDS
-    + r"""
+    + say.text(r"""
 **Optimiser.** The best strategy is a measure over two-valued rows and the problem is convex: new rows by pricing, weights by
 majorisation. For the worst case the prior moves until no type is worse off.
 
-"""
+""")
 )
 
-DETECTION = r"""
+DETECTION = say.text(r"""
 **Difference to detect.** Reports of two groups with shares $p$ of the types, of $N_1$ and $N_2$ people, find a difference $d$ in the
 answer $w$ at a two-sided level $a$ with the power $b$ where, to the first order,
 
@@ -113,10 +112,10 @@ $$
 with $A$ what a report adds to the answer and $z$ the quantiles of the normal distribution. $V$ is exact, and holds the chance of who is
 drawn. One group is the people of the design, and the answer of the other has moved by $d$, its $V$ with it; the estimated error is larger where the
 difference is, which the second order counts. $N$ is that of the group, and of the way up or down, that takes more people.
-"""
+""")
 
 COMPARE = (
-    r"""
+    say.text(r"""
 **Users needed** is the sample complexity (McKenna et al. 2020, Corollary 5.4)
 
 $$
@@ -125,9 +124,9 @@ $$
 
 with $t_u$ the variance one user of type $u$ adds over all $p$ queries.
 
-"""
+""")
     + _BOUNDS
-    + rf"""
+    + say.text(r"""
 **Gap**: users needed divided by the users the bound allows, less 1, for the same people.
 
 **Right guesses**: whoever sees one report, knows the mechanism and how the people of the design are spread, and names the likeliest value,
@@ -141,11 +140,11 @@ $$
 many users (Lopuhaä-Zwakenberg et al. 2020). Theorem 5.1 (McKenna et al. 2020) is the most that the worst type can need, given the average
 of the design's own mechanism.
 
-**Verdicts.** {verdicts.RULE} Variances refer to unbiased estimates; non-negative ones are compared by simulation.
-"""
+**Verdicts.** {rule} Variances refer to unbiased estimates; non-negative ones are compared by simulation.
+""")
 )
 
-SIMULATE = rf"""
+SIMULATE = say.text(r"""
 Each trial draws the tally of all reports exactly, type by type, never user by user: its distribution is the one real reports would have.
 All estimates see the same reports.
 
@@ -175,7 +174,7 @@ running totals.
 **Intervals**: for each query by a method that suits the number of people, named below the picture and in the file. *Exact*: the reports
 counted are a sum of two binomials, inverted as Blaker (2000) does, or the sum of noise whose law is known. *Normal*: the answers from which the
 estimate is at most 1.96 standard errors away, each with the variance that goes with it (Wilson 1927), where no part of a report weighs more than
-{wording.share(INTERVAL_PART)} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's inequality (Hoeffding
+{part} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's inequality (Hoeffding
 1963, Theorem 3) with the largest variance any population can have; proven for any number of people. All are cut off at what this many
 people can answer. With new people each trial they are for the population: per report the variance is $\sum_u P_u\, \mathrm{{E}}[A^2 \mid u] - (w^\top P)^2$,
 with $A$ what it adds to the answer. *Credible*: the central 95 % of draws from the posterior distribution.
@@ -183,9 +182,9 @@ with $A$ what it adds to the answer. *Credible*: the central 95 % of draws from 
 **Within groups**: a share or an average is a sum $a$ over the people of a group by their number $b$. Of a known group the interval is that of $a$, by $b$.
 Where $b$ is estimated too, it holds all $\rho$ with $(\hat a - \rho\,\hat b)^2 \le z^2 \operatorname{{Var}}(\hat a - \rho\,\hat b)$, z = 1.96 (Fieller 1954): no
 interval where the group may have nobody. Differences are those of Zou (2007); the error predicted is that of $(\hat a - \rho\,\hat b)/b$.
-"""
+""")
 
-COLLECT = rf"""
+COLLECT = say.text(r"""
 **Answers** are those of the people who reported, or of a population with $N_z$ people in each known group $z$, where every one of its $n_z$
 reports counts $N_z/n_z$ times. The unbiased one adds up what each report says, $\hat x = R\,y$, with $y$ how often each
 report came; other estimates start from it, or from the likelihood of $y$, as on Simulate.
@@ -194,7 +193,7 @@ report came; other estimates start from it, or from the likelihood of $y$, as on
 groups” there.
 
 **Whenever one looks**: Doob's inequality makes every bound on the exponential moments of an error one on its maximum over time (Freedman
-1975); time is cut into epochs, each of twice as many people as the one before, and the chance of {wording.share(0.05)} to be wrong is shared
+1975); time is cut into epochs, each of twice as many people as the one before, and the chance of {chance} to be wrong is shared
 out among them (Howard et al. 2021).
 
 **For the population that they were drawn from**: a report has the variance $\sum_u P_u\, \mathrm{{E}}[A^2 \mid u] - (w^\top P)^2$, with $A$ what it adds to
@@ -205,4 +204,4 @@ its people are stated.
 
 **Forged reports**: a report adds $r_q$ to the answer to a query $q$, and an honest one $w_{{q,v}}$ on average. One forged report moves the answer
 by at most $\max_{{r,v}} |r_q - w_{{q,v}}|$. The stronger the privacy, the farther that is (Cheu, Smith and Ullman 2021).
-"""
+""")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ldp_core import designs, wording
 from ldp_core.library import REGISTRY
-from pages.ui.words import plain
+from pages.ui import say
 
 LEVELS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
 
@@ -29,7 +29,7 @@ def meanings() -> pd.DataFrame:
         "What it means": [designs.risk_in_words(e).capitalize() for e in LEVELS],
         "An even guess (50 %) between two values becomes at most": [f"{guess:g} %" for guess in guesses],
     }
-    return pd.DataFrame(table).map(plain)
+    return pd.DataFrame(table).map(say.plain)
 
 
 @cache
@@ -42,7 +42,7 @@ def mechanisms() -> pd.DataFrame:
         "Privacy": [s.privacy for s in REGISTRY.values()],
         "Source": [s.paper for s in REGISTRY.values()],
     }
-    return pd.DataFrame(table).map(plain)
+    return pd.DataFrame(table).map(say.plain)
 
 
 @cache

@@ -25,7 +25,7 @@ from ldp_core import wording
 from ldp_core.designs.results import digest
 from ldp_core.limits import MOST_FINISHED_JOBS, MOST_JOBS_AT_ONCE
 from ldp_core.run import Cancel, Progress
-from pages.ui.words import plain
+from pages.ui import say
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -258,12 +258,12 @@ def value(
         found = ask(state, key, title, compute, quick, size)
     except ValueError as error:
         if small:
-            st.caption(plain(f"{what} {error}"))
+            st.caption(say.plain(f"{what} {error}"))
         else:
             instead(error, what)
         return None
     if found is None and waiting:
-        (st.caption if small else st.info)(waiting)
+        (say.caption if small else say.info)("{waiting}", waiting=waiting)
     return found
 
 
@@ -271,11 +271,11 @@ def instead(error: ValueError, what: str = "", known: str = "", mild: bool = Fal
     """Why something cannot be shown, in its place, after ``what`` that means; ``mild`` where the rest of the page does without. A stop
     by hand is no fault: ``known`` then says, as plain information, what is there all the same."""
     if isinstance(error, Stopped):
-        st.info(plain(f"{error} {known}"))
+        st.info(say.plain(f"{error} {known}"))
     elif mild:
-        st.warning(plain(f"{what} {error}"))
+        st.warning(say.plain(f"{what} {error}"))
     else:
-        st.error(plain(f"{what} {error}"))
+        st.error(say.plain(f"{what} {error}"))
 
 
 def show(work: Work, draw: Callable[[Any, Work], None], unknown: str = "Starting.") -> None:
@@ -285,7 +285,7 @@ def show(work: Work, draw: Callable[[Any, Work], None], unknown: str = "Starting
         if progress is not None:
             draw(progress, work)
         else:
-            st.info(plain(unknown) if work.started else "Waiting for a free place.")
+            st.info(say.plain(unknown) if work.started else "Waiting for a free place.")
 
     place = st.empty()
     work.views.append((place, known_or_not))
@@ -296,7 +296,9 @@ def show(work: Work, draw: Callable[[Any, Work], None], unknown: str = "Starting
 def counted(progress: Progress, work: Work, what: str = "") -> None:
     """How many steps of some work are done, and for how long it has run."""
     done, total = progress.round, progress.max_rounds or 1
-    st.progress(min(1.0, done / total), text=f"{done:,} of {total:,}{what}, {wording.duration(work.seconds)}")
+    st.progress(
+        min(1.0, done / total), text=say.plain(f"{done:,} of {total:,}{what}, {wording.duration(work.seconds)}")
+    )
 
 
 # --- a run of a page ---------------------------------------------------------------------------------------------------
@@ -339,13 +341,13 @@ class Line:
 
     def draw(self) -> None:
         title = wording.shortened(wording.capital(self.work.title), LETTERS)
-        if (words := plain(f"{title}: {so_far(self.work)}")) == self.said:
+        if (words := f"{title}: {so_far(self.work)}") == self.said:
             return
         self.said, done = words, share(self.work)
         if done is None or not self.work.started:
-            self.place.caption(words, width="stretch")
+            self.place.caption(say.plain(words), width="stretch")
         else:
-            self.place.progress(done, text=words, width="stretch")
+            self.place.progress(done, text=say.plain(words), width="stretch")
 
 
 def listed(state: Session, ended: set[Work]) -> Listed:
@@ -395,8 +397,10 @@ def _lines(works: Sequence[Work]) -> list[Line]:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"job-{key}"):
             lines.append(Line(work, st.empty()))
             lines[-1].draw()
-            help, stopping = plain(f"Stop {work.title}"), work.cancelled()
-            st.button("Stop", key=f"stop-{key}", type="tertiary", disabled=stopping, on_click=work.stop, help=help)
+            stopping, help = work.cancelled(), say.text("Stop {title}", title=work.title)
+            st.button(
+                "Stop", key=f"stop-{key}", type="tertiary", disabled=stopping, on_click=work.stop, help=say.plain(help)
+            )
     return lines
 
 

@@ -16,11 +16,10 @@ import streamlit as st
 from ldp_core import charts, designs, frames, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
-from pages.ui import later
+from pages.ui import later, say
 from pages.ui.controls import button
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
-from pages.ui.words import plain, spoken
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_APP = "came-through-app"
+APP = "came-through-app"
+"""Set by app.py: pages of this browser session run inside its navigation."""
 _NUMBER = itertools.count()
 PAGES = {
     "": {
@@ -76,7 +76,7 @@ _CHART_OPTIONS = {
 
 def open_page(title: str, purpose: str) -> Session:
     """Title, a sentence or two of purpose, and what the last action has to say."""
-    if _APP not in st.session_state:
+    if APP not in st.session_state:
         # Until app.py has run once, Streamlit takes pages/ for its own navigation and runs a page alone, without the
         # sidebar: the first visitor after a restart would get that under any address but the root.
         st.switch_page("app.py")
@@ -95,7 +95,7 @@ def open_page(title: str, purpose: str) -> Session:
         fitted = known and setting.fitted(name) is not None
         for kind, text in state.notices:
             if not (fitted and text == LACKS_STRATEGY):
-                getattr(st, kind)(plain(text))
+                getattr(st, kind)(say.plain(text))
         if known and not fitted:
             _offer_fit(state, setting, name)
     return state
@@ -111,10 +111,15 @@ def _offer_fit(state: Session, setting: Setting, name: str) -> None:
 def _head(title: str, purpose: str) -> None:
     """The title and what the page is for, and at their right the one button that leads on."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
-        st.title(title, anchor=False)
-        st.markdown(purpose)
+        st.title(say.plain(title), anchor=False)
+        st.markdown(say.plain(purpose))
         following = _NEXT.get(title, "Data")
-        if st.button(f"Next: {following}", key="next", icon=":material/arrow_forward:", icon_position="right"):
+        if st.button(
+            say.text("Next: {following}", following=following),
+            key="next",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+        ):
             st.switch_page(f"pages/{following.lower()}.py")
 
 
@@ -136,22 +141,12 @@ def actions(name: str = "page") -> DeltaGenerator:
 
 def more(label: str = "More settings") -> DeltaGenerator:
     """Settings that are rarely needed, behind a button."""
-    return st.popover(label, icon=":material/tune:")
-
-
-def wide() -> DeltaGenerator:
-    """A row of its own among controls, for an entry that may be long."""
-    return st.container()
+    return st.popover(say.plain(label), icon=":material/tune:")
 
 
 def metrics(name: str) -> DeltaGenerator:
     """Numbers side by side, in as many lines as they need; none is cut."""
     return st.container(key=f"metrics-{name}")
-
-
-def came_through_app() -> None:
-    """app.py calls this: pages of this browser session run inside its navigation."""
-    st.session_state[_APP] = True
 
 
 def look() -> charts.Theme:
@@ -173,8 +168,8 @@ def need(value: T | None, sentence: str, page: str, label: str) -> T:
     """Returns ``value``. If that is None, the page says what is missing, with a link to the
     place to set it, and ends."""
     if value is None:
-        st.info(sentence)
-        st.page_link(page, label=label, icon=":material/arrow_forward:")
+        st.info(say.plain(sentence))
+        st.page_link(page, label=say.plain(label), icon=":material/arrow_forward:")
         end()
     return value
 
@@ -194,8 +189,11 @@ def need_design(state: Session) -> Setting:
     design = state.setting
     return need(
         design if design.has_questions else None,
-        f"The questions {'are too many for this server' if design.expensive else 'no longer fit the data'}. {plain(design.misfit)} They "
-        "are kept as they were; mend them, or undo."
+        say.text(
+            "The questions {fault}. {misfit} They are kept as they were; mend them, or undo.",
+            fault="are too many for this server" if design.expensive else "no longer fit the data",
+            misfit=design.misfit,
+        )
         if design.misfit
         else "This page needs a workload: the questions to be answered.",
         "pages/workload.py",
@@ -225,10 +223,11 @@ def need_questions(state: Session, design: Setting) -> None:
         button("Cancel", "cancel-questions", "stop", running.stop)
         end()
     if task.error:
-        st.error(plain(task.error))
-    st.info(
-        f"The questions of this design take about {wording.duration(design.price.seconds)} and "
-        f"{wording.significant(design.price.bytes / 1e6, 2)} MB to work out, so this is not done unasked."
+        st.error(say.plain(task.error))
+    say.info(
+        "The questions of this design take about {time} and {size} MB to work out, so this is not done unasked.",
+        time=wording.duration(design.price.seconds),
+        size=wording.significant(design.price.bytes / 1000000.0, 2),
     )
     button("Work them out", "questions", "play_arrow", task.start)
     end()
@@ -244,22 +243,17 @@ def chart(
 ) -> None:
     """A figure below its title and a small menu of downloads, and one sentence of what it says. Downloads say so where the design has
     counted people. ``draw`` takes a theme and returns the figure. ``data`` may be a function where making the table takes long."""
-    mark, file = disclosure.MARK if of_design and _counted() else "", file_name(name, of_design)
+    mark, file = disclosure.MARK if of_design and session().setting.on_data else "", file_name(name, of_design)
     with st.container(horizontal=True, vertical_alignment="center", key=f"chart-head-{name}"):
         heading = title or CHART_TITLES.get(name, "")
-        st.markdown(f"**{heading}**" if heading else "")
+        st.markdown(say.text("**{heading}**", heading=heading) if heading else "")
         with st.popover("Download", icon=":material/download:", type="tertiary", key=f"downloads-{name}"):
             if data is not None:
                 download_table(data, name, of_design)
             made = lambda: standalone(draw, mark).encode()  # noqa: E731
             download("Chart (HTML)", made, f"{file}.html", "text/html", f"html-{name}", type="tertiary")
-    picture(draw(look()), f"chart-{name}", spoken(sentence), file)
-    st.markdown(sentence)
-
-
-def chart_title(name: str) -> None:
-    """The title of a chart that has no downloads yet."""
-    st.markdown(f"**{CHART_TITLES[name]}**")
+    picture(draw(look()), f"chart-{name}", say.spoken(say.plain(sentence)), file)
+    st.markdown(say.plain(sentence))
 
 
 def picture(figure: go.Figure, key: str, name: str, file: str = "") -> None:
@@ -270,20 +264,15 @@ def picture(figure: go.Figure, key: str, name: str, file: str = "") -> None:
     st.plotly_chart(figure, theme=None, config=config, key=key, alt=name)
 
 
-def _counted() -> bool:
-    """True if there are people who were counted in the design on screen."""
-    return session().setting.on_data
-
-
 def file_name(name: str, of_design: bool = True) -> str:
     """The name of a file without its ending: files ``of_design`` are marked if the design has
     counted people."""
-    return f"{name}-with-data" if of_design and _counted() else name
+    return f"{name}-with-data" if of_design and session().setting.on_data else name
 
 
-def heading(text: str) -> None:
+def heading(title: str) -> None:
     """The heading of a part of a page: the title is the only one above it."""
-    st.header(text, anchor=False)
+    st.header(say.plain(title), anchor=False)
 
 
 def standalone(draw: Callable[[charts.Theme], go.Figure], mark: str = "") -> str:
@@ -304,7 +293,7 @@ def download_table(
 ) -> None:
     """A button that downloads ``data`` as CSV in full precision, without formulas; every row says so where it is ``of_design`` and that has
     counted people."""
-    counted = of_design and _counted()
+    counted = of_design and session().setting.on_data
 
     def made() -> bytes:
         table = data() if callable(data) else data
@@ -319,7 +308,7 @@ def download(label: str, data: bytes | Callable[[], bytes], file: str, mime: str
     style = {"icon": ":material/download:", **style}
     # A CSV file begins with a byte order mark: without it, spreadsheets take its UTF-8 for another encoding.
     marked = (lambda: BOM_UTF8 + data()) if callable(data) and mime == "text/csv" else data
-    st.download_button(label, data=marked, file_name=file, mime=mime, key=key, on_click="ignore", **style)
+    st.download_button(say.plain(label), data=marked, file_name=file, mime=mime, key=key, on_click="ignore", **style)
 
 
 def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> None:
@@ -327,19 +316,19 @@ def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> 
     try:
         st.code(designs.guarantee(configuration, audit), language=None, wrap_lines=True)
     except ValueError as error:
-        st.error(plain(str(error)))
+        st.error(say.plain(str(error)))
 
 
 def details(text: str) -> None:
     """An explanation behind a small button."""
     with st.popover("Details", type="tertiary", icon=":material/info:"):
-        st.markdown(text)
+        st.markdown(say.plain(text))
 
 
 def how_computed(text: str) -> None:
     """Formula and source, folded away."""
     with st.expander("How this is computed"):
-        st.markdown(text)
+        st.markdown(say.plain(text))
 
 
 def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Callable[[], None]]) -> None:
@@ -349,7 +338,7 @@ def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Calla
     if opened in titles and (key not in st.session_state or state.view.get(before) != titles):
         st.session_state[key] = opened
     state.view[before] = titles
-    for place, tab in enumerate(st.tabs([plain(title) for title in titles], key=key, on_change="rerun")):
+    for place, tab in enumerate(st.tabs([say.plain(title) for title in titles], key=key, on_change="rerun")):
         if tab.open:
             state.view[key] = titles[place]
             with tab:
@@ -358,5 +347,5 @@ def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Calla
 
 def fold(title: str, key: str, icon: str | None = None) -> DeltaGenerator | None:
     """A folded section to draw into, with this title; None while it is folded."""
-    folded = st.expander(title, key=key, icon=icon, on_change="rerun")
+    folded = st.expander(say.plain(title), key=key, icon=icon, on_change="rerun")
     return folded if folded.open else None

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from pages.ui.words import plain, spoken
+from pages.ui import say
 
 _LETTERS = 29
 """Letters that fit into a line of a column of medium width."""
@@ -28,18 +28,18 @@ def height_for(texts: Iterable[str]) -> int | None:
 
 def show_table(frame: pd.DataFrame | Styler, caption: str, **options: Any) -> None:
     """Rows to sort and search, with grey dashes for what is missing; ``options`` are those of `st.dataframe`."""
-    st.caption(caption)
+    st.caption(words := say.plain(caption))
     if options.get("row_height") and len(frame.index) <= _WHOLE:
         options["height"] = "content"
-    st.dataframe(frame, hide_index=True, alt=spoken(caption), placeholder="–", **options)
+    st.dataframe(frame, hide_index=True, alt=say.spoken(words), placeholder="–", **options)
 
 
 def show_words(frame: pd.DataFrame, caption: str) -> None:
     """A few rows of sentences, which are shown whole; none of them is read as Markdown."""
-    show_safe(frame.map(plain), caption)
+    show_safe(frame.map(say.plain), caption)
 
 
 def show_safe(frame: pd.DataFrame, caption: str) -> None:
-    """The same for cells that `plain` has made."""
-    st.caption(caption)
-    st.table(frame, hide_index=True, alt=spoken(caption))
+    """The same for cells that have been made safe."""
+    st.caption(words := say.plain(caption))
+    st.table(frame, hide_index=True, alt=say.spoken(words))

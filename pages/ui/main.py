@@ -29,7 +29,7 @@ def draw() -> None:
         for part, titles in layout.PAGES.items()
     }
     page = st.navigation(pages, position="top")
-    layout.came_through_app()
+    st.session_state[layout.APP] = True
     background_read.settle(session())
     controls.begin_page()
     streamlit_fixes.begin_page(browser.remembered())

@@ -12,10 +12,10 @@ from ldp_core import analysis, verdicts, wording
 from ldp_core.deploy.collector import Manipulation
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Line, Workload
-from pages.ui import later
+from pages.ui import later, say
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
-from pages.ui.words import people, plain
+from pages.ui.words import people
 
 QUICK_ENTRIES = 2**20
 """Queries times types that are gone through while a page is drawn."""
@@ -54,27 +54,40 @@ def _told(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> N
         st.markdown("No report moves any of the answers: they are the same whoever reports what.")
         return
     moves = [
-        f"the answer to **{plain(line.told.query_name(own.farthest))}** by at most **{plain(verdicts.in_unit(reach, line.key))}** (an honest report "
-        f"by at most {wording.significant(honest)} on average)"
+        say.text(
+            "the answer to **{query}** by at most **{error}** (an honest report by at most {size} on average)",
+            query=line.told.query_name(own.farthest),
+            error=verdicts.in_unit(reach, line.key),
+            size=wording.significant(honest),
+        )
         for line, own, reach, honest in farthest
     ]
     looked_at = sum(len(own.queries) for own in found)
     several = looked_at > len(moves)
-    st.markdown(
-        f"One forged report can move {wording.listed(moves)}{', and the other answers no farther' if several else ''}."
+    say.markdown(
+        "One forged report can move {moves}{others}.",
+        moves=say.listed(moves),
+        others=", and the other answers no farther" if several else "",
     )
     line, worst, *_ = min(each, key=lambda one: one[1].share(users))
     number, share = worst.reports(users), worst.share(users)
     enough = (
-        f"Forged reports of **{wording.share(share)}** of people, {wording.count(number)} of {people(users)}, move"
+        say.text(
+            "Forged reports of **{share}** of people, {number} of {people}, move",
+            share=wording.share(share),
+            number=wording.count(number),
+            people=people(users),
+        )
         if number <= users
         else f"More forged reports than there are people, {wording.count(number)} against {people(users)}, would move"
     )
     every = sum(own.told.num_queries for own in lines) == looked_at
-    st.markdown(
-        f"{enough} the worst answer, **{plain(line.told.query_name(worst.worst))}**, by one standard error"
-        f"{'; the others take as many or more' if several else ''}."
-        f"{'' if every else f' Of the answers, {looked_at:,} were looked at.'}"
+    say.markdown(
+        "{enough} the worst answer, **{query}**, by one standard error{others}. {among}",
+        enough=enough,
+        query=line.told.query_name(worst.worst),
+        others="; the others take as many or more" if several else "",
+        among="" if every else f"Of the answers, {looked_at:,} were looked at.",
     )
 
 

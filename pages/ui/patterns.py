@@ -18,9 +18,8 @@ from ldp_core.mechanisms import Mechanism, ScrambledPatterns, SplitSurvey, Strat
 from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.workloads import Survey
-from pages.ui import layout
+from pages.ui import layout, say
 from pages.ui.session.state import Session
-from pages.ui.words import plain
 
 PICTURE_BYTES = 2**21
 TITLES = {"bits": "How likely each bit is 1", "numbers": "The numbers of a report"}
@@ -95,8 +94,10 @@ def of_survey(state: Session, mechanism: Mechanism) -> None:
     if sent.component_information is not None:
         spent = frames.fourier_weights(sent, survey)
         off = float((spent["fourier_weight"] - spent["ideal"]).abs().sum()) / 2
-        st.markdown(
-            f"{wording.share(off)} of the information in the reports would have to be about other columns for the lower bound to be met."
+        say.markdown(
+            "{share} of the information in the reports would have to be about other columns for the lower "
+            "bound to be met.",
+            share=wording.share(off),
         )
 
 
@@ -123,12 +124,12 @@ def _of_tables(state: Session, mechanism: SurveyMechanism, survey: Survey) -> No
         try:
             table = table_of(state.setting, mechanism_of_table)
         except ValueError as error:
-            st.caption(plain(str(error)))
+            st.caption(say.plain(str(error)))
             continue
         if drawn % 2 == 0:
             sides = st.columns(2)
         with sides[drawn % 2]:
-            st.markdown(f"**{plain(' x '.join(names[i] for i in attributes))}**")
+            say.markdown("**{columns}**", columns=" x ".join(names[i] for i in attributes))
             layout.chart(
                 _kept(
                     state,
@@ -136,13 +137,21 @@ def _of_tables(state: Session, mechanism: SurveyMechanism, survey: Survey) -> No
                     mechanism,
                     partial(charts.report_table, table, labels, of=mechanism.name, compact=True),
                 ),
-                f"For {wording.share(share)} of people. {plain(meaning(table, mechanism_of_table))}",
+                say.text(
+                    "For {share} of people. {meaning}",
+                    share=wording.share(share),
+                    meaning=meaning(table, mechanism_of_table),
+                ),
                 f"strategy-{mechanism.name}-{k}",
                 partial(pd.DataFrame, table.entries, columns=list(labels)),
             )
         drawn += 1
     if len(reports) > drawn:
-        st.caption(f"{drawn} of {len(reports)} tables are drawn, those that most people report about.")
+        say.caption(
+            "{drawn} of {number} tables are drawn, those that most people report about.",
+            drawn=drawn,
+            number=len(reports),
+        )
 
 
 def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, part: float = 1.0) -> None:
@@ -152,9 +161,17 @@ def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, p
     sets = frames.column_sets(mechanism, names, part)
     layout.chart(
         _kept(state, "column sets", mechanism, lambda look: charts.column_sets(sets, look, mechanism.name)),
-        f"{'Who is asked about what' if part == 1 else 'Everything else'}: chance alone decides which of {len(sets):,} sets of columns a "
-        "person reports about. "
-        f"{_most(len(sets))}The commonest is {plain(sets['columns'][0])}, for {wording.share(float(sets['share'][0]))} of people.",
+        say.text(
+            "{what}: chance alone decides which of {number:,} sets of columns a person reports about. "
+            "{most} The commonest is {columns}, for {share} of people.",
+            what="Who is asked about what" if part == 1 else "Everything else",
+            number=len(sets),
+            most=f"The {limits.MOST_DRAWN_SETS:,} largest are drawn; the download has all."
+            if len(sets) > limits.MOST_DRAWN_SETS
+            else "",
+            columns=sets["columns"][0],
+            share=wording.share(float(sets["share"][0])),
+        ),
         "column-sets",
         sets,
     )
@@ -175,11 +192,3 @@ def _kept(
     """``draw``, which takes a tenth of a second, kept with the results."""
     about = (what, mechanism.digest, state.setting.workload.digest, state.setting.naming)
     return lambda look: state.results.cached((*about, look), lambda: draw(look), lambda _: PICTURE_BYTES)
-
-
-def _most(sets: int) -> str:
-    return (
-        f"The {limits.MOST_DRAWN_SETS:,} largest are drawn; the download has all. "
-        if sets > limits.MOST_DRAWN_SETS
-        else ""
-    )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from ldp_core.limits import MOST_PRIOR_BYTES
 from ldp_core.priors import read_histogram
+from pages.ui import say
 from pages.ui.controls import control, take_file
 from pages.ui.session.state import Session
 
@@ -38,7 +39,7 @@ def histogram_box(state: Session, key: str) -> None:
     n, weights = state.setting.domain.size, state.configuration.optimizer.histogram
     control(
         st.text_area,
-        f"Your histogram: {n:,} numbers, one per type in order",
+        say.text("Your histogram: {n:,} numbers, one per type in order", n=n),
         key,
         " ".join(f"{weight:g}" for weight in weights or ()),
         lambda text: _keep(state, text),

@@ -11,10 +11,9 @@ from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
 from ldp_core.studies import curves
-from pages.ui import later, layout
+from pages.ui import later, layout, say
 from pages.ui.controls import control
 from pages.ui.session.state import Session
-from pages.ui.words import plain
 
 QUICK_TYPES = 32
 """Up to this many types all of it takes some hundredths of a second, and is not left to the background."""
@@ -73,10 +72,10 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> No
     c, exposure, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.setting.delta, c.reports_per_user)
     if not (every_value_is_secret(design.workload) if mechanism is None else mechanism.protects_all):
-        st.markdown(plain(beliefs.secret_in_words(suspicion(), c.epsilon_value, c.reports_per_user)))
+        st.markdown(say.plain(beliefs.secret_in_words(suspicion(), c.epsilon_value, c.reports_per_user)))
         return
     if design.people.by_type is None or (mechanism is not None and mechanism.survey is not None):
-        st.markdown(plain(f"{risk(state)} {ABOUT_COLUMNS}"))
+        st.markdown(say.plain(f"{risk(state)} {ABOUT_COLUMNS}"))
         return
     people = prior = dense(design.counts) / design.users
     if mechanism is not None:
@@ -111,7 +110,7 @@ def draw_beliefs(
     words.append(beliefs.guess_in_words(exposure, beliefs.blind_guess(prior, n), limit, reports, what))
     layout.chart(
         lambda look: charts.beliefs(allowed, epsilon, before, name, single, guess, look),
-        plain(" ".join(words)),
+        say.plain(" ".join(words)),
         "sides-beliefs",
         allowed,
     )
@@ -127,7 +126,7 @@ def _mixed(state: Session, mechanism: Mechanism) -> None:
     if said is None:
         return
     st.markdown(
-        plain(said),
+        say.plain(said),
         help="Central epsilon limits what the mixed reports of everybody, seen without names, tell of any one of them.",
     )
     control(
@@ -138,8 +137,3 @@ def _mixed(state: Session, mechanism: Mechanism) -> None:
         lambda on: state.view.update(mixing=on),
         help="Only where a shuffler or an anonymising proxy stands before you.",
     )
-
-
-def tells_mixing(state: Session) -> bool:
-    """True if the report for a privacy review says what mixing gives, where it is worked out."""
-    return bool(state.view.get("mixing")) and state.configuration.reports_per_user == 1

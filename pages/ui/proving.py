@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from ldp_core import wording
+from pages.ui import say
 from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import plain
 
 
 def controls(state: Session, case: str) -> None:
@@ -23,4 +23,4 @@ def controls(state: Session, case: str) -> None:
         help = f"Searches in the background for a certificate of what no mechanism can beat, for up to {seconds}."
         button("Prove a tighter bound", "prove", "verified", work.start_certificate, state, case, help=help)
     if proving.error:
-        st.error(plain(proving.error))
+        st.error(say.plain(proving.error))

@@ -10,10 +10,10 @@ import streamlit as st
 
 from ldp_core import designs, frames, library, wording
 from ldp_core.designs import Setting
-from pages.ui import file_menu, later
+from pages.ui import file_menu, later, say
 from pages.ui.controls import button
 from pages.ui.session.state import Session
-from pages.ui.words import case_title, people, plain
+from pages.ui.words import case_title, people
 
 SET = ":material/check_circle:"
 UNSET = ":material/radio_button_unchecked:"
@@ -29,7 +29,7 @@ def draw_design(state: Session) -> Callable[[], None]:
     """The lines about the design, as the last page found it. The caller runs the returned function after the page is drawn, which draws
     them again where the page has found something else."""
     with st.sidebar:
-        st.markdown(f"**{plain(state.saved.name or 'Current design')}**")
+        say.markdown("**{name}**", name=state.saved.name or "Current design")
         with st.container(key="current-design"):
             place = st.empty()
     shown: list[Line] = []
@@ -38,25 +38,17 @@ def draw_design(state: Session) -> Callable[[], None]:
         nonlocal shown
         design = state.setting
         if state.lines is None or state.lines[0] is not design:
-            state.lines = design, _lines_about(state, design)
+            costs = _mechanism(design, state.costed is design)
+            state.lines = design, [_data(state, design), _workload(state, design), _privacy(design), *costs]
         if state.lines[1] is shown:
             return
         shown = state.lines[1]
         with place.container(gap="xsmall"):
             for page, mark, label, detail in shown:
-                st.page_link(page, label=label, icon=mark, help=detail)
+                st.page_link(page, label=say.Markdown(label), icon=mark, help=say.Markdown(detail))
 
     lines()
     return lines
-
-
-def _lines_about(state: Session, design: Setting) -> list[Line]:
-    return [
-        _data(state, design),
-        _workload(state, design),
-        _privacy(design),
-        *_mechanism(design, state.costed is design),
-    ]
 
 
 def draw(state: Session) -> later.Listed:
@@ -68,7 +60,7 @@ def draw(state: Session) -> later.Listed:
 
 
 def _line(page: str, mark: str, text: str, detail: str) -> Line:
-    return page, mark, plain(wording.shortened(text, LINE)), plain(f"{text}. {detail}")
+    return page, mark, say.plain(wording.shortened(text, LINE)), say.plain(f"{text}. {detail}")
 
 
 def _data(state: Session, design: Setting) -> Line:

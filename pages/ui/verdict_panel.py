@@ -13,11 +13,10 @@ from ldp_core.designs import Setting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Detect
-from pages.ui import later, listing
+from pages.ui import later, listing, say
 from pages.ui.controls import button, plan_with
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import plain
 
 FEW_TYPES = 4
 """Two groups and yes or no: fewer types would leave nothing to ask."""
@@ -39,7 +38,7 @@ def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
     place = st.container(key="verdict")
     found = judged(state, mechanism)
     design = state.setting
-    place.markdown(plain(design.verdict(mechanism, singly=found is not None)), help=explained(state))
+    place.markdown(say.plain(design.verdict(mechanism, singly=found is not None)), help=say.plain(explained(state)))
     lines = design.answers.lines
     if found is not None and (len(lines) > 1 or lines[0].told.num_queries == 1):  # else the headline has said it all
         show_lines(design.lines(mechanism, alone(state, design)))
@@ -92,7 +91,7 @@ def show(state: Session, mechanism: Mechanism) -> None:
 
 def explained(state: Session) -> str:
     """The rule, with the targets of this design."""
-    return f"{plain(wording.capital(state.setting.targets_in_words))}. {verdicts.RULE}"
+    return f"{wording.capital(state.setting.targets_in_words)}. {verdicts.RULE}"
 
 
 def _what_helps(state: Session, mechanism: Mechanism) -> None:
@@ -113,10 +112,16 @@ def _what_helps(state: Session, mechanism: Mechanism) -> None:
         if needed > design.users:
             plan_with(state, needed, "try-people", type="tertiary")
         if (questions := len(design.answers.lines)) > 1:
-            st.page_link("pages/workload.py", label=f"Fewer questions (now {questions:,})", icon=":material/quiz:")
+            st.page_link(
+                "pages/workload.py",
+                label=say.text("Fewer questions (now {questions:,})", questions=questions),
+                icon=":material/quiz:",
+            )
         if (types := design.fitted_types) > FEW_TYPES:
             st.page_link(
-                "pages/data.py", label=f"Fewer types (now {wording.magnitude(types)})", icon=":material/table_rows:"
+                "pages/data.py",
+                label=say.text("Fewer types (now {types})", types=wording.magnitude(types)),
+                icon=":material/table_rows:",
             )
 
 
@@ -142,11 +147,6 @@ def proved_for(design: Setting, mechanism: Mechanism, case: str) -> str:
     return f"{how} ({design.titled(mechanism.name)}: {mean}); {' and '.join(rest)} {'adds' if len(rest) == 1 else 'add'} the rest"
 
 
-def explain(state: Session) -> None:
-    """The meaning of the words, below their use."""
-    st.caption(explained(state))
-
-
 def answers(rows: pd.DataFrame, error: str = "standard_error") -> pd.DataFrame:
     """Each answer with its error in its unit and its verdict, for people. ``rows`` has ``name``, ``unit``, ``verdict`` and the column ``error``."""
     bins = rows["bins"] if "bins" in rows else pd.Series(0.0, rows.index)
@@ -167,7 +167,7 @@ def show_answers(state: Session, rows: pd.DataFrame) -> None:
         "What each answer is worth.",
         column_config={"Question": st.column_config.TextColumn(width="large")},
     )
-    explain(state)
+    st.caption(say.plain(explained(state)))
 
 
 def side_by_side(told: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

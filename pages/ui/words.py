@@ -1,6 +1,5 @@
-"""Text that several pages show: what comes from data or files made safe, and recurring phrases."""
+"""Phrases that several pages show."""
 
-import re
 from collections.abc import Callable
 
 import pandas as pd
@@ -8,27 +7,6 @@ from pandas.io.formats.style import Styler
 
 from ldp_core import wording
 from ldp_core.designs import Configuration
-
-JOINER = "\N{WORD JOINER}"
-"""A letter without width, put where a backslash does not help."""
-_SPACES = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
-_READ_LATER = re.compile(r":(?=[\w+/-]+:|//)|www|@|<(?=-)|-(?=[->])|[<>~](?==)", re.IGNORECASE)
-_SIGNS = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|$~:^&]")
-
-
-def plain(text: str) -> str:
-    """Text of a user (labels, names, sentences that quote them) made safe to place in Markdown: shown as it is.
-
-    Icons, emoji, arrows, addresses and e-mail are looked for in what is left once backslashes have been read, so these are
-    taken apart by a letter no one sees.
-    """
-    line = _READ_LATER.sub(rf"\g<0>{JOINER}", wording.visible(_SPACES.sub(" ", text).strip(" ")))
-    return _SIGNS.sub(r"\\\g<0>", line)
-
-
-def spoken(sentence: str) -> str:
-    """A sentence in Markdown as plain words, for screen readers; names made safe by `plain` come out as they are."""
-    return re.sub(rf"\\(.)|[*_`${JOINER}]", r"\1", sentence)
 
 
 def people(number: float) -> str:

@@ -12,7 +12,7 @@ from ldp_core.data.tables import CategoricalRecipe, build_domain
 from ldp_core.designs import Configuration, DeclaredData, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import DifferencePart, HistogramPart, PredicatesPart
-from pages.ui.words import JOINER
+from pages.ui.say import JOINER
 from tests import hostile_table
 from tests.browser import words
 from tests.browser.axe import COLOURS, LIT, count_trial, faults, tint, turn

@@ -8,6 +8,7 @@ from ldp_core import library, mechanisms, wording
 from ldp_core.designs import Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import PrefixPart
+from tests.pages.conftest import plain
 
 # The figures on the Design page, read back.
 TITLES = {
@@ -63,7 +64,7 @@ def test_slider_and_exact_entry_are_one_value(ages):
 @pytest.mark.promise
 def test_optimising_ends_in_a_result_and_export_follows(small):
     assert "No mechanism fitted yet." in small.words
-    assert small.at.button(key="optimise").label.startswith("Optimise (up to ")
+    assert plain(small.at.button(key="optimise").label).startswith("Optimise (up to ")
     small.press("optimise").finish()
     said = small.words + "".join(small.open("design-tabs", tab).words for tab in TABS)
     assert "audited epsilon 1," in said

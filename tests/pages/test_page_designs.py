@@ -11,6 +11,7 @@ from ldp_core.designs import Configuration, Optimizer
 from pages.ui.session import exchange
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
+from tests.pages.conftest import plain
 from tests.refused import refused
 
 ROWS = b"id,diagnosis,age\n1,flu,20\n2,cold,30\n3,flu,40\n4,flu,50\n"
@@ -47,7 +48,7 @@ def test_save_works_where_nothing_can_be_worked_out(app, another):
 def test_start_continues_with_a_design_and_says_what_replaces_it(ages):
     ages.go("design").enter("text_input", "epsilon-text", "2").go("start")
     before = ages.configuration
-    assert ages.at.button(key="begin").help == "Undo brings your design back."
+    assert plain(ages.at.button(key="begin").help) == "Undo brings your design back."
     ages.press("continue")
     assert (ages.at.title[0].value, ages.configuration) == ("Design", before)
     ages.go("start").press("begin")

@@ -11,7 +11,7 @@ import streamlit as st
 
 from ldp_core.designs.configuration import Optimizer
 from pages.ui import layout
-from pages.ui.words import JOINER
+from pages.ui.say import JOINER
 from tests import hostile_table
 
 ROOT = Path(__file__).parents[2]

@@ -3,7 +3,7 @@
 import pytest
 
 from ldp_core.papers import league
-from pages.ui.words import plain
+from pages.ui.say import plain
 
 FOLD = "league-fold"
 

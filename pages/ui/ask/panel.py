@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from ldp_core import charts, limits, wording
-from pages.ui import layout, listing
+from pages.ui import layout, listing, say
 from pages.ui.ask import questions
 from pages.ui.controls import button, control, whole_number
 from pages.ui.session.state import Session
-from pages.ui.words import people, plain
+from pages.ui.words import people
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -55,17 +55,20 @@ def draw(state: Session, controls: DeltaGenerator) -> None:
                     "New session, new people", "ask-restart", "restart_alt", questions.restart, state, design, help=help
                 )
     row = layout.metrics("ask")
-    row.metric("Rounds left", f"{session.remaining:,} of {session.rounds:,}")
-    row.metric("People per round, about", wording.count(session.users / session.rounds))
-    row.metric(
+    say.metric(row, "Rounds left", f"{session.remaining:,} of {session.rounds:,}")
+    say.metric(row, "People per round, about", wording.count(session.users / session.rounds))
+    say.metric(
+        row,
         "Error of one share, about",
         f"± {wording.significant(100 * session.expected_error)} pp",
-        help="In percentage points: one standard error of a share of all people, from the people of one round.",
+        "In percentage points: one standard error of a share of all people, from the people of one round.",
     )
     if session.epsilon != design.epsilon or domain != design.domain:
-        st.info(
-            f"These people are being asked about {plain(wording.listed([axis.name for axis in domain.attributes]))} at epsilon "
-            f"{session.epsilon:g}, as when they were first asked; the design as it is now needs new people."
+        say.info(
+            "These people are being asked about {columns} at epsilon {epsilon:g}, as when they were first "
+            "asked; the design as it is now needs new people.",
+            columns=wording.listed([axis.name for axis in domain.attributes]),
+            epsilon=session.epsilon,
         )
     if not session.remaining:
         st.info("Everybody has answered. A new session needs new people.")
@@ -80,16 +83,23 @@ def draw(state: Session, controls: DeltaGenerator) -> None:
             questions.table(session), "Questions and answers. A collector never sees the truth.", key="ask-table"
         )
     else:
-        st.info(
-            f"Nothing has been asked yet. About {people(round(session.users / session.rounds))} of {design.population}, drawn at "
-            "random, answer each round."
+        say.info(
+            "Nothing has been asked yet. About {people} of {population}, drawn at random, answer each round.",
+            people=people(round(session.users / session.rounds)),
+            population=design.population,
         )
     layout.how_computed(
-        f"With {session.users:,} people in {session.rounds:,} rounds the largest error of all answers stays below "
-        f"{wording.points(session.error_bound)} on average over sessions (Bassily 2019, bound (20) in the proof of Theorem 5.2, for "
-        "queries between 0 and 1). "
-        "Each person is in one round. Asked about a query $q$ with values from 0 to 1, a person of type $v$ sends a plus with "
-        r"probability $\frac{1}{E+1} + q_v\,\frac{E-1}{E+1}$, with $E = e^\varepsilon$, else a minus (Bassily 2019, Algorithm 6, with "
-        "queries centred at one half: a quarter of the variance). The share of pluses gives the answer, without bias. Intervals are "
-        "those of Clopper and Pearson for that share, and hold the truth in at least 19 of 20 sessions."
+        say.text(
+            "With {people:,} people in {rounds:,} rounds the largest error of all answers stays below "
+            "{points} on average over sessions (Bassily 2019, bound (20) in the proof of Theorem 5.2, for "
+            "queries between 0 and 1). Each person is in one round. Asked about a query $q$ with values from "
+            "0 to 1, a person of type $v$ sends a plus with probability $\\frac{{1}}{{E+1}} + "
+            "q_v\\,\\frac{{E-1}}{{E+1}}$, with $E = e^\\varepsilon$, else a minus (Bassily 2019, Algorithm 6, "
+            "with queries centred at one half: a quarter of the variance). The share of pluses gives the "
+            "answer, without bias. Intervals are those of Clopper and Pearson for that share, and hold the "
+            "truth in at least 19 of 20 sessions.",
+            people=session.users,
+            rounds=session.rounds,
+            points=wording.points(session.error_bound),
+        )
     )

@@ -18,9 +18,8 @@ from ldp_core.studies import asking
 from ldp_core.studies.asking import Asking, Question
 from ldp_core.workloads import averageable
 from ldp_core.workloads.axes import Axis, axes_of
-from pages.ui import layout
+from pages.ui import say
 from pages.ui.session.state import Session, counts_column
-from pages.ui.words import plain
 
 ROUNDS = 10
 KINDS = {
@@ -92,7 +91,7 @@ def question(domain: Domain) -> Question | None:
     try:
         return make[chosen](domain, axes)
     except ValueError as error:
-        st.error(plain(str(error)))
+        st.error(say.plain(str(error)))
         return None
 
 
@@ -107,12 +106,17 @@ def _averaged(axis: Axis) -> bool:
 def _pick(label: str, key: str, shown: dict[Any, str], first: int = 0) -> Any:
     """One of the keys of ``shown``, each under its text."""
     return st.selectbox(
-        label, options=list(shown), index=first, format_func=shown.__getitem__, key=key, persist_state="session"
+        label,
+        options=list(shown),
+        index=first,
+        format_func=shown.__getitem__,
+        key=key,
+        persist_state="session",
     )
 
 
 def _condition(domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
-    with layout.wide():
+    with st.container():
         text = st.text_input(
             "The share of people for whom this holds",
             key="ask-condition",
@@ -136,11 +140,14 @@ def _range(domain: Domain, axes: tuple[Axis, ...]) -> Question:
         key, otherwise = f"ask-{name}-{i}", 0 if name == "first" else axis.ordinary - 1
         if axis.ordinary <= MOST_OFFERED_VALUES:
             shown = {place: str(axis.labels[place]) for place in range(axis.ordinary)}
-            ends.append(int(_pick(label, key, shown, otherwise)))
+            ends.append(int(_pick(say.plain(label), key, shown, otherwise)))
         else:
             words = f"{label}, as its place in the list (from 1)"
             ends.append(
-                int(st.number_input(words, 1, axis.ordinary, otherwise + 1, key=key, persist_state="session")) - 1
+                int(
+                    st.number_input(say.plain(words), 1, axis.ordinary, otherwise + 1, key=key, persist_state="session")
+                )
+                - 1
             )
     return asking.between(domain, i, *ends)
 
@@ -149,10 +156,10 @@ def _cell(domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
     values: dict[int, int] = {}
     for i, axis in enumerate(axes):
         if axis.size > MOST_OFFERED_VALUES:
-            st.caption(f"{plain(axis.name)} has too many values to list; ask a range or a condition about it.")
+            say.caption("{name} has too many values to list; ask a range or a condition about it.", name=axis.name)
             continue
         shown = {-1: "any", **{place: str(axis.labels[place]) for place in range(axis.size)}}
-        value = int(_pick(plain(axis.name), f"ask-cell-{i}", shown))
+        value = int(_pick(say.plain(axis.name), f"ask-cell-{i}", shown))
         if value >= 0:
             values[i] = value
     return asking.cell(domain, values) if values else None
@@ -164,7 +171,7 @@ def _average(domain: Domain, axes: tuple[Axis, ...]) -> Question:
 
 def _weights(domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
     text = st.text_area(
-        f"A number from 0 to 1 for each of the {domain.size:,} types",
+        say.text("A number from 0 to 1 for each of the {size:,} types", size=domain.size),
         key="ask-weights",
         help="In the order of the types on the Data page. The answer is the mean over all people.",
         persist_state="session",
@@ -180,11 +187,19 @@ def so_far(session: Asking) -> str:
     """The answers so far, and their errors."""
     last = session.asked[-1]
     low, high = last.interval
-    return (
-        f"**{plain(last.question.text)}**: {plain(_shown(last.question, last.value))}, and between "
-        f"{plain(_shown(last.question, low))} and {plain(_shown(last.question, high))} with a confidence of 95 %, from "
-        f"{last.answer.users:,} people. {session.held:,} of {len(session.asked):,} intervals hold the truth so far; the largest "
-        f"error is {wording.points(session.largest_error)}, where the theorem allows {wording.points(session.error_bound)} on average."
+    return say.text(
+        "**{question}**: {answer}, and between {low} and {high} with a confidence of 95 %, from "
+        "{people:,} people. {held:,} of {number:,} intervals hold the truth so far; the largest error is "
+        "{points}, where the theorem allows {points_2} on average.",
+        question=last.question.text,
+        answer=_shown(last.question, last.value),
+        low=_shown(last.question, low),
+        high=_shown(last.question, high),
+        people=last.answer.users,
+        held=session.held,
+        number=len(session.asked),
+        points=wording.points(session.largest_error),
+        points_2=wording.points(session.error_bound),
     )
 
 

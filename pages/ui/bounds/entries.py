@@ -8,8 +8,9 @@ import streamlit as st
 
 from ldp_core import wording
 from ldp_core.studies.theorems import Entry
+from pages.ui import say
 from pages.ui.session.state import Session
-from pages.ui.words import people, plain
+from pages.ui.words import people
 
 BINDING = 1.01
 """A bound that the mechanism comes so close to is called binding."""
@@ -19,7 +20,7 @@ ATTAINED = 1e-6
 def of_kind(state: Session, words: str, entries_of_group: Sequence[Entry]) -> None:
     """The entries of a group that say something here, below ``words`` on what they are."""
     if said := [entry for entry in entries_of_group if not entry.reason]:
-        st.markdown(words)
+        st.markdown(say.plain(words))
         for entry in said:
             _entry(state, entry)
 
@@ -28,24 +29,30 @@ def silent(entries_of_all: Sequence[Entry]) -> None:
     """Why the others do not apply here."""
     others = [entry for entry in entries_of_all if entry.reason]
     if others:
-        with st.expander(f"Does not apply here ({len(others)})"):
+        with st.expander(say.text("Does not apply here ({number})", number=len(others))):
             for entry in others:
                 statement = entry.statement
-                st.markdown(f"- **{statement.title}** ({statement.source}): {plain(entry.reason)}")
+                say.markdown(
+                    "- **{title}** ({source}): {reason}",
+                    title=statement.title,
+                    source=statement.source,
+                    reason=entry.reason,
+                )
 
 
 def _entry(state: Session, entry: Entry) -> None:
     statement = entry.statement
-    with st.expander(f"**{statement.title}**: {_number(state, entry)}"):
-        st.markdown(statement.words)
-        st.latex(statement.latex)
+    with st.expander(say.text("**{title}**: {value}", title=statement.title, value=_value(state, entry))):
+        st.markdown(say.Markdown(statement.words))
+        st.latex(say.Markdown(statement.latex))
         if entry.variance is not None:
-            st.markdown(_here(state, entry))
-        st.markdown("\n".join(f"- {words}" for words in statement.assumptions))
-        st.caption(f"Source: {statement.source}.")
+            st.markdown(say.plain(_here(state, entry)))
+        for words in statement.assumptions:
+            say.markdown("- {words}", words=say.Markdown(words))
+        say.caption("Source: {source}.", source=statement.source)
 
 
-def _number(state: Session, entry: Entry) -> str:
+def _value(state: Session, entry: Entry) -> str:
     """The number of an entry, as on the axis."""
     if entry.variance is None or entry.standard_error is None or entry.users_needed is None:
         return "not worked out yet"
@@ -53,17 +60,21 @@ def _number(state: Session, entry: Entry) -> str:
         return "says nothing here (0)"
     order = "of the order of " if entry.statement.order_only else ""
     large = ", once there are enough people" if entry.statement.kind == "large_sample" else ""
-    return f"{order}{plain(state.setting.error_scale.in_words(state.setting.in_targets(entry.standard_error)))}{large}"
+    return f"{order}{state.setting.error_scale.in_words(state.setting.in_targets(entry.standard_error))}{large}"
 
 
 def _here(state: Session, entry: Entry) -> str:
     """The number of a theorem in this design, and the mechanism beside it."""
     if not entry.variance or entry.standard_error is None or entry.users_needed is None:
         return "At this epsilon it allows any error."
-    target = plain(state.setting.error_in_words(1.0))
-    users = state.setting.users
-    error = plain(state.setting.error_scale.in_words(state.setting.in_targets(entry.standard_error)))
-    return f"With your {people(users)}: {error} for a typical query. For {target}: {_users(entry)}. {_compared(state, entry)}"
+    return say.text(
+        "With your {people}: {error} for a typical query. For {target}: {needed}. {compared}",
+        people=people(state.setting.users),
+        error=state.setting.error_scale.in_words(state.setting.in_targets(entry.standard_error)),
+        target=state.setting.error_in_words(1.0),
+        needed=_users(entry),
+        compared=_compared(state, entry),
+    )
 
 
 def _users(entry: Entry) -> str:
@@ -84,11 +95,24 @@ def _compared(state: Session, entry: Entry) -> str:
     title = state.setting.titled(state.configuration.mechanism.name)
     times = f"{wording.significant(ratio)} times"
     if kind == "prediction":
-        return f"**Exact over formula: {wording.significant(ratio)}** in squared errors, and so in people."
+        return say.text(
+            "**Exact over formula: {times}** in squared errors, and so in people.", times=wording.significant(ratio)
+        )
     if kind == "few_users":
-        return f"The exact squared error of {title} is **{times}** this, the chance of who takes part included."
+        return say.text(
+            "The exact squared error of {title} is **{times}** this, the chance of who takes part included.",
+            title=title,
+            times=times,
+        )
     if abs(ratio - 1) < ATTAINED:
-        return f"**Binding**: {title} attains it."
+        return say.text("**Binding**: {title} attains it.", title=title)
     if ratio < BINDING:
-        return f"**Binding**: {title} comes within {wording.share(abs(ratio - 1))} of it."
-    return f"{title} needs **{times}** the people that this allows: it is at most {wording.share(ratio - 1)} from the best possible."
+        return say.text(
+            "**Binding**: {title} comes within {share} of it.", title=title, share=wording.share(abs(ratio - 1))
+        )
+    return say.text(
+        "{title} needs **{times}** the people that this allows: it is at most {share} from the best possible.",
+        title=title,
+        times=times,
+        share=wording.share(ratio - 1),
+    )

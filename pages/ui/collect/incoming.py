@@ -11,11 +11,10 @@ import streamlit as st
 from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.deploy.kit.opening import Kit
-from pages.ui import later, layout, promises
+from pages.ui import later, layout, promises, say
 from pages.ui.controls import button, control, take_file, view_switch
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
-from pages.ui.words import plain
 
 OWN = "This design"
 KIT = "The design of a kit"
@@ -56,7 +55,7 @@ def kit(state: Session) -> Kit | None:
         if task.running is not None:
             later.show(task.running, lambda progress, work: None)
         elif task.error:
-            st.error(f"The kit could not be opened. {plain(task.error)}")
+            say.error("The kit could not be opened. {error}", error=task.error)
     return opened
 
 
@@ -95,7 +94,11 @@ def _upload(state: Session, subject: Kit) -> None:
         type=ENDINGS,
         accept_multiple_files=True,
         key=key,
-        help=f"{promises.reports_in_memory()} {promises.forgetting()}",
+        help=say.text(
+            "{reports_in_memory} {forgetting}",
+            reports_in_memory=promises.reports_in_memory(),
+            forgetting=promises.forgetting(),
+        ),
     )
     st.caption(
         "With a column report, and where you have them design and id; or report and reports (how many) where something else has "
@@ -130,9 +133,11 @@ def _earlier(state: Session, subject: Kit) -> None:
 def _simulated(state: Session, subject: Kit) -> None:
     design, seed = state.setting, state.configuration.simulation.seed
     number = min(design.users, limits.MOST_DRAWN_PEOPLE)
-    st.caption(
-        f"Walk the whole way before anybody is asked: simulated reports of {wording.count(number)} people of {design.population}. They are "
-        "marked as simulated; never mix them with those of real people."
+    say.caption(
+        "Walk the whole way before anybody is asked: simulated reports of {number} people of "
+        "{population}. They are marked as simulated; never mix them with those of real people.",
+        number=wording.count(number),
+        population=design.population,
     )
     with layout.actions():
         count = lambda: collecting.count_simulated(state, subject, state.setting.counts, seed)  # noqa: E731

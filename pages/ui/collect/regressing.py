@@ -10,9 +10,8 @@ from ldp_core.deploy.collector.quantiles import MEANING
 from ldp_core.deploy.kit.opening import Kit
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads.axes import axes_of
-from pages.ui import later, listing
+from pages.ui import later, listing, say
 from pages.ui.session.state import Session
-from pages.ui.words import plain
 
 
 def logistic(state: Session, subject: Kit, collection: Collection) -> None:
@@ -31,7 +30,7 @@ def logistic(state: Session, subject: Kit, collection: Collection) -> None:
         key = ("regress", collection.digest, subject.design, of, *on)
         found = later.value(state, key, "fitting", lambda cancel: regressing.regression(*about), small=True)
         if found is not None:
-            listing.show_table(regressing.table(found), plain(regressing.in_words(found)))
+            listing.show_table(regressing.table(found), say.plain(regressing.in_words(found)))
 
 
 def quantiles(state: Session, subject: Kit, collection: Collection, kind: str, drawn: bool) -> None:
@@ -59,4 +58,4 @@ def associations(state: Session, subject: Kit, collection: Collection, drawn: bo
             key = ("associate", collection.digest, subject.design, drawn, *pair)
             compute = lambda cancel: collector.associating.in_words(*about)  # noqa: E731
             for sentence in later.value(state, key, "comparing columns", compute, small=True) or ():
-                st.markdown(plain(sentence))
+                st.markdown(say.plain(sentence))

@@ -24,12 +24,12 @@ from ldp_core.run import Cancel
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads import JointHistogramPart, over_attributes
 from ldp_core.workloads.units import POINTS
-from pages.ui import answer_tables, later, layout, listing, verdict_panel
+from pages.ui import answer_tables, later, layout, listing, say, verdict_panel
 from pages.ui.collect import regressing
 from pages.ui.controls import control
 from pages.ui.priors import in_words, prior_control
 from pages.ui.session.state import Session
-from pages.ui.words import people, plain
+from pages.ui.words import people
 
 KINDS = {"fixed": "One look, at the end", "any_time": "Valid whenever one looks"}
 MEANING = {
@@ -49,21 +49,23 @@ def simulated(collection: Collection) -> list[Read]:
 def counted(collection: Collection) -> None:
     """How many reports were accepted, repeated and refused, in all and file by file."""
     row = layout.metrics("collected")
-    row.metric("Reports counted", wording.count(collection.users))
-    row.metric(
+    say.metric(row, "Reports counted", wording.count(collection.users))
+    say.metric(
+        row,
         "Repeated",
         wording.count(collection.repeated),
-        help="Left out because the same report had come before under its id.",
+        "Left out because the same report had come before under its id.",
     )
-    row.metric("Refused", wording.count(sum(collection.refused.values())))
-    row.metric("Files read", wording.count(len(collection.read)))
+    say.metric(row, "Refused", wording.count(sum(collection.refused.values())))
+    say.metric(row, "Files read", wording.count(len(collection.read)))
     if drawn_here := simulated(collection):
         number = sum(file.accepted for file in drawn_here)
-        st.warning(
-            f"{wording.count(number)} of the reports counted are simulated. Begin again before you count those of people."
+        say.warning(
+            "{number} of the reports counted are simulated. Begin again before you count those of people.",
+            number=wording.count(number),
         )
     for reason, number in collection.refused.items():
-        st.caption(f"{wording.count(number)} refused: {plain(reason)}.")
+        say.caption("{number} refused: {reason}.", number=wording.count(number), reason=reason)
     if ANOTHER_DESIGN in collection.refused:
         st.caption("Reports of another design are counted with its kit: choose that above.")
 
@@ -92,21 +94,21 @@ def estimate_controls(state: Session, subject: Kit) -> tuple[str, str, dict[str,
         for name in estimators.names()
         if estimators.spec(name).unsuitable(subject.mechanism, subject.workload) is None
     }
-    meanings = [f"{estimators.spec(name).title}: {estimators.spec(name).meaning}." for name in offered]
+    meanings = [f"{title}: {estimators.spec(name).meaning}." for name, title in offered.items()]
     estimator = st.selectbox(
         "Estimate",
         options=list(offered),
         index=list(offered).index("unbiased"),
         format_func=offered.__getitem__,
         key="collect-estimator",
-        help="  \n".join(meanings),
+        help=say.join("  \n", meanings),
         persist_state="session",
     )
     kind = st.radio(
         "Intervals",
         list(KINDS),
-        format_func=KINDS.__getitem__,
-        captions=list(MEANING.values()),
+        format_func=lambda kind: KINDS[kind],
+        captions=[MEANING[kind] for kind in KINDS],
         key="collect-kind",
         persist_state="session",
     )
@@ -118,8 +120,8 @@ def _whose(state: Session, subject: Kit, reported: float) -> tuple[bool, pd.Seri
     offered = {"fixed": f"For these {wording.count(reported)} people", "drawn": DRAWN}
     whose = st.radio(
         "Whom intervals are for",
-        list(offered),
-        format_func=lambda one: offered[one],
+        ["fixed", "drawn"],
+        format_func=lambda one: say.plain(offered[one]),
         key="collect-people",
         persist_state="session",
         help="Who takes part is chance: intervals for the population hold that chance as well, so they are wider.",
@@ -159,7 +161,11 @@ def _occasions(subject: Kit) -> int | None:
         0,
         key="collect-occasions",
         persist_state="session",
-        help=f"People send up to {most:,} reports, each on another occasion, such as a month. Answers are the average of the occasions counted.",
+        help=say.text(
+            "People send up to {most:,} reports, each on another occasion, such as a month. Answers are the "
+            "average of the occasions counted.",
+            most=most,
+        ),
     )
     return stated or None
 
@@ -234,14 +240,22 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     table, unlike = found
     reported = collection.users / occasions
     if unlike:
-        st.error(plain(unlike))
-    words = f"{_said(subject, table, reported, estimator)} {plain(collector.whose(reported, wider, sizes))}"
-    words += f" {in_words(_earlier(state, subject))}" if "prior" in options else ""
+        st.error(say.plain(unlike))
+    words = say.text(
+        "{said} {whose}", said=_said(subject, table, reported, estimator), whose=collector.whose(reported, wider, sizes)
+    )
+    if "prior" in options:
+        words += f" {in_words(_earlier(state, subject))}"
     lines, promise = _promised(state, subject)
     shown = answer_tables.result_and_tables(state, asked_of(workload), table, words, "collected", promise)
     verdict_panel.show_lines(lines, "What the design promised.")
     if len(shown) < every:
-        st.caption(f"{len(shown):,} of {every:,} answers are shown; the download has {len(table):,}.")
+        say.caption(
+            "{shown:,} of {every:,} answers are shown; the download has {downloaded:,}.",
+            shown=len(shown),
+            every=every,
+            downloaded=len(table),
+        )
     with st.expander("The answers as a table"):
         _table(shown, "The answers shown, their intervals, and their standard errors at the answers found.", kind)
     regressing.quantiles(state, subject, collection, kind, wider)
@@ -273,7 +287,7 @@ def _behind(
     counts = over_attributes([JointHistogramPart()], subject.domain)
     with st.expander("The counts behind these answers"):
         if reason := subject.mechanism.supports(counts):
-            st.caption(plain(f"This design estimates what was asked and no counts besides: {reason}"))
+            st.caption(say.plain(f"This design estimates what was asked and no counts besides: {reason}"))
             return
         work_out = lambda cancel: answered(workload=counts)  # noqa: E731
         found = later.value(state, ("behind", *key), "working out the counts", work_out, quick=quick, small=True)
@@ -284,21 +298,27 @@ def _behind(
 def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) -> str:
     bounded = table[table["low"].notna()] if table["low"].notna().any() else table
     worst = bounded.groupby("unit", sort=False)[["standard_error", "promised"]].max()
-    words = f"From **{wording.count(reported)} reports**."
+    words = say.text("From **{number} reports**", number=wording.count(reported))
     if len(worst) == 1:
         off, promised = (verdicts.errors_in_words(worst[name]) for name in ("standard_error", "promised"))
         one = len(table) == 1
-        words = f"{words[:-1]} {'the answer is off by ' if one else 'answers are off by up to '}{plain(off)}; however people answer, it would "
-        words += f"be at most {plain(promised)}."
+        words = say.text(
+            "{words} {answers} {off}; however people answer, it would be at most {promised}",
+            words=words,
+            answers="the answer is off by" if one else "answers are off by up to",
+            off=off,
+            promised=promised,
+        )
+    words += "."
     if subject.needed is not None and not asked_of(subject.workload).coarse:
         enough = "enough" if reported >= subject.needed else "fewer than that"
         words += f" The design needs {wording.users(subject.needed)} until every question meets its target: these are {enough}."
     if not estimators.spec(estimator).unbiased:
         words += " This estimate is not right on average (biased): its intervals are those of the one that is, as far as they reach, and hold the estimate too."
     if missed := estimators.missed_in_words(float(table["adds_up_to"].iloc[0]), reported, estimator):
-        words += f" {plain(missed)}"
+        words += say.text(" {missed}", missed=missed)
     if contradicted := estimators.contradicted_in_words(table, estimator):
-        words += f" **{plain(contradicted)}**"
+        words += say.text(" **{contradicted}**", contradicted=contradicted)
     planned = subject.configuration.population.users
     if planned and abs(reported / planned - 1) > PLANNED_FOR:
         words += f" The design was planned for {people(planned)}."
@@ -327,5 +347,5 @@ def _table(table: pd.DataFrame, words: str, kind: str) -> None:
             "Sizes of secret groups are estimated as well: the intervals are Fieller's, for the ratio of two estimates."
         )
     if unbounded := estimators.unbounded_in_words(table, kind):
-        st.caption(plain(unbounded))
+        st.caption(say.plain(unbounded))
     st.caption(verdicts.RULE)

@@ -10,10 +10,10 @@ from ldp_core import beliefs, charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.people import dense
 from ldp_core.run import Cancel, asked
-from pages.ui import later, layout
+from pages.ui import later, layout, say
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import case_meaning, plain
+from pages.ui.words import case_meaning
 
 
 def tab(state: Session, case: str) -> None:
@@ -37,7 +37,7 @@ def tab(state: Session, case: str) -> None:
     blind = beliefs.blind_guess(people if strata is None else people[strata.types], people.size)
     layout.chart(
         lambda look: charts.guesses(frame, blind, setting.epsilon, setting.scale.unit, look),
-        plain(_sentence(setting, frame, blind, case)),
+        say.plain(_sentence(setting, frame, blind, case)),
         "guesses",
         frame,
     )

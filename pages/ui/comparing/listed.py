@@ -11,11 +11,11 @@ import streamlit as st
 
 from ldp_core import frames, library, mechanisms, wording
 from ldp_core.papers import league
-from pages.ui import later, layout, listing
+from pages.ui import later, layout, listing, say
 from pages.ui.controls import button
 from pages.ui.later import Task, Work
 from pages.ui.session.state import Session
-from pages.ui.words import cells, plain, weighting
+from pages.ui.words import cells, weighting
 
 
 def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
@@ -47,7 +47,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     )
     layout.download_table(table, "comparison")
     if weighting(state.configuration):
-        st.caption(weighting(state.configuration))
+        st.caption(say.plain(weighting(state.configuration)))
     if any(mechanism.delta > 0 for mechanism in ready.values()):
         st.caption(
             "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer people than the "
@@ -55,7 +55,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         )
     if any(library.spec(name).continuous for name in table["name"]):
         titles = [library.spec(name).title for name in table["name"] if library.spec(name).continuous]
-        st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
+        say.caption("{titles}: {caveat}", titles=", ".join(titles), caveat=mechanisms.FLOATING_POINT)
 
 
 def catalogue(state: Session) -> None:
@@ -84,9 +84,10 @@ def catalogue(state: Session) -> None:
             },
         )
         layout.download_table(every, "mechanisms")
-        st.caption(
-            "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
-            f"only: {mechanisms.FLOATING_POINT}"
+        say.caption(
+            "n is the number of types, p the number of queries. An empty note means that it can run on this "
+            "design. In real numbers only: {caveat}",
+            caveat=mechanisms.FLOATING_POINT,
         )
 
 
@@ -111,7 +112,7 @@ def show_league(state: Session) -> None:
             help = f"About {wording.duration(league.SECONDS)}, in the background. The page goes on meanwhile."
             button("Work it out again", "league-compute", "play_arrow", long.start, help=help)
     if long.error:
-        st.error(plain(long.error))
+        st.error(say.plain(long.error))
     if running is not None:
         later.show(running, partial(later.counted, what=" figures"))
     frame = league.read() if table is None else table
@@ -122,7 +123,9 @@ def show_league(state: Session) -> None:
         )
     layout.download_table(frame, "league", of_design=False)
     origin = "These are stored results of the same calculation." if table is None else "Worked out just now."
-    st.caption(
-        f"{league.MEANING} Every mechanism has its usual parameters; of the trees, two more oracles are shown. Empty where a mechanism cannot "
-        f"run. {origin}"
+    say.caption(
+        "{meaning} Every mechanism has its usual parameters; of the trees, two more oracles are shown. "
+        "Empty where a mechanism cannot run. {origin}",
+        meaning=league.MEANING,
+        origin=origin,
     )

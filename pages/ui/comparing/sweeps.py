@@ -13,13 +13,12 @@ import streamlit as st
 from ldp_core import charts, library, limits
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import later, layout
+from pages.ui import later, layout, say
 from pages.ui.controls import button, control
 from pages.ui.design import trade_off
 from pages.ui.later import Work
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import plain
 
 
 def tab(state: Session, over: str, case: str) -> None:
@@ -35,7 +34,7 @@ def tab(state: Session, over: str, case: str) -> None:
         try:
             known = work.left_out_of_sizes(state)
         except ValueError as error:
-            st.info(plain(str(error)))
+            st.info(say.plain(str(error)))
             return
     if done is not None and len(done.points):
         layout.chart(
@@ -48,12 +47,13 @@ def tab(state: Session, over: str, case: str) -> None:
         trade_off.compared(state, case)
     over_time = done is not None and (done.left_out["reason"] == sweep.TIME_OVER).any()
     if task.error:
-        st.error(plain(task.error))
+        st.error(say.plain(task.error))
     if task.cut_short:
         kept = 0 if done is None else len(done.points)
         points = "one point was" if kept == 1 else f"{kept:,} points were"
-        st.info(
-            f"You stopped this sweep {f'once {points} computed: kept, and shown above.' if kept else 'before any point was computed.'}"
+        say.info(
+            "You stopped this sweep {when}",
+            when=f"once {points} computed: kept, and shown above." if kept else "before any point was computed.",
         )
     if done is None or task.cut_short or over_time:
         _start(state, over, _in_words(column, _grid(state, over, known)))
@@ -97,12 +97,14 @@ def _sentence(state: Session, frame: pd.DataFrame, over: str) -> str:
     if not parts:
         return "Bounds come first, mechanisms follow."
     without = sorted(set(frame[over]) - set(frame.loc[frame["name"] == state.setting.chosen, over]))
-    title = plain(library.spec(state.setting.chosen).title)
-    missing = (
-        f" **{title}, the mechanism of this design, is missing at {_in_words(over, without)}.**" if without else ""
-    )
-    dotted = f" {trade_off.BROKEN}" if over == "epsilon" else ""
-    return f"Fewest people: {'; '.join(parts)}.{missing}{dotted}"
+    words = say.text("Fewest people: {parts}.", parts="; ".join(parts))
+    if without:
+        words += say.text(
+            " **{title}, the mechanism of this design, is missing at {places}.**",
+            title=library.spec(state.setting.chosen).title,
+            places=_in_words(over, without),
+        )
+    return words + f" {trade_off.BROKEN}" if over == "epsilon" else words
 
 
 def _chart(state: Session, frame: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:
@@ -125,7 +127,7 @@ def _filling(state: Session, over: str, progress: Progress, running: Work) -> No
     """A sweep as its points come in."""
     later.counted(progress, running, " points")
     if len(points := progress.found.points):
-        layout.chart_title(f"over-{over}")
+        say.markdown("**{title}**", title=layout.CHART_TITLES[f"over-{over}"])
         layout.picture(_chart(state, points, over, layout.look()), "", "People needed, filling in")
 
 
@@ -148,10 +150,12 @@ def _say_without_points(frame: pd.DataFrame, column: str, label: str) -> None:
     if not len(frame):
         return
     reasons = frame.groupby(["name", "reason"], sort=False)[column].apply(list)
-    with st.expander(label):
+    with st.expander(say.plain(label)):
         for (name, reason), places in reasons.items():
             title = charts.title(name) if name in sweep.BOUNDS else library.spec(name).title
-            st.markdown(f"- {plain(f'{title} at {_in_words(column, places)}: {reason}')}")
+            say.markdown(
+                "- {title} at {places}: {reason}", title=title, places=_in_words(column, places), reason=reason
+            )
 
 
 def _compute_at(state: Session, address: str) -> None:

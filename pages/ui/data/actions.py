@@ -15,12 +15,11 @@ from ldp_core.data.domain import Domain
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, NumericRecipe, ReadOptions
 from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
 from ldp_core.limits import MOST_ATTRIBUTES, MOST_EXACT_TYPES
-from pages.ui import sources
+from pages.ui import say, sources
 from pages.ui.controls import button
 from pages.ui.data.background_read import column_of, do, looking
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import File, Source
-from pages.ui.words import plain
 
 BINS_ADD = 10
 """Bins should move no answer by more than this part of its target."""
@@ -104,8 +103,7 @@ def run_query(state: Session, given: File, query: str) -> None:
 
 def listed_names(typed: str) -> tuple[str, ...]:
     """Names of columns from a text with commas."""
-    names = next(csv.reader([" ".join(typed.splitlines())], skipinitialspace=True), [])
-    return tuple(name.strip() for name in names)
+    return tuple(map(str.strip, next(csv.reader([" ".join(typed.splitlines())], skipinitialspace=True), [])))
 
 
 def read_again(state: Session, table: str, **said: Any) -> None:
@@ -263,12 +261,12 @@ def unused_columns(state: Session) -> None:
     times = math.prod(a.size for a in design.domain.attributes if a.name in names)
     with st.container(horizontal=True, vertical_alignment="center", key="unused-columns"):
         st.warning(
-            plain(
+            say.plain(
                 f"No question uses {wording.listed([wording.shortened(name, 30) for name in names])}: without {'it' if len(names) == 1 else 'them'} there would be "
                 f"{wording.magnitude(design.domain.size // times)} types instead of {wording.magnitude(design.domain.size)}."
             ),
         )
-        what = plain(wording.shortened(names[0], 30)) if len(names) == 1 else f"{len(names):,} columns"
+        what = wording.shortened(names[0], 30) if len(names) == 1 else f"{len(names):,} columns"
         undone = "The questions stay. Undo brings the columns back."
         button(f"Drop {what}", "drop-unused", "playlist_remove", _drop, state, names, help=undone)
 
@@ -294,7 +292,7 @@ def coarse_bins(state: Session) -> None:
         words = f"Bins of {wording.shortened(name, 30)} may move an answer by {wording.significant(line.bins)}; its target is {wording.significant(line.goal)}."
         words += f" With {bins:,} bins that is at most a tenth of it{'' if fits else ', but there would be too many types to judge single answers'}."
         with st.container(horizontal=True, vertical_alignment="center", key=f"coarse-bins-{place}"):
-            st.warning(plain(words))
+            st.warning(say.plain(words))
             for recipe in (own for own in recipes if own.column == name and fits):
                 if isinstance(recipe, NumericRecipe) and recipe.method in ("equal_width", "range"):
                     finer = recipe.model_copy(update={"bins": bins})

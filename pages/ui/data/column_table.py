@@ -13,11 +13,11 @@ import streamlit as st
 from ldp_core.data import tables
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import DataChoice
+from pages.ui import say
 from pages.ui.controls import guarded
 from pages.ui.data import actions, background_read
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
-from pages.ui.words import plain
 
 Rows = dict[int, dict[str, Any]]
 """Cells that somebody has edited, by row and name."""
@@ -158,4 +158,4 @@ def _draw(state: Session, shown: Shown, commit: Commit, first: list[str], fixed:
             },
         )
         for _, sentence in shown.refused.values():
-            st.error(plain(sentence))
+            st.error(say.plain(sentence))

@@ -19,13 +19,13 @@ from ldp_core.limits import MOST_DOWNLOADED_TYPES, MOST_EXACT_TYPES, MOST_LISTED
 from ldp_core.optimize.base import most_types
 from ldp_core.people import check_cells
 from ldp_core.workloads import tables_asked
-from pages.ui import layout, listing
+from pages.ui import layout, listing, say
 from pages.ui.controls import button
 from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
 from pages.ui.session.state import Session
 from pages.ui.sources import Source
-from pages.ui.words import people, plain
+from pages.ui.words import people
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -48,33 +48,35 @@ def sizes(state: Session) -> None:
     with st.container(key="sizes"):
         tally, domain = state.tally, design.domain
         row = layout.metrics("data")
-        row.metric("People", wording.count(design.users), help="Each will send one report.")
-        within = domain.size <= MOST_EXACT_TYPES
-        row.metric(
+        say.metric(row, "People", wording.count(design.users), "Each will send one report.")
+        within = f" of {MOST_EXACT_TYPES:,}" if domain.size <= MOST_EXACT_TYPES else ""
+        say.metric(
+            row,
             "Types so far",
-            f"{wording.magnitude(domain.size)}{f' of {MOST_EXACT_TYPES:,}' if within else ''}",
-            help="A type is a value that a person can have, after binning, or a combination of values of several columns. Up to "
+            f"{wording.magnitude(domain.size)}{within}",
+            "A type is a value that a person can have, after binning, or a combination of values of several columns. Up to "
             f"{MOST_EXACT_TYPES:,} types are told apart one by one; beyond, questions have to be about a few columns at a time.",
         )
         _per_cell(row, design)
         if tally is not None:
-            row.metric("Left out", f"{tally.dropped:,}", help="People left out because a value of theirs is missing.")
-        parts = [f"{one.size:,} {plain(one.name)}{' (known)' if one.known else ''}" for one in domain.attributes]
+            say.metric(row, "Left out", f"{tally.dropped:,}", "People left out because a value of theirs is missing.")
+        parts = [f"{one.size:,} {one.name}{' (known)' if one.known else ''}" for one in domain.attributes]
         more = f" and {len(parts) - NAMED:,} more columns" if len(parts) > NAMED else ""
-        few = (
-            " More types than people: ask about a few columns at a time, or choose fewer."
-            if domain.size > design.users
-            else ""
+        crowded = "More types than people: ask about a few columns at a time, or choose fewer."
+        say.caption(
+            "{types} types = {parts}. {crowded}",
+            types=wording.magnitude(domain.size),
+            parts=" × ".join(parts[:NAMED]) + more,
+            crowded=crowded if domain.size > design.users else "",
         )
-        st.caption(f"{wording.magnitude(domain.size)} types = {' × '.join(parts[:NAMED])}{more}.{few}")
 
 
 def facts(state: Session, design: Setting) -> None:
     """What is wrong with the people and the types."""
     for sentence in _warnings(design):
-        st.warning(plain(sentence))
+        st.warning(say.plain(sentence))
     if state.tally is not None and state.tally.notes:
-        st.caption(plain(" ".join(state.tally.notes)))
+        st.caption(say.plain(" ".join(state.tally.notes)))
 
 
 FEW = 0.001
@@ -88,13 +90,14 @@ def _per_cell(row: DeltaGenerator, design: Setting) -> None:
     if asked is None or len(asked.largest) == len(shape):
         average = design.users / design.domain.size
         shown = wording.significant(average) if average >= FEW else f"under {FEW:g}"
-        row.metric("People per type", shown, help=f"On average. {noise.format('type')}")
+        say.metric(row, "People per type", shown, f"On average. {noise.format('type')}")
         return
-    names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
-    row.metric(
+    names = " x ".join(design.domain.attributes[i].name for i in asked.largest)
+    say.metric(
+        row,
         "People per cell",
         wording.significant(design.users / asked.largest_cells),
-        help=f"On average, in the largest table that the questions are about: {names}. {noise.format('cell')}",
+        f"On average, in the largest table that the questions are about: {names}. {noise.format('cell')}",
     )
 
 
@@ -131,10 +134,10 @@ def along_one(state: Session, design: Setting) -> None:
         _in_words(design, attribute, marginal),
         "histogram",
         lambda: _types(design),
-        title=f"People by {plain(attribute.name)}",
+        title=say.text("People by {name}", name=attribute.name),
     )
     if attribute.origin == "data":
-        st.caption(f"The types of {plain(attribute.name)} come from the data, so exported designs reveal them.")
+        say.caption("The types of {name} come from the data, so exported designs reveal them.", name=attribute.name)
 
 
 def spellings(state: Session, design: Setting) -> None:
@@ -151,7 +154,7 @@ def spellings(state: Session, design: Setting) -> None:
             continue
         shown = wording.listed([", ".join(map(wording.quoted, group[:_MOST_SPELLINGS])) for group in groups])
         with st.container(horizontal=True, vertical_alignment="center", key=f"spellings-{place}"):
-            st.warning(plain(f"{wording.shortened(attribute.name, 30)}: {shown} look alike."))
+            st.warning(say.plain(f"{wording.shortened(attribute.name, 30)}: {shown} look alike."))
             about = (recipe, attribute, design.people.table([place]))
             undone = "Under the most common spelling. Undo brings them back."
             button("Merge them", f"data-merge-{place}", "merge", _merge, state, source.id, *about, help=undone)
@@ -172,11 +175,14 @@ def doubts(state: Session) -> None:
         if recipe.column not in source.columns:
             continue
         for i, doubt in enumerate(background_read.doubts(state, source, recipe)):
-            st.info(plain(doubt.said))
+            st.info(say.plain(doubt.said))
             with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
                 for j, (label, other) in enumerate(doubt.ways):
-                    key, told = f"data-reading-{place}-{i}-{j}", plain(f"{doubt.told} {_ENDS}") if doubt.told else None
-                    button(plain(label), key, "", data_actions.set_recipe, state, source.id, other, help=told)
+                    key, told = (
+                        f"data-reading-{place}-{i}-{j}",
+                        say.plain(f"{doubt.told} {_ENDS}") if doubt.told else None,
+                    )
+                    button(say.plain(label), key, "", data_actions.set_recipe, state, source.id, other, help=told)
 
 
 def across_two(state: Session, design: Setting) -> None:
@@ -191,14 +197,14 @@ def across_two(state: Session, design: Setting) -> None:
     try:
         nobody = _nobody(design, places)
     except ValueError as error:  # a table of more cells than are counted
-        st.caption(plain(str(error)))
+        st.caption(say.plain(str(error)))
         return
     layout.chart(
         lambda look: charts.joint(domain, design.counts, attribute.name, across, look),
         nobody,
         "joint",
         lambda: frames.per_attribute(domain, design.counts),
-        title=f"People by {plain(attribute.name)} and {plain(across)}",
+        title=f"People by {attribute.name} and {across}",
     )
 
 
@@ -229,11 +235,19 @@ def _in_words(design: Setting, attribute: Attribute, marginal: np.ndarray) -> st
     unused, empty = int((marginal == 0).sum()), "every value occurs"
     if unused:
         empty = f"{unused:,} of {attribute.size:,} values {'does' if unused == 1 else 'do'} not occur"
-    words = (
-        f"The most common value of {plain(attribute.name)} is **{plain(attribute.decode(np.array([top]))[0])}** with "
-        f"{wording.share(marginal[top] / users)} of {people(users)}; {empty}."
+    words = say.text(
+        "The most common value of {name} is **{label}** with {share} of {people}; {empty}.",
+        name=attribute.name,
+        label=attribute.decode(np.array([top]))[0],
+        share=wording.share(marginal[top] / users),
+        people=people(users),
+        empty=empty,
     )
-    return words if design.on_data else "No data is loaded: this is the population you expect. " + words
+    return (
+        words
+        if design.on_data
+        else say.text("No data is loaded: this is the population you expect. {words}", words=words)
+    )
 
 
 def _types(design: Setting) -> pd.DataFrame:
@@ -260,7 +274,7 @@ def editor(state: Session, design: Setting) -> None:
     if attribute.kind == "categorical" and recipe.kind == "categorical":
         wrong = any(doubt.listed for doubt in background_read.doubts(state, source, recipe))
         opened = wrong or bool(state.view.get("editing"))
-        with st.expander(f"Edit the categories of {plain(attribute.name)}", expanded=opened):
+        with st.expander(say.text("Edit the categories of {name}", name=attribute.name), expanded=opened):
             st.caption(
                 "Give several values the same category to merge them, change a category's name to rename it, or its place to move "
                 "it; a value without a category counts as (other)."
@@ -326,7 +340,7 @@ def _categories(state: Session, source: Source, recipe: CategoricalRecipe, attri
             state.notices = [("error", f"{error} Nothing has changed.")]
 
     if table.attrs.get("left_out"):
-        st.caption(f"{table.attrs['left_out']:,} more values are not shown.")
+        say.caption("{left_out:,} more values are not shown.", left_out=table.attrs["left_out"])
     st.data_editor(
         table,
         key=base.key,

@@ -11,13 +11,12 @@ import streamlit as st
 from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.data.tables import ENCODINGS, EXCEL_ENDINGS, TEXT_ENDINGS, ReadOptions
-from pages.ui import layout, promises, sources
+from pages.ui import layout, promises, say, sources
 from pages.ui.controls import button, control, guarded, pick, take_file
 from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
 from pages.ui.session.state import Session
 from pages.ui.sources import File
-from pages.ui.words import plain
 
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
 DECIMALS = {None: "as found", ".": "point: 1234.5", ",": "comma: 1.234,5"}
@@ -59,11 +58,11 @@ def samples(state: Session) -> None:
     with layout.actions("samples"):
         for sample in sources.catalogue():
             st.button(
-                sample["title"],
+                say.plain(sample["title"]),
                 key=f"pick-{sample['file']}",
                 on_click=data_actions.load_sample,
                 args=(state, sample["file"]),
-                help=sample["sentence"],
+                help=say.plain(sample["sentence"]),
             )
 
 
@@ -71,7 +70,7 @@ def upload(state: Session) -> None:
     take_file(
         state,
         "upload",
-        tables.limits_in_words.upload_in_words(),
+        say.plain(tables.limits_in_words.upload_in_words()),
         lambda file: guarded(state, data_actions.upload, state, file.getvalue(), file.name),
         type=None,
         help=f"{promises.ROWS_IN_MEMORY} {promises.forgetting()} Nothing is sent anywhere.",
@@ -88,8 +87,8 @@ def _reading(state: Session) -> None:
     if source is None or choice is None or choice.source != "upload":
         return
     again = partial(data_actions.read_again, state, source.id)
-    with st.expander(f"How {plain(source.file.name[-40:])} was read"):
-        st.caption(plain(_as_found(source)))
+    with st.expander(say.text("How {name} was read", name=source.file.name[-40:])):
+        st.caption(say.plain(_as_found(source)))
         if source.file.is_database:
             _query(state, source.file, "read")
         if source.sheets:
@@ -105,10 +104,10 @@ def _query(state: Session, file: File, key: str) -> None:
     try:
         names = state.results.cached(("tables", file.digest), lambda: tables.database_tables(file.content))
     except ValueError as error:
-        st.error(plain(str(error)))
+        st.error(say.plain(str(error)))
         return
     listed = ", ".join(wording.shortened(name) for name in names[:20]) or "none"
-    st.caption(plain(f"Tables: {listed}{f' and {len(names) - 20:,} more' if len(names) > 20 else ''}."))
+    st.caption(say.plain(f"Tables: {listed}{f' and {len(names) - 20:,} more' if len(names) > 20 else ''}."))
     typed = f"query-{file.digest}"
     control(
         st.text_area,
@@ -124,7 +123,7 @@ def _query(state: Session, file: File, key: str) -> None:
         data_actions.run_query(state, file, state.view.get(typed) or file.query or "")
 
     button("Run the query", f"{key}-run", "play_arrow", run, type="primary")
-    st.caption(tables.limits_in_words.query_in_words())
+    st.caption(say.plain(tables.limits_in_words.query_in_words()))
 
 
 def _otherwise(state: Session, given: File) -> None:
@@ -133,7 +132,7 @@ def _otherwise(state: Session, given: File) -> None:
     def change(**said: Any) -> None:
         guarded(state, partial(data_actions.read_otherwise, state, **said))
 
-    with st.expander(f"How to read {plain(given.name[-40:])}", expanded=True):
+    with st.expander(say.text("How to read {name}", name=given.name[-40:]), expanded=True):
         if given.is_database:
             _query(state, given, "given")
         else:
@@ -163,7 +162,13 @@ def _options(
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}-options"):
         for name, (shown, endings) in OPTIONS.items():
             if not endings or file.ending in endings:
-                pick(LABELS[name], f"{key}-{name}", getattr(reading, name), partial(_say, change, name), shown)
+                pick(
+                    LABELS[name],
+                    f"{key}-{name}",
+                    getattr(reading, name),
+                    partial(_say, change, name),
+                    shown,
+                )
     control(
         st.text_area,
         "Names of the columns, separated by commas",

@@ -16,18 +16,12 @@ from ldp_core.designs.choices import GOOD_ENOUGH
 from ldp_core.designs.proofs import Curve, Proof
 from ldp_core.limits import MOST_SHOWN_REPORTS
 from ldp_core.mechanisms import Mechanism
-from pages.ui import answer_tables, layout, listing, patterns, verdict_panel
+from pages.ui import answer_tables, layout, listing, patterns, say, verdict_panel
 from pages.ui.formulas import DESIGN
 from pages.ui.later import Work
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import (
-    case_meaning,
-    case_title,
-    cells,
-    plain,
-    weighting,
-)
+from pages.ui.words import case_meaning, case_title, cells, weighting
 
 
 def finished(state: Session, mechanism: Mechanism, case: str) -> bool:
@@ -46,18 +40,20 @@ def unfitted(state: Session, case: str) -> None:
     with st.container(key="verdict"):
         st.markdown("A mechanism is being fitted." if fit.running is not None else "No mechanism fitted yet.")
     if limit > 0 and fit.running is None:
-        st.markdown(
-            f"Proved: nobody can do with fewer than {wording.minimum(limit)} people for "
-            f"{plain(state.setting.error_in_words(1.0))}, {case_meaning(case)}."
+        say.markdown(
+            "Proved: nobody can do with fewer than {people} people for {error}, {case}.",
+            people=wording.minimum(limit),
+            error=state.setting.error_in_words(1.0),
+            case=case_meaning(case),
         )
     if fit.error:
-        st.error(plain(fit.error))
+        st.error(say.plain(fit.error))
     for warning in (
         state.setting.outgrows_a_kit(name),
         None if fit.running is not None else state.crowded([name]),
     ):
         if warning:
-            st.caption(plain(warning))
+            st.caption(say.plain(warning))
 
 
 def simulated_only(state: Session, mechanism: Mechanism) -> None:
@@ -65,9 +61,9 @@ def simulated_only(state: Session, mechanism: Mechanism) -> None:
     try:
         state.costs_known(mechanism)
     except ValueError as error:
-        st.info(plain(str(error)))
+        st.info(say.plain(str(error)))
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
-        st.markdown(plain(patterns.explained(state, mechanism)))
+        st.markdown(say.plain(patterns.explained(state, mechanism)))
         st.caption("Guarantee, to paste into a privacy review")
         layout.guarantee(state.configuration, mechanism.audit())
         layout.end()
@@ -78,10 +74,11 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
     c, audit, setting = state.configuration, mechanism.audit(), state.setting
     spec, limits, gap = library.spec(c.mechanism.name), setting.bounds(case), setting.gap(mechanism)
     required, bound = setting.users_needed(mechanism, case), max(limits.values())
-    layout.metrics("design").metric(
+    say.metric(
+        layout.metrics("design"),
         "People needed",
         wording.needed(required),
-        help=f"Until every question meets its target on average over its answers ({plain(setting.error_in_words(1.0))}), {case_meaning(case)}.",
+        f"Until every question meets its target on average over its answers ({setting.error_in_words(1.0)}), {case_meaning(case)}.",
     )
     known = bound > 0 and not mechanism.delta
     least = (
@@ -94,13 +91,20 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
         f"average. This one needs at most {wording.gap(gap)} that{setting.mean_of}. "
     )
     st.caption(
-        plain(f"{least}. Audited epsilon: {designs.audited_in_words(c.epsilon_value, audit)}."),
-        help=f"{plain(proof) if known else ''}The audited epsilon is computed from the {'noise' if spec.continuous else 'actual probabilities'} "
-        f"({audit.method}) and rounded up; you asked for {c.epsilon}. {spec.caveat}",
+        say.plain(f"{least}. Audited epsilon: {designs.audited_in_words(c.epsilon_value, audit)}."),
+        help=say.text(
+            "{proof} The audited epsilon is computed from the {source} ({method}) and rounded up; you asked "
+            "for {epsilon}. {caveat}",
+            proof=proof if known else "",
+            source="noise" if spec.continuous else "actual probabilities",
+            method=audit.method,
+            epsilon=c.epsilon,
+            caveat=spec.caveat,
+        ),
     )
     for said in (setting.spared(mechanism), designs.open_values(c, audit)):
         if said:
-            st.caption(plain(said))
+            st.caption(say.plain(said))
     if (ways := days.compared(setting, mechanism)) is not None:
         told = ways.assign(noise=ways["noise"].map("{:.1f}".format), people=ways["people"].map("{:.1f} times".format))
         named = told.set_axis(["Way to ask", "Noise a day and person", "People for the same errors"], axis=1)
@@ -118,7 +122,7 @@ def questions(state: Session, mechanism: Mechanism) -> None:
         usable = found["verdict"] == verdicts.USABLE
         verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))
     elif reason := analysis.too_many_types(state.setting.workload):
-        st.info(plain(reason))
+        st.info(say.plain(reason))
 
 
 # --- the search -------------------------------------------------------------------------------------------------
@@ -144,21 +148,21 @@ def optimising(state: Session, case: str, progress: work.FitProgress, running: W
         st.caption("The search has ended; the costs of its result are being computed.")
     so_far = f"Round {progress.round:,}, {wording.duration(progress.seconds)} so far."
     if not progress.history:
-        st.markdown(so_far)
+        st.markdown(say.plain(so_far))
         return
     best, bound = _curves(state, progress.history, case)
     needed, least = best["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
     proved = f"the proved minimum is {wording.at_least(least)}" if least > 0 else "nothing is proved yet"
     gap = f" (at most {wording.gap(frames.gap(needed, least))} the minimum)" if least > 0 else ""
-    st.markdown(f"The best so far needs {wording.users(needed)}; {proved}{gap}. {so_far}")
-    layout.chart_title("closing-gap")
+    st.markdown(say.plain(f"The best so far needs {wording.users(needed)}; {proved}{gap}. {so_far}"))
+    say.markdown("**{title}**", title=layout.CHART_TITLES["closing-gap"])
     layout.picture(
         charts.closing_gap(best, bound, name, layout.look()),
         "",
         "People needed by the best strategy so far, and the lower bound proved so far",
     )
     if progress.strategy is not None:
-        layout.chart_title("patterns")
+        say.markdown("**{title}**", title=layout.CHART_TITLES["patterns"])
         layout.picture(
             charts.patterns(progress.strategy, state.setting.labels, layout.look(), name),
             "",
@@ -206,31 +210,37 @@ def patterns_and_proof(state: Session, mechanism: Mechanism, case: str, go_on: C
 def _patterns(state: Session, mechanism: Mechanism) -> None:
     """The strategy as a picture, and who shares which report."""
     setting, audit = state.setting, mechanism.audit()
-    bits = wording.count(math.ceil(mechanism.bits_per_report))
-    st.markdown(f"{plain(patterns.explained(state, mechanism))} A report is {bits} bit{'' if bits == '1' else 's'}.")
+    say.markdown(
+        "{explained} A report is {bits}.",
+        explained=patterns.explained(state, mechanism),
+        bits=wording.plural(math.ceil(mechanism.bits_per_report), "bit"),
+    )
     if mechanism.survey is not None and setting.workload.survey is not None:
         patterns.of_survey(state, mechanism)
         return
     try:
         table = patterns.table_of(setting, mechanism)
     except ValueError as error:
-        st.info(plain(str(error)))
+        st.info(say.plain(str(error)))
         return
     with st.spinner("Drawing the reports"):
         patterns.picture(setting, mechanism, layout.look())
-    words = plain(patterns.meaning(table, mechanism))
+    words = say.plain(patterns.meaning(table, mechanism))
     if table.kind == "reports":
-        words += (
-            f" The types in colour send it up to e^{wording.significant(audit.epsilon, 4)} = "
-            f"{designs.factor_in_words(audit.epsilon)} times as often as the others. The largest ratio lies between "
-            f"{plain(setting.labels[audit.worst_pair[0]])} and {plain(setting.labels[audit.worst_pair[1]])}."
+        words += say.text(
+            " The types in colour send it up to e^{epsilon} = {factor} times as often as the others. The "
+            "largest ratio lies between {first} and {second}.",
+            epsilon=wording.significant(audit.epsilon, 4),
+            factor=designs.factor_in_words(audit.epsilon),
+            first=setting.labels[audit.worst_pair[0]],
+            second=setting.labels[audit.worst_pair[1]],
         )
     layout.chart(
         partial(patterns.picture, setting, mechanism),
         words,
         "patterns",
         lambda: pd.DataFrame(table.entries, columns=list(setting.labels)),
-        title=plain(patterns.TITLES.get(table.kind, "")),
+        title=patterns.TITLES.get(table.kind, ""),
     )
     if table.kind == "reports":
         _reports(state, mechanism, len(table.entries))
@@ -265,18 +275,21 @@ def _proof(state: Session, mechanism: Mechanism, case: str) -> None:
     limits, gap = state.setting.bounds(case), state.setting.gap(mechanism)
     bound = max(limits.values())
     if not math.isinf(gap):
-        st.markdown(
-            f"No unbiased mechanism {state.setting.kept} can need fewer than {wording.at_least(bound)}{state.setting.mean_of}: this one needs at "
-            f"most {wording.gap(gap)} that.",
+        say.markdown(
+            "No unbiased mechanism {kept} can need fewer than {people}{mean_of}: this one needs at most {times} that.",
             help="Unbiased: right on average. Pure: the chance of no report changes by more than a factor of e^epsilon with the value, without exception.",
+            kept=state.setting.kept,
+            people=wording.at_least(bound),
+            mean_of=state.setting.mean_of,
+            times=wording.gap(gap),
         )
     _costs(state, mechanism, case)
     if (proof_known := state.setting.proof(case)) is not None:
         _check(state, proof_known, case)
     st.caption("Guarantee, to paste into a privacy review")
     layout.guarantee(c, mechanism.audit())
-    if weighting(c):
-        st.caption(weighting(c))
+    if weights := weighting(c):
+        st.caption(say.plain(weights))
 
 
 def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
@@ -290,7 +303,7 @@ def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
     if len(costs) > 1:
         listing.show_table(pd.DataFrame(by_case), "People needed, depending on whose error counts.")
     elif not library.spec(state.configuration.mechanism.name).aimed:  # otherwise said beside the choices already
-        st.caption(state.setting.only_case)
+        st.caption(say.plain(state.setting.only_case))
     layout.download_table(costs, "costs")
 
 
@@ -311,7 +324,12 @@ def _check(state: Session, proof_given: Proof, case: str) -> None:
                 f"The minimum is the {frames.BOUND_TITLES[strongest]}. An independently checkable certificate shows "
                 f"{wording.at_least(limits['certificate'])}."
             )
-        right.caption(words, help=f"Numbers that prove it by {proof_given.certificate.proves_by}, rounding included.")
+        right.caption(
+            say.plain(words),
+            help=say.text(
+                "Numbers that prove it by {proves_by}, rounding included.", proves_by=proof_given.certificate.proves_by
+            ),
+        )
     elif holds:
         right.caption("Checked just now, from the numbers of the certificate alone: its bound holds.")
     else:

@@ -8,10 +8,10 @@ from ldp_core import charts, verdicts, wording
 from ldp_core.designs import detecting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
-from pages.ui import later, layout, listing
+from pages.ui import later, layout, listing, say
 from pages.ui.formulas import DETECTION
 from pages.ui.session.state import Session
-from pages.ui.words import cells, plain
+from pages.ui.words import cells
 
 
 def draw(state: Session, mechanism: Mechanism) -> None:
@@ -37,7 +37,7 @@ def draw(state: Session, mechanism: Mechanism) -> None:
     if found is None:
         return
     table = found.table
-    st.markdown(f"**{plain(found.in_words())}** {plain(detecting.MEANING)}")
+    say.markdown("**{sentence}** {meaning}", sentence=found.in_words(), meaning=detecting.MEANING)
     written = {
         name: [verdicts.in_unit(x, unit) for x, unit in zip(table[name], table["unit"], strict=True)]
         for name in ("target", "difference")

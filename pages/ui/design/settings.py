@@ -11,11 +11,11 @@ from ldp_core import beliefs, designs, library, wording
 from ldp_core.library import Spec
 from ldp_core.limits import MOST_MATRIX_BYTES
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-from pages.ui import privacy_accuracy
+from pages.ui import privacy_accuracy, say
 from pages.ui.controls import UNCHANGED, change, control, pick, take_file
 from pages.ui.priors import histogram_box
 from pages.ui.session.state import Session, choose_mechanism
-from pages.ui.words import CASES, case_title, plain
+from pages.ui.words import CASES, case_title
 
 AUTOMATIC = "automatic"
 """The value of a choice that is left to the mechanism."""
@@ -71,7 +71,10 @@ def epsilon_control(state: Session) -> None:
         min_value=SLIDER_LOW,
         max_value=SLIDER_HIGH,
         step=0.05,
-        help=f"The privacy parameter of one report. A small epsilon reveals little and needs more people. {plain(privacy_accuracy.risk(state))}",
+        help=say.text(
+            "The privacy parameter of one report. A small epsilon reveals little and needs more people. {risk}",
+            risk=privacy_accuracy.risk(state),
+        ),
     )
 
 
@@ -123,10 +126,10 @@ def total_epsilon(state: Session) -> str:
     if c.reports_per_user == 1:
         return ""
     yes_or_no = state.setting.domain.size == 2
-    kept = f" {beliefs.memory_in_words(c.epsilon_value, c.reports_per_user)}" if yes_or_no else ""
+    kept = beliefs.memory_in_words(c.epsilon_value, c.reports_per_user) if yes_or_no else ""
     return (
         f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person: {c.reports_per_user:,} reports of {c.epsilon} each. "
-        f"{plain(privacy_accuracy.risk(state))}{kept}"
+        f"{privacy_accuracy.risk(state)} {kept}"
     )
 
 
@@ -169,7 +172,7 @@ def file_control(state: Session) -> None:
     take_file(
         state,
         "own",
-        f"One row per report, one column for each of the {types:,} types",
+        say.text("One row per report, one column for each of the {types:,} types", types=types),
         take,
         UNCHANGED,
         type=["csv", "txt", "tsv", "npy", "npz"],
@@ -182,9 +185,9 @@ def file_control(state: Session) -> None:
 def unavailable(state: Session) -> None:
     """The mechanisms that cannot run here, and why."""
     if reasons := state.setting.unsuitable:
-        with st.expander(f"{wording.plural(len(reasons), 'mechanism')} unavailable (why?)"):
+        with st.expander(say.text("{number} unavailable (why?)", number=wording.plural(len(reasons), "mechanism"))):
             for name, reason in reasons.items():
-                st.markdown(f"- **{plain(library.spec(name).title)}**: {plain(reason)}")
+                say.markdown("- **{title}**: {reason}", title=library.spec(name).title, reason=reason)
 
 
 def mechanism_options(state: Session) -> None:
@@ -220,7 +223,7 @@ def parameter_control(
 
         control(
             st.selectbox,
-            label,
+            say.plain(label),
             key,
             now,
             choose,
@@ -234,7 +237,7 @@ def parameter_control(
         return
     control(
         st.text_input,
-        label,
+        say.plain(label),
         key,
         str(chosen.get(parameter, "")),
         lambda text: commit({**others, parameter: kind.read(parameter, text)} if text.strip() else others),
@@ -251,7 +254,7 @@ def _aim_controls(state: Session) -> None:
     """Whose error the optimiser makes small, and a histogram of one's own where that is meant."""
     c, design = state.configuration, state.setting
     if reason := state.setting.only_case:
-        st.caption(reason)
+        st.caption(say.plain(reason))
         return
     pick(
         "Optimise for",
@@ -289,7 +292,7 @@ def search_controls(state: Session) -> None:
     )
     first = designs.choices.first_seconds(state.setting.fitted_types)
     if state.setting.workload.survey is None and first > state.setting.search_seconds / 10:
-        st.caption(f"The first strategy takes about {wording.duration(first)} here, whatever this limit is.")
+        say.caption("The first strategy takes about {time} here, whatever this limit is.", time=wording.duration(first))
     control(
         st.number_input,
         "Optimiser seed",

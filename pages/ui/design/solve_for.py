@@ -10,12 +10,11 @@ from ldp_core import verdicts, wording
 from ldp_core.designs import solving
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Detect
-from pages.ui import layout
+from pages.ui import layout, say
 from pages.ui.controls import button, plan_with, view_switch
 from pages.ui.design import trade_off
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import plain
 
 SOLVED = {"people": "People", "target": "Target", "epsilon": "Epsilon"}
 
@@ -42,13 +41,15 @@ def draw(state: Session) -> None:
             )
             {"people": _people, "target": _target, "epsilon": _epsilon}[solved](state, mechanism, k)
         except ValueError as error:
-            st.info(plain(str(error)))
+            st.info(say.plain(str(error)))
 
 
 def _people(state: Session, mechanism: Mechanism, k: int | None) -> None:
     """How many people it takes at the epsilon of the design."""
     needed = solving.people(state.setting, mechanism, k)
-    st.markdown(plain(f"At epsilon {state.configuration.epsilon}, {wording.needed(needed)} people meet the target."))
+    st.markdown(
+        say.plain(f"At epsilon {state.configuration.epsilon}, {wording.needed(needed)} people meet the target.")
+    )
     plan_with(state, needed, "plan-people")
 
 
@@ -64,7 +65,7 @@ def _target(state: Session, mechanism: Mechanism, k: int | None) -> None:
         f"{'a difference of ' if detect else '± '}{verdicts.in_unit(reached, line.key)}{' a person' * line.unit.total}"
     )
     people = wording.plural(setting.users, "person", "people")
-    st.markdown(plain(f"With {people} at epsilon {state.configuration.epsilon}, {said} is reached."))
+    st.markdown(say.plain(f"With {people} at epsilon {state.configuration.epsilon}, {said} is reached."))
     changed = {**targets, line.key: now.model_copy(update={"difference": reached}) if detect else reached}
     button("Take it as the target", "plan-target", "my_location", lambda: state.change(targets=changed))
 
@@ -78,9 +79,9 @@ def _epsilon(state: Session, mechanism: Mechanism, k: int | None) -> None:
         button("Cancel", "cancel-plan", "stop_circle", task.running.cancel)
     elif (found := task.result) is None:
         if task.error:
-            st.info(plain(task.error))
+            st.info(say.plain(task.error))
         help = "Tries several epsilons. A mechanism that is fitted to the questions is fitted at each of them."
         button("Find the least epsilon", "plan-epsilon", "play_arrow", task.start, help=help)
     else:
-        st.markdown(plain(f"With {people}, epsilon {found} and more meet the target."))
+        st.markdown(say.plain(f"With {people}, epsilon {found} and more meet the target."))
         button(f"Take epsilon {float(found):g}", "take-epsilon", "lock_open", lambda: state.change(epsilon=found))

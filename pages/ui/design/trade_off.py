@@ -14,12 +14,12 @@ from ldp_core import charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import curves, theorems
-from pages.ui import later, layout
+from pages.ui import later, layout, say
 from pages.ui.controls import button
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import case_meaning, case_title, plain
+from pages.ui.words import case_meaning, case_title
 
 AT_ONCE_TYPES = 64
 CURVE_POINTS = 24
@@ -49,13 +49,16 @@ def compared(state: Session, case: str) -> None:
     if not lines:
         st.info("People needed over epsilon are being computed.")
         return
-    words = "Lines hold at every epsilon; marks are epsilons at which a mechanism has been fitted."
+    words = say.text("Lines hold at every epsilon; marks are epsilons at which a mechanism has been fitted.")
     if missing := [library.spec(name).title for name in names if state.setting.costed(name) is None]:
-        words += f" **{plain(' and '.join(missing))} {'is' if len(missing) == 1 else 'are'} not computed yet.**"
+        words += say.text(
+            " **{missing} not computed yet.**",
+            missing=f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}",
+        )
     norm = state.setting.answers.norm
     averages = {} if even is None else dict(zip(even["epsilon"], norm * even["users_needed"], strict=True))
     at = curves.epsilons(state.setting.epsilon, CURVE_POINTS).tolist()
-    _picture(state, case, lines, names, f"{words} {BROKEN}", theorem_lines(state, at, averages))
+    _picture(state, case, lines, names, words + f" {BROKEN}", theorem_lines(state, at, averages))
 
 
 def theorem_lines(state: Session, at: Sequence[float], averages: Mapping[float, float]) -> pd.DataFrame:
@@ -181,12 +184,17 @@ def _picture(
 
 def _sentence(state: Session, case: str, mechanism: Mechanism | None, classical: str | None) -> str:
     """The message of the picture at the epsilon of the design."""
-    setting, words = state.setting, []
-    target = plain(setting.error_in_words(1.0))
+    setting, words = state.setting, list[str]()
+    target = setting.error_in_words(1.0)
     if mechanism is not None:
         words.append(
-            f"For {target}, {case_meaning(case)}, {setting.titled(state.setting.chosen)} needs "
-            f"**{wording.users(setting.users_needed(mechanism, case))}**"
+            say.text(
+                "For {target}, {case}, {titled} needs **{people}**",
+                target=target,
+                case=case_meaning(case),
+                titled=setting.titled(state.setting.chosen),
+                people=wording.users(setting.users_needed(mechanism, case)),
+            )
         )
     if classical is not None and classical != state.setting.chosen:
         other = setting.costed(classical)
@@ -198,5 +206,7 @@ def _sentence(state: Session, case: str, mechanism: Mechanism | None, classical:
             )
     limit = max(setting.bounds(case).values())
     if limit > 0 and (mechanism is None or not mechanism.delta):
-        words.append(f"nobody can do with fewer than {wording.at_least(limit)}, which is proved")
-    return f"{wording.capital('; '.join(words))}." if words else ""
+        words.append(
+            f"{'nobody' if words else 'Nobody'} can do with fewer than {wording.at_least(limit)}, which is proved"
+        )
+    return say.join("; ", words) + "." if words else ""

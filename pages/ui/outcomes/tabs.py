@@ -15,10 +15,10 @@ from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.studies.outcomes import LEVEL, Outcomes, scales_of
 from ldp_core.workloads import axes_of
-from pages.ui import answer_tables, later, layout, listing, verdict_panel
+from pages.ui import answer_tables, later, layout, listing, say, verdict_panel
 from pages.ui.controls import button
 from pages.ui.session.state import Session
-from pages.ui.words import people, plain
+from pages.ui.words import people
 
 Pair = tuple[str, str]
 
@@ -31,8 +31,8 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
     """The verdict on the outcomes for the design of ``state``, and all views of them."""
     with st.container(key="verdict"):
         st.markdown(
-            plain(_verdict(state.setting, outcomes_shown)),
-            help=f"Seed {state.configuration.simulation.seed:d}. {PREDICTED}",
+            say.plain(_verdict(state.setting, outcomes_shown)),
+            help=say.text("Seed {seed:d}. {predicted}", seed=state.configuration.simulation.seed, predicted=PREDICTED),
         )
     views = {
         "What you might get": _release,
@@ -43,9 +43,9 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
     drawn = [partial(view, state, state.setting, outcomes_shown) for view in views.values()]
     layout.panes(state, "outcome-tabs", list(views), drawn)
     if missed := _missed(state.setting, outcomes_shown):
-        st.caption(missed)
+        st.caption(say.plain(missed))
     if worse := _worse(outcomes_shown):
-        st.warning(worse)
+        st.warning(say.plain(worse))
 
 
 def _verdict(design: Setting, outcomes_shown: Outcomes) -> str:
@@ -77,7 +77,7 @@ def _missed(design: Setting, outcomes_shown: Outcomes) -> str:
     sentence = (
         f"Some answers do not add up to {people(design.users)}, on average over {_trials(outcomes_shown)}. {each}."
     )
-    return f"{sentence} {plain(estimators.remedy(*(row.estimator for row in rows)))}".strip()
+    return f"{sentence} {estimators.remedy(*(row.estimator for row in rows))}".strip()
 
 
 def _worse(outcomes_shown: Outcomes) -> str:
@@ -93,11 +93,9 @@ def _worse(outcomes_shown: Outcomes) -> str:
         f"{_name((row.mechanism, row.estimator))}: {wording.significant(row.times, 2)} times as much" for row in rows
     )
     reasons = dict.fromkeys(estimators.why(row.estimator) for row in rows)
-    return f"Some estimates err many times as much as the unbiased one from the same reports: {each}. {plain(' '.join(reasons))}"
-
-
-def _pairs(table: pd.DataFrame) -> list[Pair]:
-    return list(dict.fromkeys(zip(table["mechanism"], table["estimator"], strict=True))) if len(table) else []
+    return (
+        f"Some estimates err many times as much as the unbiased one from the same reports: {each}. {' '.join(reasons)}"
+    )
 
 
 def _name(pair: Pair) -> str:
@@ -110,7 +108,7 @@ def _rows(table: pd.DataFrame, pair: Pair) -> pd.DataFrame:
 
 def _chosen(table: pd.DataFrame) -> tuple[Pair, pd.DataFrame]:
     """One mechanism and estimate, remembered across the views, with its rows."""
-    pairs = _pairs(table)
+    pairs = list(dict.fromkeys(zip(table["mechanism"], table["estimator"], strict=True)))
     now = pairs[0]
     if len(pairs) > 1:
         now = st.selectbox(
@@ -145,7 +143,12 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         return
     told = found[found["low"].notna() & found["true"].notna()]
     held = (told["low"] <= told["true"]) & (told["true"] <= told["high"])
-    words = f"{_name(pair)}: this might come out on Collect. The truth, a small mark, lies in **{int(held.sum()):,} of {wording.plural(len(told), 'interval')}**."
+    words = say.text(
+        "{name}: this might come out on Collect. The truth, a small mark, lies in **{held:,} of {number}**.",
+        name=_name(pair),
+        held=int(held.sum()),
+        number=wording.plural(len(told), "interval"),
+    )
     promise = verdict_panel.judged(state, mechanism)
     lines = None if promise is None else design.lines(mechanism, verdict_panel.alone(state, design))
     like = None if promise is None or lines is None else charts.promised(promise, lines)
@@ -158,12 +161,17 @@ def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     table = outcomes_shown.errors
     first, best = table.iloc[0], table.loc[table["observed"].fillna(np.inf).idxmin()]
     name, other = (_name((row["mechanism"], row["estimator"])) for row in (first, best))
-    words = f"{wording.capital(_trials(outcomes_shown))} of {name}; bars are ± 2 standard errors"
+    words = say.plain(f"{wording.capital(_trials(outcomes_shown))} of {name}; bars are ± 2 standard errors")
     saved = 1 - best["observed"] / first["observed"] if first["observed"] > 0 else 0.0
     if len(table) > 1 and saved < EQUAL:
         words += f"; no other estimate is more accurate by more than {wording.share(EQUAL)}"
     elif len(table) > 1:
-        words += f". The most accurate is **{other}** with {plain(design.error_scale.in_words(best['observed']))}, {wording.share(saved)} less"
+        words += say.text(
+            ". The most accurate is **{other}** with {error}, {share} less",
+            other=other,
+            error=design.error_scale.in_words(best["observed"]),
+            share=wording.share(saved),
+        )
         if not ESTIMATORS[best["estimator"]].unbiased:
             words += ", at the price of bias"
     if len(design.answers.lines) > 1:
@@ -215,25 +223,30 @@ def _distribution(state: Session, design: Setting, outcomes_shown: Outcomes) -> 
         outcomes_shown.curves,
     )
     if scale.left_out:
-        without, those = (
-            " and ".join(plain(label) for label in scale.left_out),
-            wording.share(1 - curve["true"].iloc[-1]),
-        )
-        st.caption(
-            f"{without} ({those} of people) is left out of these totals of {plain(scale.of)}: quantiles are those of all others."
+        say.caption(
+            "{without} ({those} of people) is left out of these totals of {of}: quantiles are those of all others.",
+            without=" and ".join(scale.left_out),
+            those=wording.share(1 - curve["true"].iloc[-1]),
+            of=scale.of,
         )
     table, unit = outcomes_shown.quantiles[outcomes_shown.quantiles["attribute"] == column], scale.unit
     median = _rows(table, pair).set_index("quantile").loc[0.5]
-    where = f"the private median lies at **{plain(median['first_label'])}**"
+    where = say.text("the private median lies at **{first_label}**", first_label=median["first_label"])
     if median["first_label"] == median["true_label"]:
         where += ", where the true one is"
     else:
-        where += f", the true one at **{plain(median['true_label'])}**"
-    distance = f"{wording.significant(median['value_error'])} {'types' if unit == 'types' else f'(in {plain(unit)})'}"
+        where += say.text(", the true one at **{true_label}**", true_label=median["true_label"])
+    distance = f"{wording.significant(median['value_error'])} {'types' if unit == 'types' else f'(in {unit})'}"
     layout.chart(
         lambda look: charts.quantile_errors(table, unit, look),
-        f"{_name(pair)}: in the first collection {where}. Over {_trials(outcomes_shown)} it is off by {distance} on average, and in rank by "
-        f"{wording.points(median['quantile_error'])}.",
+        say.text(
+            "{name}: in the first collection {where}. Over {trials} it is off by {distance} on average, and in rank by {points}.",
+            name=_name(pair),
+            where=where,
+            trials=_trials(outcomes_shown),
+            distance=distance,
+            points=wording.points(median["quantile_error"]),
+        ),
         "simulated-quantiles",
         outcomes_shown.quantiles,
     )
@@ -252,16 +265,28 @@ def _intervals(state: Session, design: Setting, outcomes_shown: Outcomes) -> Non
     kind = "credible" if ESTIMATORS[pair[1]].credible else "confidence"
     layout.chart(
         lambda look: charts.result(rows, look),
-        f"{_name(pair)}: **{int(rows['holds'].sum()):,} of {int(ends.sum()):,}** {kind} intervals of the first collection hold the truth, where "
-        f"{wording.share(LEVEL)} or more would on average over many collections (the answers of one err together).",
+        say.text(
+            "{name}: **{held:,} of {number:,}** {kind} intervals of the first collection hold the truth, where "
+            "{share} or more would on average over many collections (the answers of one err together).",
+            name=_name(pair),
+            held=int(rows["holds"].sum()),
+            number=int(ends.sum()),
+            kind=kind,
+            share=wording.share(LEVEL),
+        ),
         "simulated-intervals",
         rows,
     )
     if ESTIMATORS[pair[1]].unbiased and (without := estimators.unbounded_in_words(rows)):
-        st.caption(plain(without))
+        st.caption(say.plain(without))
     for method in METHODS:
         if number := int((rows["method"] == method).sum()):
-            st.caption(f"{number:,} interval{'s' if number > 1 else ''} by the method **{method}**: {METHODS[method]}.")
+            say.caption(
+                "{intervals} by the method **{method}**: {meaning}.",
+                intervals=wording.plural(number, "interval"),
+                method=method,
+                meaning=METHODS[method],
+            )
     _say_shown(rows, design)
 
 
@@ -269,8 +294,8 @@ def _say_shown(rows: pd.DataFrame, design: Setting) -> None:
     shown = len(rows.drop_duplicates(["line", "query"]))
     every = sum(line.told.num_queries for line in design.answers.lines)
     if shown < every:
-        st.caption(f"{shown:,} of {every:,} answers are shown.")
+        say.caption("{value:,} of {every:,} answers are shown.", value=shown, every=every)
 
 
 def _trials(outcomes_shown: Outcomes) -> str:
-    return f"{outcomes_shown.trials:,} trial{'s' if outcomes_shown.trials > 1 else ''}"
+    return wording.plural(outcomes_shown.trials, "trial")

@@ -11,11 +11,10 @@ from ldp_core import charts, papers, wording
 from ldp_core.designs import Configuration
 from ldp_core.library import USUAL
 from ldp_core.papers import Panel, Paper
-from pages.ui import layout, listing
+from pages.ui import layout, listing, say
 from pages.ui.controls import control
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
-from pages.ui.words import plain
 
 AXES = {"Epsilon": "Over epsilon", "Types": "Over domain size"}
 """The tab of Compare with the axis of a panel."""
@@ -26,12 +25,17 @@ def chosen(state: Session) -> tuple[Paper, Panel]:
     """The paper and the panel on screen, with the controls that choose them: the figure or table, and which part of it."""
     by_key = {paper.key: paper for paper in papers.PAPERS}
     paper = by_key[
-        _choice(state, "Paper", "paper", {key: f"{plain(p.authors)} {p.year:d}" for key, p in by_key.items()})
+        _choice(
+            state,
+            "Paper",
+            "paper",
+            {key: f"{p.authors} {p.year:d}" for key, p in by_key.items()},
+        )
     ]
-    places = {panel.place: plain(panel.place) for panel in paper.panels}
+    places = {panel.place: panel.place for panel in paper.panels}
     place = _choice(state, "Figure or table", f"place-{paper.key}", places)
     panels = {panel.key: panel for panel in paper.panels if panel.place == place}
-    titles = {key: plain(panel.title) for key, panel in panels.items()}
+    titles = {key: panel.title for key, panel in panels.items()}
     if len(panels) == 1:
         return paper, next(iter(panels.values()))
     return paper, panels[_choice(state, "Of it", f"panel-{place}", titles)]
@@ -65,23 +69,23 @@ def _points(key: str) -> pd.DataFrame:
 
 def show(state: Session, panel: Panel) -> None:
     """The panel: what it is, its picture and numbers, and its setting as a design."""
-    st.markdown(plain(panel.setting))
+    st.markdown(say.plain(panel.setting))
     if panel.design is not None:
         with layout.actions("papers"):
             _opening(state, panel, panel.design())
     try:
         frame = _points(panel.key)
     except ValueError as error:
-        st.error(plain(str(error)))
+        st.error(say.plain(str(error)))
         return
     origin = STORED.format(panel.key, wording.duration(panel.seconds)) if panel.seconds else "Worked out on this page."
     sentence = " ".join(filter(None, [papers.agreement(frame), panel.remark, origin]))
     layout.chart(
         lambda look: charts.panel(frame, panel.x, panel.y, panel.log_x, panel.log_y, look),
-        plain(sentence),
+        say.plain(sentence),
         panel.key,
         frame,
-        title=plain(f"{panel.place}: {panel.title}"),
+        title=f"{panel.place}: {panel.title}",
         of_design=False,
     )
     _table(frame, panel)
@@ -114,7 +118,9 @@ def _table(frame: pd.DataFrame, panel: Panel) -> None:
         shown["Printed / here"] = _numbers(frame["printed"] / frame["here"], 3)
     if frame["series"].nunique() == 1:
         shown = shown.drop(columns="Series")
-    with st.expander(f"Numbers ({len(shown):,} points)", expanded=frame["printed"].notna().any()):
+    with st.expander(
+        say.text("Numbers ({number:,} points)", number=len(shown)), expanded=frame["printed"].notna().any()
+    ):
         listing.show_table(shown, "The points of the figure.", key="papers-table")
 
 
@@ -135,6 +141,6 @@ def _first_words(axis: str) -> str:
 def about(paper: Paper) -> None:
     """The source paper, and its parts without a panel, with the reasons."""
     with st.expander("The paper, and what of it is not here"):
-        st.markdown(f"{plain(paper.authors)} ({paper.year:d}), *{plain(paper.title)}*.")
+        say.markdown("{authors} ({year:d}), *{title}*.", authors=paper.authors, year=paper.year, title=paper.title)
         for place, reason in paper.absent:
-            st.markdown(f"- **{plain(place)}**: {plain(reason)}")
+            say.markdown("- **{place}**: {reason}", place=place, reason=reason)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.ui import say
 from pages.ui.streamlit_fixes.absent import off_where_absent
 
 _HERE = Path(__file__).parent
@@ -49,7 +50,7 @@ def begin_page(remembered: str) -> None:
     with st.container(key="page-scripts"):
         # Pressed by the script when the browser turns light or dark: the words of charts have the colour of the page that was drawn.
         look = "dark" if st.context.theme.type == "dark" else "light"
-        st.button(f"Draw the charts anew, now {look}", key="look-again")
+        st.button(say.text("Draw the charts anew, now {look}", look=look), key="look-again")
         keep = f"ldp.remember({remembered}); document.currentScript?.remove();" if remembered else ""
         st.html(f"<script>{SCRIPT}{keep}</script>", unsafe_allow_javascript=True)
 

@@ -235,14 +235,9 @@ def price(state: Session, mechanism: mechanisms.Mechanism) -> Task[np.ndarray]:
     return Task(state, key, title, run, lambda priced: priced.nbytes, DESIGN, expected=seconds)
 
 
-def unpriced(state: Session, mechanism: mechanisms.Mechanism) -> bool:
-    """True if the exact errors of a mechanism take seconds, and are not known yet."""
-    return state.setting.profile_takes_seconds(mechanism) and price(state, mechanism).result is None
-
-
 def priced(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """True if the exact errors of a mechanism can be shown now; else they are being computed, and the page follows them."""
-    return not unpriced(state, mechanism) or price(state, mechanism).get() is not None
+    return not state.setting.profile_takes_seconds(mechanism) or price(state, mechanism).get() is not None
 
 
 def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:

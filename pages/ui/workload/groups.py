@@ -14,10 +14,9 @@ from ldp_core import wording, workloads
 from ldp_core.designs import Setting
 from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
 from ldp_core.workloads import Axis, WorkloadPart
-from pages.ui import layout, verdict_panel
+from pages.ui import layout, say, verdict_panel
 from pages.ui.controls import UNCHANGED, button, control, pick, take_file
 from pages.ui.session.state import Session
-from pages.ui.words import plain
 from pages.ui.workload.kinds import (
     KINDS,
     edited,
@@ -66,7 +65,11 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     comes_to = verdict_panel.in_words(state) if asked else [""] * len(parts)
     for i, (part, many, said) in enumerate(zip(parts, queries, comes_to, strict=True)):
         group = Group(state, i, axes)
-        title = f"**{plain(wording.shortened(part.summary))}**: {plain(said)}" if said else plain(part.summary)
+        title = (
+            say.text("**{part}**: {said}", part=wording.shortened(part.summary), said=said)
+            if said
+            else say.plain(part.summary)
+        )
         place = (
             layout.fold(title, f"group-{i}-fold") if len(parts) >= FOLDED_FROM and not design.misfit else st.container()
         )
@@ -75,7 +78,7 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
         with place, layout.controls(f"group-{i}", border=True):
             _heading(group, part, many)
             if said:
-                st.caption(plain(said))
+                st.caption(say.plain(said))
             _kind(group, part)
             _settings(part, group)
             _within(part, group)
@@ -86,7 +89,7 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     _adding(state, design, axes)
     if known := [axis.name for axis in axes if axis.known]:
         st.caption(
-            plain(
+            say.plain(
                 f"The collector knows {wording.listed(known)} already: questions are asked within its groups, about the other columns."
             )
         )
@@ -132,10 +135,10 @@ def _number(
 
 
 def _heading(group: Group, part: WorkloadPart, many: int | None) -> None:
-    st.markdown(f"**{plain(wording.shortened(part.summary))}**")
+    say.markdown("**{summary}**", summary=wording.shortened(part.summary))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if many is not None:
-            st.caption(wording.plural(many, "answer"), width="content")
+            st.caption(say.plain(wording.plural(many, "answer")), width="content")
         if len(parts_of(group.state)) > 1:
             button(
                 "Remove",
@@ -153,7 +156,7 @@ def _misfit(group: Group, part: WorkloadPart) -> None:
     try:
         checked(part, group.axes)
     except ValueError as error:
-        st.error(plain(str(error)))
+        st.error(say.plain(str(error)))
 
 
 def any_misfit(parts: Sequence[WorkloadPart], axes: Sequence[Axis]) -> bool:
@@ -236,7 +239,7 @@ def _of_numbers(part: workloads.MeanPart | workloads.TotalPart, group: Group) ->
     if len(names) > 1 or part.attribute not in names:
         _chooser(group, "Attribute", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
     if part.attribute in names:
-        st.caption(plain(part.caveat(group.axes)))
+        st.caption(say.plain(part.caveat(group.axes)))
 
 
 @_settings.register
@@ -248,8 +251,8 @@ def _along(part: workloads.PrefixPart | workloads.RangesPart, group: Group) -> N
     if isinstance(part, workloads.RangesPart):
         _width(part, group, axis.ordinary if axis is not None else 2)
     if axis is not None and axis.ordinary < axis.size:
-        special = plain(" and ".join(axis.labels[axis.ordinary :]))
-        st.caption(f"{special}: left out, without a place in the order.")
+        special = " and ".join(axis.labels[axis.ordinary :])
+        say.caption("{special}: left out, without a place in the order.", special=special)
 
 
 def _width(part: workloads.RangesPart, group: Group, widest: int) -> None:
@@ -287,11 +290,11 @@ def _marginals(part: workloads.MarginalsPart, group: Group) -> None:
         return edited(part, groups=every)
 
     for place, together in enumerate(part.groups[:SHOWN_SETS]):
-        label = f"Counted together ({place + 1:,})" if len(part.groups) > 1 else "Counted together"
-        help = "Empty it to remove it." if place == 0 else None
-        _chooser(group, label, f"set-{place}", together, names, partial(choose, place), help=help)
+        several, help = len(part.groups) > 1, "Empty it to remove it." if place == 0 else None
+        label = say.text("Counted together ({number:,})" if several else "Counted together", number=place + 1)
+        _chooser(group, say.plain(label), f"set-{place}", together, names, partial(choose, place), help=help)
     if len(part.groups) > SHOWN_SETS:
-        st.caption(f"And {len(part.groups) - SHOWN_SETS:,} more.")
+        say.caption("And {number:,} more.", number=len(part.groups) - SHOWN_SETS)
     following = next_group(part.groups, names)
     if following is not None:
         more = lambda: group.become(edited(part, groups=[*part.groups, following]))  # noqa: E731
@@ -336,9 +339,9 @@ def _conditions(part: workloads.PredicatesPart, group: Group) -> None:
             'conditions by `and`, `or`, `not` and parentheses. Names with spaces or signs go in quotes: `"marital status"`.'
         )
         for axis in axes:
-            shown = ", ".join(plain(workloads.quoted(label)) for label in axis.labels[:SHOWN_LABELS])
-            more = f" and {axis.size - SHOWN_LABELS:,} more" if axis.size > SHOWN_LABELS else ""
-            st.caption(f"**{plain(workloads.quoted(axis.name))}**: {shown}{more}")
+            labels = ", ".join(workloads.quoted(label) for label in axis.labels[:SHOWN_LABELS])
+            labels += f" and {axis.size - SHOWN_LABELS:,} more" if axis.size > SHOWN_LABELS else ""
+            say.caption("**{name}**: {labels}", name=workloads.quoted(axis.name), labels=labels)
 
 
 @dataclass(frozen=True)
@@ -423,7 +426,9 @@ def _slope(part: workloads.SlopePart, group: Group) -> None:
 
 @_settings.register
 def _matrix(part: workloads.MatrixPart, group: Group) -> None:
-    st.caption(f"{part.rows:,} x {part.columns:,} numbers. For another file, add a group and remove this one.")
+    st.caption(
+        say.plain(f"{part.rows:,} x {part.columns:,} numbers. For another file, add a group and remove this one.")
+    )
 
 
 @_settings.register
@@ -452,10 +457,12 @@ def _types(part: workloads.TypesPart, group: Group) -> None:
     if needed := workloads.parameter(part.family, n):
         name, value = needed.name, part.parameters.get(needed.name, needed.default)
         change = lambda value: choose(part.family, **{name: value})  # noqa: E731
-        _number(group, needed.label, needed.name, value, needed.low, needed.high, change)
+        _number(group, say.plain(needed.label), needed.name, value, needed.low, needed.high, change)
     if part.family in workloads.OVER_ATTRIBUTES and any(axis.size > 2 for axis in axes):
         st.caption(
-            f"The {n:,} types are read as {n.bit_length() - 1:,} yes-or-no attributes x1, x2, ..., the first type being all no."
+            say.plain(
+                f"The {n:,} types are read as {n.bit_length() - 1:,} yes-or-no attributes x1, x2, ..., the first type being all no."
+            )
         )
     elif part.family not in ("histogram", *workloads.OVER_ATTRIBUTES):
         _order_of_types(axes)
@@ -473,9 +480,9 @@ def _order_of_types(axes: Sequence[Axis]) -> None:
             "value instead."
         )
     elif axes[0].ordinary < axes[0].size:
-        special = plain(" and ".join(axes[0].labels[axes[0].ordinary :]))
+        special = " and ".join(axes[0].labels[axes[0].ordinary :])
         stand = "types {} stand" if axes[0].size - axes[0].ordinary > 1 else "type {} stands"
-        st.caption(f"The {stand.format(special)} at the end of the order.")
+        say.caption("The {types} at the end of the order.", types=stand.format(special))
 
 
 # --- another group ---------------------------------------------------------------------------------------------------
@@ -502,11 +509,10 @@ def _upload(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     take_file(
         state,
         "matrix",
-        f"One row per answer, one column for each of the {wording.count(design.domain.size)} types",
+        say.text("One row per answer, one column for each of the {types:,} types", types=design.domain.size),
         lambda file: add(state, workloads.MatrixPart.from_file(file.getvalue(), axes), axes),
         UNCHANGED,
         type=["csv", "txt", "tsv", "npy", "npz"],
         max_upload_size=MOST_MATRIX_BYTES // 1_000_000,
-        help=f"The columns are in the order of the types: {plain(first)}; {plain(second)}; ...; {plain(last)}. A first column may "
-        "name the answers.",
+        help=f"The columns are in the order of the types: {first}; {second}; ...; {last}. A first column may name the answers.",
     )

@@ -11,9 +11,9 @@ import streamlit as st
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.limits import MOST_JSON_BYTES
 from ldp_core.workloads import Axis, KWayMarginalsPart, WorkloadPart, over_attributes, tables_limit
+from pages.ui import say
 from pages.ui.controls import control
 from pages.ui.session.state import Session
-from pages.ui.words import plain
 from pages.ui.workload.kinds import made, usable
 
 
@@ -83,7 +83,7 @@ def control_of_tables(state: Session, axes: Sequence[Axis]) -> None:
         help="How many people have each value, each pair and each triple of values. Press again to remove it.",
     )
     if limit := tables_limit(axes):
-        st.caption(plain(limit))
+        st.caption(say.plain(limit))
 
 
 def _ask_tables(state: Session, chosen: Sequence[int], axes: Sequence[Axis]) -> None:

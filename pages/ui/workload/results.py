@@ -5,7 +5,7 @@ Slow results are computed in the background.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,12 +26,12 @@ from ldp_core.limits import (
 )
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
 from ldp_core.workloads.units import OF_GROUP, POINTS
-from pages.ui import later, layout, proving
+from pages.ui import later, layout, proving, say
 from pages.ui.controls import button
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import case_meaning, people, plain
+from pages.ui.words import case_meaning, people
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -75,7 +75,7 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
     """All results of the page."""
     row, survey = layout.metrics("workload"), design.workload.survey
     about = "All single answers asked for. The papers call them queries, and their number p."
-    row.metric("Answers", f"{design.answers.told.num_queries:,}", help=about)
+    say.metric(row, "Answers", wording.count(design.answers.told.num_queries), about)
     if survey is not None:
         _metrics_of_survey(row, design)
         hardness(state, design, row)
@@ -98,7 +98,9 @@ def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> No
         about = f"is about {np.count_nonzero(w.rows(np.array([0]))[0]):,} of {wording.plural(w.n, 'type')}"
         if design.answers.lines[0].unit.name not in (POINTS, OF_GROUP):
             about = f"counts each of {wording.plural(w.n, 'type')} by its value"
-        st.markdown(f"One answer: **{plain(wording.shortened(w.query_name(0, design.labels)))}**. It {about}.")
+        say.markdown(
+            "One answer: **{query}**. It {about}.", query=wording.shortened(w.query_name(0, design.labels)), about=about
+        )
         return
     look, title = layout.look(), "the picture of the answers"
 
@@ -114,15 +116,23 @@ def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> No
         return
     last = w.num_queries - 1
     examples = (w.query_name(query, design.labels) for query in (0, last // 2, last))
-    named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in dict.fromkeys(examples))
     thinned = " (evenly thinned here)" if w.num_queries > 512 else ""
     several = ", the groups as bands" if len(groups) > 1 else ""
     layout.chart(
         lambda wanted: picture if wanted == look else draw(wanted),
-        f"Each row is one of {w.num_queries:,} answers{thinned}{several}: {_meaning_of_colours(parts)}. Examples: {named}.",
+        say.text(
+            "Each row is one of {rows}: {colours}. Examples: {examples}.",
+            rows=f"{w.num_queries:,} answers{thinned}{several}",
+            colours=_meaning_of_colours(parts),
+            examples=_in_bold(examples),
+        ),
         "workload",
         (lambda: query_table(design, groups)) if w.num_queries <= MOST_DOWNLOADED_QUERIES else None,
     )
+
+
+def _in_bold(names: Iterable[str]) -> say.Markdown:
+    return say.join(", ", (say.text("**{name}**", name=wording.shortened(name)) for name in dict.fromkeys(names)))
 
 
 def _meaning_of_colours(parts: Sequence[WorkloadPart]) -> str:
@@ -181,24 +191,30 @@ def hardness(state: Session, design: Setting, row: DeltaGenerator) -> None:
     try:
         limits = bounds(state, design)
     except ValueError as error:
-        row.caption(plain(str(error)))
+        row.caption(say.plain(str(error)))
         return
     about = "How hard the questions are: with fewer people, no mechanism that is right on average (unbiased) reaches the target at this epsilon."
     if limits is None:
-        row.metric(name, "…", help=about)
+        say.metric(row, name, "…", about)
         st.info("How hard the questions are is being worked out.")
         return
     bound, strongest = max(limits.values()), frames.strongest(limits)
     if bound > 0:
         source = f"By the {charts.title(strongest)} ({SOURCES[strongest]})."
-        row.metric(name, wording.minimum(bound), help=f"{about} {source}")
+        say.metric(row, name, wording.minimum(bound), f"{about} {source}")
         enough = "are too few" if design.users < bound else "may be enough"
-        st.markdown(
-            f"For {plain(design.error_in_words(1.0))} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no mechanism that is right on average can need fewer than "
-            f"**{wording.at_least(bound)}**; your {people(design.users)} {enough}."
+        say.markdown(
+            "For {error} at epsilon {epsilon}, {case}, no mechanism that is right on average can need fewer "
+            "than **{needed}**; your {people} {enough}.",
+            error=design.error_in_words(1.0),
+            epsilon=c.epsilon,
+            case=case_meaning(case),
+            needed=wording.at_least(bound),
+            people=people(design.users),
+            enough=enough,
         )
     else:
-        row.metric(name, "unknown", help=about)
+        say.metric(row, name, "unknown", about)
         st.markdown("At this epsilon the lower bounds say nothing.")
     _proving(state, case)
 
@@ -215,7 +231,11 @@ def singular_values(state: Session, design: Setting) -> None:
     """How evenly the questions spread over the directions there are, by their singular values and rank; asked for where that takes long."""
     w = design.answers.told
     if w.n > MOST_TRANSFORMED_TYPES:
-        st.info(f"These are worked out for up to {MOST_TRANSFORMED_TYPES:,} types; there are {w.n:,}.")
+        say.info(
+            "These are worked out for up to {most:,} types; there are {n:,}.",
+            most=MOST_TRANSFORMED_TYPES,
+            n=w.n,
+        )
         return
     run = lambda work: (w.singular_values(), w.rank)  # noqa: E731
     task = later.Task(state, f"spectrum:{w.digest}", "singular values", run, lambda _: 8 * w.n, later.DESIGN)
@@ -225,9 +245,10 @@ def singular_values(state: Session, design: Setting) -> None:
         button("Work them out", "spectrum", "play_arrow", task.start, disabled=task.running is not None)
         return
     values, rank = figures
-    st.caption(
-        f"How many different things the answers depend on: {rank:,} of them do not follow from the others (their rank). Each "
-        "singular value says how much of all answers moves together in one way."
+    say.caption(
+        "How many different things the answers depend on: {rank:,} of them do not follow from the others "
+        "(their rank). Each singular value says how much of all answers moves together in one way.",
+        rank=rank,
     )
     levels, times = np.unique(np.round(values / values.max(), 6), return_counts=True)
     if len(levels) <= FEW_LEVELS:
@@ -237,8 +258,11 @@ def singular_values(state: Session, design: Setting) -> None:
             for size, many in zip(sizes, times[::-1].tolist(), strict=True)
         ]
         each = "" if len(levels) > 1 else ": the questions spread evenly over all directions"
-        st.markdown(
-            f"Of {wording.plural(len(values), 'singular value')}, {wording.listed(sentences, FEW_LEVELS)}{each}."
+        say.markdown(
+            "Of {number}, {sentences}{each}.",
+            number=wording.plural(len(values), "singular value"),
+            sentences=wording.listed(sentences, FEW_LEVELS),
+            each=each,
         )
         return
     first = max(1, len(values) // 10)
@@ -253,7 +277,7 @@ def singular_values(state: Session, design: Setting) -> None:
         return pd.DataFrame({"rank": np.arange(1, len(values) + 1), "singular_value": values})
 
     if len(values) > MOST_DRAWN_VALUES:
-        st.markdown(sentence)
+        st.markdown(say.plain(sentence))
         layout.download_table(table, "singular-values")
         return
     layout.chart(lambda look: charts.singular_values(design.answers.told, look), sentence, "singular-values", table)
@@ -265,19 +289,21 @@ def singular_values(state: Session, design: Setting) -> None:
 def _metrics_of_survey(row: DeltaGenerator, design: Setting) -> None:
     """The tables of the questions in numbers."""
     asked = tables_asked(design.workload, design.domain.shape)
-    row.metric("Sets of columns", f"{asked.sets:,}", help="Each set has a table of counts that answers are made of.")
-    names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
-    row.metric("Largest table (cells)", f"{asked.largest_cells:,}", help=f"The table of {names}.")
+    about = "Each set has a table of counts that answers are made of."
+    say.metric(row, "Sets of columns", wording.count(asked.sets), about)
+    names = " x ".join(design.domain.attributes[i].name for i in asked.largest)
+    say.metric(row, "Largest table (cells)", wording.count(asked.largest_cells), f"The table of {names}.")
 
 
 def _asked_together(state: Session, design: Setting, survey: Survey, parts: Sequence[WorkloadPart]) -> None:
     """The sets of attributes in the questions, with some queries by name."""
-    names = (survey.query_name(query) for query in example_queries(survey))
-    named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in names)
-
     layout.chart(
         lambda look: charts.asked_together(survey, look),
-        f"How many of the {survey.num_queries:,} answers are about each column, and about each two of them together. Examples: {named}.",
+        say.text(
+            "How many of the {number:,} answers are about each column, and about each two of them together. Examples: {examples}.",
+            number=survey.num_queries,
+            examples=_in_bold(survey.query_name(query) for query in example_queries(survey)),
+        ),
         "workload",
         (lambda: query_table(design, groups_of(design, parts)))
         if survey.num_queries <= MOST_DOWNLOADED_QUERIES
@@ -290,7 +316,7 @@ def _sets(state: Session, survey: Survey) -> None:
     try:
         shares = state.results.cached(("attribute sets", survey.digest), lambda: frames.attribute_sets(survey))
     except ValueError as error:
-        st.caption(plain(str(error)))
+        st.caption(say.plain(str(error)))
         return
     first, drawn = shares.iloc[0], shares.head(MOST_DRAWN_SETS)
     some = (
@@ -300,10 +326,15 @@ def _sets(state: Session, survey: Survey) -> None:
     )
     layout.chart(
         lambda look: charts.attribute_sets(shares, look),
-        f"Which columns make the questions hard: reports that treat the values of a column alike best spend "
-        f"{wording.share(first['share'])} of their information on **{plain(wording.shortened(first['attributes']))}**. "
-        f"{some} Of each set, only what varies with exactly its columns is counted: {wording.magnitude(shares['dimension'].sum())} "
-        "independent contrasts in all.",
+        say.text(
+            "Which columns make the questions hard: reports that treat the values of a column alike best "
+            "spend {share} of their information on **{attributes}**. {some} Of each set, only what varies "
+            "with exactly its columns is counted: {types} independent contrasts in all.",
+            share=wording.share(first["share"]),
+            attributes=wording.shortened(first["attributes"]),
+            some=some,
+            types=wording.magnitude(shares["dimension"].sum()),
+        ),
         "attribute-sets",
         shares,
     )
