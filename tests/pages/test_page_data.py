@@ -79,7 +79,7 @@ def test_expected_users_do_not_touch_the_data_at_hand(ages):
 def test_refused_numbers_of_users_keep_entry_and_design(app):
     app.go("data").declare(users="500")
     for entry in ("", "0", "1.5", "many", "10000000001"):
-        app.refuses("text_input", "declare-users", entry, "users")
+        app.refuses("text_input", "declare-users", entry, "number of people")
     assert app.session.setting.users == 500
 
 
