@@ -103,7 +103,7 @@ def never_worse(
 ) -> Found | Fitted:
     """What a search comes to, or the best mechanism in closed form where that is better by more than a millionth.
 
-    After one round a search for people spread evenly is better than Haar (0.02 to 0.99 of its L over 4 to 512 types,
+    After one round a search for people spread evenly is better than Haar (0.02 to 0.99 of its L over 4 to 127 types,
     epsilon 0.01 to 8), which is looked at only where there was none.
 
     Parameters

@@ -10,8 +10,8 @@ prior is found with the rest, and its own programme has the same value (von Neum
 
 Each row has bounds of its own, so that a step of an interior-point method (Mehrotra 1992) comes down to two equations for each
 type: blocks on the diagonal plus a matrix of the rank of the number of values. Clarabel, by CVXPY, comes to the same multipliers, in 0.34
-instead of 0.06 s of CPU for 64 types and 120 values, 3.6 instead of 0.8 s for 192 and 200, and over a minute instead of 5 s for 512
-and 400; nor can it be cancelled within. HiGHS ends on a vertex, whose multipliers oscillate when values are added.
+instead of 0.06 s of CPU for 64 types and 120 values and 3.6 instead of 0.8 s for 192 and 200; for 512 and 400 it had not ended after
+300 s on a busy machine, instead of 5. Nor can it be cancelled within. HiGHS ends on a vertex, whose multipliers oscillate when values are added.
 """
 
 from __future__ import annotations
