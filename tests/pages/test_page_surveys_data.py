@@ -7,7 +7,7 @@ import pytest
 from ldp_core.data import tables
 from ldp_core.designs import Configuration, DeclaredData, Population, WorkloadRecipe
 from ldp_core.people import Records
-from ldp_core.workloads import KWayMarginalsPart
+from ldp_core.workloads import HistogramPart, KWayMarginalsPart
 from pages.ui.sources import sample_table
 from tests.declared import ADULT as SIZES
 
@@ -92,6 +92,18 @@ def test_every_column_pair_and_triple_are_one_press_each(lives):
     assert [p.k for p in lives.parts] == [3]
     lives.press("undo")
     assert [part.k for part in lives.parts] == [2, 1, 3]
+
+
+def test_every_column_in_a_question_of_its_own_is_every_column(app):
+    app.load(declared(3, k=1).model_dump(mode="json")).go("workload")
+    each = [HistogramPart(attribute=attribute.name) for attribute in app.session.setting.domain.attributes]
+    app.session.change(workload=WorkloadRecipe(parts=(KWayMarginalsPart(k=2), *each)))
+    app.run()
+    assert app.control("button_group", "every-tables").value == [1, 2]
+    pills(app, 2)
+    assert [part.kind for part in app.parts] == ["k_way_marginals"]
+    pills(app, 1, 2)
+    assert [part.k for part in app.parts] == [2, 1]
 
 
 def test_more_tables_than_are_counted_are_refused_and_nothing_changes(app):

@@ -10,7 +10,7 @@ import streamlit as st
 
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.limits import MOST_JSON_BYTES
-from ldp_core.workloads import Axis, KWayMarginalsPart, WorkloadPart, over_attributes, tables_limit
+from ldp_core.workloads import Axis, HistogramPart, KWayMarginalsPart, WorkloadPart, over_attributes, tables_limit
 from pages.ui import say
 from pages.ui.controls import control
 from pages.ui.session.state import Session
@@ -75,7 +75,7 @@ def control_of_tables(state: Session, axes: Sequence[Axis]) -> None:
         st.pills,
         "Tables of counts",
         "every-tables",
-        [part.k for part in parts_of(state) if isinstance(part, KWayMarginalsPart) and part.k in TITLES],
+        _tables_in(parts_of(state), axes),
         lambda chosen: _ask_tables(state, chosen, axes),
         options=[k for k in TITLES if k <= most],
         format_func=TITLES.get,
@@ -86,12 +86,24 @@ def control_of_tables(state: Session, axes: Sequence[Axis]) -> None:
         st.caption(say.plain(limit))
 
 
+def _tables_in(parts: Sequence[WorkloadPart], axes: Sequence[Axis]) -> list[int]:
+    """The k of which every table is asked: in one question, or every column in one of its own."""
+    found = {part.k for part in parts if isinstance(part, KWayMarginalsPart)} & set(TITLES)
+    single = {part.attribute for part in parts if isinstance(part, HistogramPart)}
+    return sorted(found | {1} if single.issuperset(usable("marginals", axes)) else found)
+
+
 def _ask_tables(state: Session, chosen: Sequence[int], axes: Sequence[Axis]) -> None:
     """Make these the tables of every k attributes, and leave all other questions as they are."""
     before = parts_of(state)
-    kept = [p for p in before if not (isinstance(p, KWayMarginalsPart) and p.k in TITLES and p.k not in chosen)]
-    there = {part.k for part in kept if isinstance(part, KWayMarginalsPart)}
-    new = [checked(KWayMarginalsPart(k=k), axes) for k in sorted(chosen) if k not in there]
+    gone = set(_tables_in(before, axes)) - set(chosen)
+    kept = [
+        part
+        for part in before
+        if not (isinstance(part, KWayMarginalsPart) and part.k in gone)
+        and not (isinstance(part, HistogramPart) and 1 in gone)
+    ]
+    new = [checked(KWayMarginalsPart(k=k), axes) for k in sorted(set(chosen).difference(_tables_in(kept, axes)))]
     if not kept and not new:
         raise ValueError("Please keep at least one kind of questions: choose others first.")
     put(state, [*kept, *new], next((i for i, part in enumerate(before) if part not in kept), None))
