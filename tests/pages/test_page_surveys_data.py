@@ -98,7 +98,7 @@ def test_every_column_in_a_question_of_its_own_is_every_column(app):
     app.load(declared(3, k=1).model_dump(mode="json")).go("workload")
     each = [HistogramPart(attribute=attribute.name) for attribute in app.session.setting.domain.attributes]
     app.session.change(workload=WorkloadRecipe(parts=(KWayMarginalsPart(k=2), *each)))
-    app.run()
+    app.go("workload")
     assert app.control("button_group", "every-tables").value == [1, 2]
     pills(app, 2)
     assert [part.kind for part in app.parts] == ["k_way_marginals"]

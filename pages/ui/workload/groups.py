@@ -1,4 +1,4 @@
-"""The groups of queries at the top of the Workload page: controls for each by its kind, and a way to add another."""
+"""The groups of queries at the top of the Workload page: controls for each by its kind."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ import streamlit as st
 
 from ldp_core import wording, workloads
 from ldp_core.designs import Setting
-from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
 from ldp_core.workloads import Axis, WorkloadPart
 from pages.ui import layout, say, verdict_panel
-from pages.ui.controls import UNCHANGED, button, control, pick, take_file
+from pages.ui.controls import button, control
 from pages.ui.session.state import Session
+from pages.ui.workload.adding import another
 from pages.ui.workload.kinds import (
     KINDS,
     edited,
     examples,
     known_columns,
-    left_out,
     next_group,
     offered,
     read_conditions,
@@ -31,7 +30,7 @@ from pages.ui.workload.kinds import (
     usable,
     write_conditions,
 )
-from pages.ui.workload.parts import add, checked, parts_of, remove, replace
+from pages.ui.workload.parts import checked, parts_of, remove, replace
 
 FOLDED_FROM = 4
 """So many groups of questions are a list, of lines that open."""
@@ -86,7 +85,7 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
                 _weight(group, part)
             if design.misfit and not design.expensive:
                 _misfit(group, part)
-    _adding(state, design, axes)
+    another(state, design, axes)
     if known := [axis.name for axis in axes if axis.known]:
         st.caption(
             say.plain(
@@ -483,36 +482,3 @@ def _order_of_types(axes: Sequence[Axis]) -> None:
         special = " and ".join(axes[0].labels[axes[0].ordinary :])
         stand = "types {} stand" if axes[0].size - axes[0].ordinary > 1 else "type {} stands"
         say.caption("The {types} at the end of the order.", types=stand.format(special))
-
-
-# --- another group ---------------------------------------------------------------------------------------------------
-
-
-def _adding(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
-    kinds = offered(axes)
-    if kinds and len(parts_of(state)) < MOST_PARTS:
-        kind = state.view.get("adding")
-        kind = kind if kind in kinds else kinds[0]
-        adding, titles = lambda chosen: state.view.update(adding=chosen), {name: KINDS[name].title for name in kinds}
-        pick("Add questions", "adding", kind, adding, titles, help=KINDS[kind].meaning)
-        if kind == "matrix":
-            _upload(state, design, axes)
-        else:
-            button("Add", "add", "add", lambda: add(state, starting(kind, axes, parts_of(state)), axes))
-        if sentences := left_out(axes):
-            layout.details(" ".join(sentences))
-
-
-def _upload(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
-    """A matrix is read at once: the uploader forgets it when the page changes."""
-    first, second, last = (design.labels[place] for place in (0, 1, -1))
-    take_file(
-        state,
-        "matrix",
-        say.text("One row per answer, one column for each of the {types:,} types", types=design.domain.size),
-        lambda file: add(state, workloads.MatrixPart.from_file(file.getvalue(), axes), axes),
-        UNCHANGED,
-        type=["csv", "txt", "tsv", "npy", "npz"],
-        max_upload_size=MOST_MATRIX_BYTES // 1_000_000,
-        help=f"The columns are in the order of the types: {first}; {second}; ...; {last}. A first column may name the answers.",
-    )
