@@ -153,12 +153,12 @@ def guarded(state: Session, action: Callable[..., Any], *arguments: Any) -> None
 
 def button(label: str, key: str, icon: str, action: Callable[..., Any], *arguments: Any, **options: Any) -> None:
     """A button, with an ``icon`` or "", that does ``action(*arguments)``, `guarded`; ``options`` are those of `st.button`."""
-    icon, given = f":material/{icon}:" if icon else "", (session(), action, *arguments)
+    help, given = options.pop("help", None), (session(), action, *arguments)
     st.button(
         say.plain(label),
         key,
-        say.plain(options.pop("help")) if options.get("help") else None,
-        icon=icon or None,
+        say.plain(help) if help else None,
+        icon=f":material/{icon}:" if icon else None,
         on_click=guarded,
         args=given,
         **options,

@@ -81,9 +81,10 @@ def test_a_device_in_bits_is_refused_when_one_unit_breaks_epsilon(no_chances):
     made = optimized.build_certified(workloads.all_range(9), 1.0, max_rounds=3, time_limit=None)
     described = devices.describe(made, "1.0")
     sampler = described["sampler"]
-    sampler["high"][0] += 10
+    more = math.floor(audit(described).limit * sampler["low"][0]) + 1 - sampler["high"][0]
+    sampler["high"][0] += more
     sampler["rest"] = [
-        rest - 10 * (int(cells[0], 16) >> 3) for rest, cells in zip(sampler["rest"], sampler["cells"], strict=True)
+        rest - more * (int(cells[0], 16) >> 3) for rest, cells in zip(sampler["rest"], sampler["cells"], strict=True)
     ]
     described["design"] = devices.design_id(described)
     assert not audit(described).holds
