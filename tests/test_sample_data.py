@@ -32,6 +32,10 @@ def test_one_click_gives_counts(entry):
     recipes = SampleData(file=entry["file"], recipes=entry["recipes"]).recipes
     domain = tables.build_domain(recipes, table)
     tally = tables.tally(table, domain)
+    assert all(
+        len(a.labels) == getattr(recipe, "bins", len(a.labels))
+        for a, recipe in zip(domain.attributes, recipes, strict=True)
+    )
     columns = table[[recipe.column for recipe in recipes]]
     missing = columns.apply(lambda column: column.str.strip().isin(["", "N/A", "?"])).any(axis=1).sum()
     people = people_of(tally.counts, domain.shape)
