@@ -62,6 +62,7 @@ def memory_in_words(epsilon: float, reports: int) -> str:
     many = min(reports, MOST_REMEMBERED_REPORTS)
     told = losses(epsilon, epsilon, many)
     return (
-        f"If devices kept an answer for each of the two values at epsilon {epsilon:g}, with fresh noise of the same on it, one report would tell epsilon "
-        f"{told.one:.2f}, {many} of a value that never changes {told.never:.2f}, and {many} of one that changes once {told.once:.2f}; none here keeps any."
+        f"If devices kept one answer for each of the two values, at epsilon {epsilon:g}, and added fresh noise of the same epsilon to it, one report would "
+        f"tell epsilon {told.one:.2f}. {many} reports would tell {told.never:.2f} of a value that never changes, and {told.once:.2f} of one that changes at "
+        "most once. No device here keeps answers."
     )

@@ -52,7 +52,7 @@ def test_the_figures_at_epsilon_1(reports, once):
     assert (round(found.one, 2), round(found.once, 2)) == (0.43, once)
     assert found.never < 1.0
     assert round(losses(1.0, 1.0, 28).never, 2) == 1.0
-    assert f"changes once {once}" in memory_in_words(1.0, reports)
+    assert f"{once} of one that changes at most once" in memory_in_words(1.0, reports)
 
 
 def test_a_memory_saves_nothing_that_is_not_there():
