@@ -74,7 +74,7 @@ def test_another_collection_is_drawn_at_every_press(ready):
     exact = collector.release(design.chosen_mechanism, design.workload, design.counts, seed=0)
     assert answers == pytest.approx(exact["answer"].tolist())
     held = int(((exact["low"] <= exact["true"]) & (exact["true"] <= exact["high"])).sum())
-    assert f"**{held} of 25 intervals** hold the truth" in ready.words
+    assert f"The truth, a small mark, lies in **{held} of 25 intervals**." in ready.words
     again, same = published(ready.press("release"))
     assert same == truth
     assert again != answers
