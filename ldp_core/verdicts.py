@@ -223,15 +223,14 @@ def headline(
         said = f"{first} {which} questions meet their targets. {tally.in_words()}"
         return said if enough else f"{said} {wording.capital(takes)}"
     told = lines[lines["standard_error"].notna()]
-    largest = told.set_index("unit")["standard_error"]
-    # The people needed are for the mean of the squared errors: they may be enough where the largest is beyond the target.
-    mean = told.set_index("unit")["target"] * math.sqrt(needed / users)
     inside = _NAMED.sub(lambda word: f"the {word[0].lower()}", str(told["question"].iloc[0])) if len(told) else ""
     who = f"{inside} is" if tally.queries == 1 and len(told) else "answers are"
     found = told["finds"].max()
     finds = f"; differences from {in_unit(found, told['unit'].iloc[0])} up are found" if found == found else ""
-    off = f"{'' if tally.queries == 1 else 'up to '}{errors_in_words(largest)}"
-    if tally.queries > 1 and found != found and (mean < largest).all():
-        off = f"{errors_in_words(mean)} on average, {off}"
+    off = f"{'' if tally.queries == 1 else 'up to '}{errors_in_words(told.set_index('unit')['standard_error'])}"
+    # The people needed are for the mean of the squared errors: they may be enough where the largest is beyond the target.
+    for mean in told["target"] * math.sqrt(needed / users):
+        if tally.queries > 1 and found != found and mean < told["standard_error"].max():
+            off = f"±\N{NO-BREAK SPACE}{wording.significant(mean)} on average, {off}"
     said = f"{first} {who} off by {off}{finds}. {tally.in_words()}"
     return said if enough else f"{said} {wording.capital(takes)}"

@@ -76,7 +76,7 @@ def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
     assert tally(1000, 1.0).usable == 0
     fifty.go("design").finish()
     error = verdicts.in_unit(errors_with(1000).max(), "points")
-    mean = verdicts.in_unit(100 * np.max(np.mean(np.square(of_one_person()), axis=1) / 1000) ** 0.5, "points")
+    mean = wording.significant(100 * np.max(np.mean(np.square(of_one_person()), axis=1) / 1000) ** 0.5)
     said = f"With 1,000 people at epsilon 1, answers are off by ± {mean} on average, up to ± {error}. 0 of 50 answers are usable."
     said = said.replace("\N{NO-BREAK SPACE}", " ")
     assert said in fifty.words
