@@ -345,7 +345,7 @@ def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Calla
                 draws[place]()
 
 
-def fold(title: str, key: str, icon: str | None = None) -> DeltaGenerator | None:
-    """A folded section to draw into, with this title; None while it is folded."""
-    folded = st.expander(say.plain(title), key=key, icon=icon, on_change="rerun")
+def fold(title: str, key: str, icon: str | None = None, expanded: bool = False) -> DeltaGenerator | None:
+    """A section to draw into, with this title, folded at first unless ``expanded``; None while it is folded."""
+    folded = st.expander(say.plain(title), expanded, key=key, icon=icon, on_change="rerun")
     return folded if folded.open else None

@@ -106,6 +106,16 @@ def test_every_column_in_a_question_of_its_own_is_every_column(app):
     assert [part.k for part in app.parts] == [2, 1]
 
 
+def test_a_question_added_to_a_long_list_is_open(app):
+    app.load(declared(4, k=1).model_dump(mode="json")).go("workload")
+    each = [HistogramPart(attribute=attribute.name) for attribute in app.session.setting.domain.attributes]
+    app.session.change(workload=WorkloadRecipe(parts=tuple(each)))
+    app.go("workload")
+    assert not [place for place in range(4) if app.has("selectbox", f"group-{place}-questions")]
+    app.add("histogram")
+    assert [place for place in range(5) if app.has("selectbox", f"group-{place}-questions")] == [4]
+
+
 def test_more_tables_than_are_counted_are_refused_and_nothing_changes(app):
     app.load(declared(60, k=1).model_dump(mode="json")).go("workload")
     pills(app, 1, 2)

@@ -69,9 +69,10 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
             if said
             else say.plain(part.summary)
         )
-        place = (
-            layout.fold(title, f"group-{i}-fold") if len(parts) >= FOLDED_FROM and not design.misfit else st.container()
-        )
+        if len(parts) >= FOLDED_FROM and not design.misfit:
+            place = layout.fold(title, f"group-{i}-fold", expanded=state.view.get("added") == i)
+        else:
+            place = st.container()
         if place is None:
             continue
         with place, layout.controls(f"group-{i}", border=True):

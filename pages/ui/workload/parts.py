@@ -59,8 +59,9 @@ def checked(part: WorkloadPart, axes: Sequence[Axis]) -> WorkloadPart:
 
 
 def add(state: Session, part: WorkloadPart, axes: Sequence[Axis]) -> None:
-    """One group more, which must fit the attributes."""
+    """One group more, which must fit the attributes. It is open where the others are a list."""
     put(state, [*parts_of(state), checked(part, axes)])
+    state.view["added"] = len(parts_of(state)) - 1
 
 
 TITLES = {1: "Every column", 2: "Every pair", 3: "Every triple"}
