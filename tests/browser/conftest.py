@@ -175,8 +175,8 @@ class Visitor:
         self.page = self.context.new_page()
         self.page.on("request", lambda request: self._note(request.url))
         self.page.on("websocket", lambda socket: self._note(socket.url))
-        self.page.on("console", lambda said: said.type == "error" and self.problems.append(said.text))
-        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", lambda said: said.type == "error" and self._trouble(said.text))
+        self.page.on("pageerror", lambda error: self._trouble(str(error)))
         self.page.on("dialog", self.dismiss)
         self.page.goto(address)
         expect(self.page.locator("h1")).to_be_visible()
@@ -185,6 +185,11 @@ class Visitor:
         parts = urlsplit(url)
         if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1":
             self.elsewhere.append(url)
+
+    def _trouble(self, text):
+        """A page that is closed or left gives up what it is fetching, which is no trouble; one that stays without it shows nothing."""
+        if "Failed to fetch dynamically imported module" not in text:
+            self.problems.append(text)
 
     def dismiss(self, dialog):
         self.problems.append(f"a dialog: {dialog.message}")
