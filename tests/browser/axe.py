@@ -71,6 +71,9 @@ def faults(page, options=OPTIONS, context=None):
     # While a page waits for its work Streamlit makes what it drew a little paler.
     expect(page.locator("[class*=st-key-job-]")).to_have_count(0)
     expect(page.locator("[data-stale=true]")).to_have_count(0)
+    expect(page.locator("[data-testid=stSidebarNavItems] > div:not([role])")).to_have_count(
+        0
+    )  # mended a moment after it was drawn
     found = page.evaluate(FAINT) + page.locator(TORN).all_inner_texts()
     axe = Axe("" if page.evaluate("() => 'axe' in window") else AXE_SCRIPT)  # reading it takes long, and once is enough
     for rule in axe.run(page, context, options).response["violations"]:
