@@ -229,8 +229,8 @@ def headline(
     finds = f"; differences from {in_unit(found, told['unit'].iloc[0])} up are found" if found == found else ""
     off = f"{'' if tally.queries == 1 else 'up to '}{errors_in_words(told.set_index('unit')['standard_error'])}"
     # The people needed are for the mean of the squared errors: they may be enough where the largest is beyond the target.
-    for mean in told["target"] * math.sqrt(needed / users):
-        if tally.queries > 1 and found != found and mean < told["standard_error"].max():
-            off = f"±\N{NO-BREAK SPACE}{wording.significant(mean)} on average, {off}"
+    mean = told["target"].max() * math.sqrt(needed / users)
+    if tally.queries > 1 and found != found and mean < told["standard_error"].max():
+        off = f"±\N{NO-BREAK SPACE}{wording.significant(mean)} on average, {off}"
     said = f"{first} {who} off by {off}{finds}. {tally.in_words()}"
     return said if enough else f"{said} {wording.capital(takes)}"

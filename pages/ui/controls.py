@@ -295,8 +295,14 @@ def _target(state: Session, key: str) -> None:
         state.change(targets={**targets, key: changed})
 
     value = now.difference if isinstance(now, DifferenceToDetect) else now
-    label = say.text("Difference to detect ({unit})" if detect else "Target error (± {unit})", unit=short)
-    control(st.text_input, say.plain(label), f"target-{key}", wording.significant(value, 6), commit, help=help)
+    control(
+        st.text_input,
+        say.text("Difference to detect ({unit})" if detect else "Target error (± {unit})", unit=short),
+        f"target-{key}",
+        wording.significant(value, 6),
+        commit,
+        help=help,
+    )
 
 
 def _chance(state: Session, key: str, name: str, label: str, taken: str) -> None:

@@ -397,9 +397,13 @@ def _lines(works: Sequence[Work]) -> list[Line]:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"job-{key}"):
             lines.append(Line(work, st.empty()))
             lines[-1].draw()
-            stopping, help = work.cancelled(), say.text("Stop {title}", title=work.title)
             st.button(
-                "Stop", key=f"stop-{key}", type="tertiary", disabled=stopping, on_click=work.stop, help=say.plain(help)
+                "Stop",
+                key=f"stop-{key}",
+                type="tertiary",
+                disabled=work.cancelled(),
+                on_click=work.stop,
+                help=say.text("Stop {title}", title=work.title),
             )
     return lines
 

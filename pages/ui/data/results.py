@@ -178,11 +178,8 @@ def doubts(state: Session) -> None:
             st.info(say.plain(doubt.said))
             with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
                 for j, (label, other) in enumerate(doubt.ways):
-                    key, told = (
-                        f"data-reading-{place}-{i}-{j}",
-                        say.plain(f"{doubt.told} {_ENDS}") if doubt.told else None,
-                    )
-                    button(say.plain(label), key, "", data_actions.set_recipe, state, source.id, other, help=told)
+                    key, told = f"data-reading-{place}-{i}-{j}", f"{doubt.told} {_ENDS}" if doubt.told else None
+                    button(label, key, "", data_actions.set_recipe, state, source.id, other, help=told)
 
 
 def across_two(state: Session, design: Setting) -> None:
