@@ -157,13 +157,14 @@ def hand(page, place, file, arrived):
     while the page is drawn anew takes the file with it."""
     drawn(page)
     expect(place).to_have_count(1)
-    while True:
+    for _ in range(20):
         if place.count():
             place.set_input_files(file)
         with suppress(AssertionError):
             expect(arrived.first).to_be_visible(timeout=UNANSWERED)
             return
         drawn(page)
+    raise AssertionError(f"The file never arrived on this page:\n{page.locator('body').inner_text()}")
 
 
 class Visitor:
