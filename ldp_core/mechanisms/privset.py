@@ -41,11 +41,10 @@ def best_size(lists: Lists, epsilon: float) -> int:
 
 def build(workload: Workload, epsilon: float, size: int | None = None) -> ExplicitMechanism:
     """Reports of ``size`` items and dummies, None for the best; ValueError for other types than lists of items, and past what is written out."""
-    if reason := unsuitable(workload.n, epsilon, workload):
+    lists, reason = _lists(workload, check_epsilon(epsilon))
+    if lists is None or reason:
         raise ValueError(reason)
-    lists = lists_of(workload)
-    assert lists is not None
-    size = best_size(lists, check_epsilon(epsilon)) if size is None else size
+    size = best_size(lists, epsilon) if size is None else size
     if not 1 <= size <= lists.items:
         raise ValueError(f"The size must be a whole number from 1 to {lists.items}; got {size}.")
     E, parts = exp_epsilon(epsilon), list[np.ndarray]()
@@ -66,16 +65,22 @@ def build(workload: Workload, epsilon: float, size: int | None = None) -> Explic
 
 def unsuitable(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why it cannot run."""
-    if workload is None:
-        return None
+    return None if workload is None else _lists(workload, epsilon)[1]
+
+
+def _lists(workload: Workload, epsilon: float) -> tuple[Lists | None, str | None]:
+    """The lists that types are, and why reports about them cannot be written out."""
     lists = None if workload.symmetry == "exchangeable" else lists_of(workload)
     if lists is None:
-        return NO_LISTS
+        return None, NO_LISTS
     size = best_size(lists, epsilon)
     rows = sum(
         math.comb(lists.items, size - dummies) * (lists.most if dummies else 1)
         for dummies in range(min(size, lists.most) + 1)
     )
-    if rows * n > MOST_STRATEGY_ENTRIES:
-        return f"It needs a table of about {rows:,} x {n:,} entries, too large to write out: choose fewer items."
-    return None
+    if rows * workload.n > MOST_STRATEGY_ENTRIES:
+        return (
+            lists,
+            f"It needs a table of about {rows:,} x {workload.n:,} entries, too large to write out: choose fewer items.",
+        )
+    return lists, None

@@ -1,8 +1,11 @@
 """Columns that can be read in two ways: what was taken is said, and the other way is one recipe away."""
 
+import io
 import unicodedata
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from ldp_core import mechanisms
@@ -216,10 +219,7 @@ def test_other_texts_with_numbers_have_no_unit(cells):
         (["A|B", "A|C", "B|C"], 'several answers in a cell, such as "A|B", "A|C", … (3 users)'),
         (["1,2,3", "2,3", "1"], "several answers"),
         ([["a", "b"], ["a"]], "x holds lists, such as \"['a', 'b']\""),
-        ([{"a": 1}, {"a": 2}], "x holds records of several fields"),
-        (["[('k', 1)]", "[('k', 2)]"], "x holds records of several fields"),
         ([pd.Interval(0, 5), pd.Interval(5, 10)], 'x holds intervals, such as "(0, 5]"'),
-        ([pd.DateOffset(months=1), pd.DateOffset(days=2)], "x holds spans of time"),
         (["Berlin, DE", "Paris, FR", "Singapore, Singapore"], ""),
         (["Yes, daily", "Yes, weekly", "No"], ""),
         (["1,178 kg", "178 kg", "2 lb"], ""),
@@ -230,6 +230,40 @@ def test_cells_of_several_values_are_said(cells, said):
     found = offered(cells, CategoricalRecipe(column="x"))[1]
     assert said in found
     assert bool(found) == bool(said)
+
+
+def test_structures_maps_and_intervals_of_files_are_refused_in_a_sentence():
+    """As Parquet and DuckDB hold them; the other columns of the file are read, and offered first."""
+    stored = pa.table(
+        {
+            "struct": pa.array([{"a": 1}, {"a": 2}, None]),
+            "map": pa.array([[("k", 1)], [("k", 2)], None], pa.map_(pa.string(), pa.int64())),
+            "deep": pa.array([[{"a": 1}], [{"a": 2}], None]),
+            "way": pa.array(["bus", "car", "bus"]),
+        }
+    )
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(stored, file)
+    table = tables.load(file.getvalue(), "x.parquet").table
+    table["span"] = [pd.DateOffset(months=1), pd.DateOffset(days=2), None]  # as DuckDB gives an INTERVAL
+    for name in ("struct", "map", "deep", "span"):
+        what = "spans of time" if name == "span" else "records of several fields"
+        for recipe in (CategoricalRecipe(column=name), tables.ChoiceRecipe(column=name)):
+            with pytest.raises(ValueError, match=f"{name} holds {what}, such as .*, which cannot be counted"):
+                tables.build_domain([recipe], table)
+        assert tables.suggest_for_survey(parse(table[name])).recipe is None
+    assert tables.build_domain([CategoricalRecipe(column="way")], table).size == 2
+
+
+def test_a_list_that_is_null_is_missing_and_an_empty_one_has_chosen_none():
+    file = io.BytesIO()
+    cells = pa.array([["bus", "car"], [], None, ["car"], [None]])
+    pyarrow.parquet.write_table(pa.table({"way": cells, "id": range(5)}), file)
+    table = tables.load(file.getvalue(), "x.parquet").table
+    domain = tables.build_domain([tables.ChoiceRecipe(column="way", separator=";")], table)
+    assert domain.labels() == ["(none)", "bus", "car", "bus; car"]
+    found = tables.tally(table, domain)
+    assert (found.counts.tolist(), found.dropped) == ([2, 0, 1, 1], 1)
 
 
 def test_a_number_of_people_beside_an_id_is_an_answer():

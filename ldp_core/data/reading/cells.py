@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldp_core.data.missing import NULL
 from ldp_core.data.reading.common import check_text
 
 _BATCH = 2**14
@@ -46,7 +47,8 @@ def written_out(table: pa.Table) -> pa.Table:
 
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of lists, structures or maps as text; others as they are. Lists have a sign between their items that none of these has."""
+    """A column of lists, structures or maps as text; others as they are. Lists have a sign between their items that none of these has: one without
+    items is blank, and what is no list is the word for a missing value that `columns` knows."""
     if isinstance(column.type, pa.BaseExtensionType) and not pa.types.is_fixed_size_binary(column.type.storage_type):
         column = column.cast(column.type.storage_type)
     if not pa.types.is_nested(column.type):
@@ -54,9 +56,9 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     batches, sign = pa.table([column], ["cell"]).to_batches(max_chunksize=_BATCH), _between(column)
 
     def written(cell: Any) -> str | None:
-        if cell is None or sign is None:
+        if sign is None:
             return None if cell is None else str(cell)
-        return sign.join(str(item) for item in cell if item is not None)
+        return NULL if cell is None else sign.join(str(item) for item in cell if item is not None)
 
     texts = ([written(cell) for cell in batch.column(0).to_pylist()] for batch in batches)
     return pa.chunked_array([pa.array(cells, pa.large_string()) for cells in texts], pa.large_string())

@@ -62,6 +62,7 @@ from ldp_core.data.tables.summary import called_counts as called_counts
 from ldp_core.data.tables.summary import can_count as can_count
 from ldp_core.data.tables.summary import counts_column as counts_column
 from ldp_core.data.tables.summary import identifies as identifies
+from ldp_core.data.tables.summary import records_in as records_in
 from ldp_core.data.tables.summary import summarise as summarise
 from ldp_core.data.tables.survey_columns import Suggestion as Suggestion
 from ldp_core.data.tables.survey_columns import fitting as fitting

@@ -15,7 +15,7 @@ from ldp_core.data.tables.counting import checked_weights, columns_needed
 from ldp_core.data.tables.dates import crowd_of_dates, date_attribute
 from ldp_core.data.tables.numbers import bins_of, numeric_attribute
 from ldp_core.data.tables.recipes import AttributeRecipe, CategoricalRecipe, DateRecipe, NumericRecipe
-from ldp_core.data.tables.summary import MOSTLY, summarise
+from ldp_core.data.tables.summary import MOSTLY, records_in, summarise
 from ldp_core.wording import quoted
 
 
@@ -58,6 +58,8 @@ def build_attribute(recipe: AttributeRecipe, column: columns.Column | None = Non
             f"{quoted(recipe.column)} has to be taken from the data, and no data is loaded: load it, or "
             "declare the categories or the ends of the range."
         )
+    if column is not None and not recipe.declared and (refused := records_in(column)):
+        raise ValueError(refused)
     if recipe.kind == "categorical":
         return categorical_attribute(recipe, column)
     if recipe.kind == "numeric":

@@ -26,7 +26,7 @@ from ldp_core.data.tables.recipes import (
     DateRecipe,
     NumericRecipe,
 )
-from ldp_core.data.tables.summary import MOSTLY
+from ldp_core.data.tables.summary import LOOKED_AT, MOSTLY
 from ldp_core.data.tables.units import unit_of
 from ldp_core.wording import listed, plural, quote_examples, quoted
 
@@ -205,19 +205,17 @@ def _units(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column) ->
     return Doubt(said, tuple(zip(labels, ways, strict=True)))
 
 
-_LOOKED_AT, _LONGEST = 1_000, 500
+_LONGEST = 500
 _END = r"\s*[-+]?(?:[\d.]+(?:e[-+]?\d+)?|inf)\s*"
 _COMPOUND = (
     (rf"^[\[(]{_END},{_END}[\])]$", "intervals", "For other bins, load the numbers that they were made from."),
-    (r"(?s)^(\{.*\}|\[\(.*\)\])$", "records of several fields", "Make a column of each field in the file first."),
     (r"(?s)^\[.*\]$", "lists", "To count what they hold, make a yes-or-no column of each answer in the file first."),
-    (r"^<?(DateOffset|MonthDayNano)", "spans of time", "Save them as numbers, such as days, in the file first."),
 )
 
 
 def _compound(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
     """Cells that hold several values: each combination is a category."""
-    texts = column.texts[~column.missing][:_LOOKED_AT]
+    texts = column.texts[~column.missing][:LOOKED_AT]
     for pattern, what, mend in _COMPOUND if len(texts) else ():
         if np.mean([re.search(pattern, text) is not None for text in texts]) >= MOSTLY:
             said = f"{column.name} holds {what}, such as {quoted(texts[0])}: each different one counts as a category of its own."

@@ -12,6 +12,7 @@ import pandas as pd
 from ldp_core.data import columns
 from ldp_core.data.domain.dates import are_dates
 from ldp_core.data.tables.units import unit_of
+from ldp_core.wording import quoted
 
 # Below this many distinct numbers a column is a code or a score rather than a measurement.
 _FEW_NUMBERS = 20
@@ -33,6 +34,13 @@ COUNT_NAMES = {
 
 _NUMBERED = re.compile(r"(?i:(?:^|[^a-z])(?:id|uuid|guid)s?(?:$|[^a-z]))|[a-z]I[dD]$")
 """Names of columns that number people or rows: "id", "user_id", "Person ID", "rowId"."""
+
+
+LOOKED_AT = 1_000
+_RECORDS = (
+    (r"(?s)^(\{.*\}|\[[\[({].*\])$", "records of several fields", "make a column of each field"),
+    (r"^<?(DateOffset|MonthDayNano)", "spans of time", "save them as numbers, such as days,"),
+)
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,15 @@ def identifies(column: columns.Column) -> bool:
     dated = summary.dates >= MOSTLY * present
     different = summary.distinct > max(_FEW_NUMBERS, MOSTLY * present)
     return different and not (measured or dated or unit_of(column))
+
+
+def records_in(column: columns.Column) -> str:
+    """The sentence that refuses structures, maps and intervals of a file, of which each different one would be a category; else nothing."""
+    texts = column.texts[~column.missing][:LOOKED_AT]
+    for pattern, what, mend in _RECORDS if len(texts) else ():
+        if columns.matching(texts, pattern).mean() >= MOSTLY:
+            return f"{column.name} holds {what}, such as {quoted(texts[0])}, which cannot be counted: {mend} in the file first."
+    return ""
 
 
 def can_count(column: columns.Column) -> bool:

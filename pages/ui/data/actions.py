@@ -51,7 +51,8 @@ def adopt(state: Session, source: Source) -> None:
 def _first(state: Session, source: Source, counts: str | None) -> str:
     """The first column that says something about people rather than identifying them: their numbers often come first."""
     names = [name for name in source.columns if name != counts]
-    return next((name for name in names if not tables.identifies(column_of(state, source, name, counts))), names[0])
+    columns = ((name, column_of(state, source, name, counts)) for name in names)
+    return next((name for name, one in columns if not tables.identifies(one) and not tables.records_in(one)), names[0])
 
 
 def _missed_table(state: Session) -> UploadedData | None:
