@@ -152,18 +152,22 @@ def beside(page):
     return opened.value
 
 
-def hand(page, place, file, arrived):
+def hand(page, place, file, arrived, choose=lambda: None):
     """Give a file to the uploader at ``place``, and again where it has not ``arrived``: an uploader that is replaced
-    while the page is drawn anew takes the file with it."""
+    while the page is drawn anew takes the file with it. ``choose()`` brings the uploader to the page where it is not there; every fifth
+    time the page is loaded again, as a person would."""
     drawn(page)
     expect(place).to_have_count(1)
-    for _ in range(20):
+    for attempt in range(1, 21):
         if place.count() == 1:  # not while one that is replaced still stands beside the new one
             place.set_input_files(file)
         with suppress(AssertionError):
-            expect(arrived.first).to_be_visible(timeout=UNANSWERED)
-            return
+            return expect(arrived.first).to_be_visible(timeout=UNANSWERED)
+        if attempt % 5 == 0:
+            page.reload()
         drawn(page)
+        if not place.count():
+            choose()
     raise AssertionError(f"The file never arrived on this page:\n{page.locator('body').inner_text()}")
 
 

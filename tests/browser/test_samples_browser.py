@@ -67,9 +67,11 @@ def test_a_sample_becomes_answers(file, guest, tmp_path):
     assert (folder / "answers.csv").read_text() == (folder / "once.csv").read_text()
 
     guest.go("Collect")
-    page.get_by_role("radio", name="Upload").click()
+    choose = page.get_by_role("radio", name="Upload").click
+    choose()
     box = guest.main.locator("[data-testid=stFileUploader] input")
-    hand(page, box, folder / "reports.csv", page.locator(".st-key-count button:enabled").filter(has_text=words.COUNT))
+    count = page.locator(".st-key-count button:enabled").filter(has_text=words.COUNT)
+    hand(page, box, folder / "reports.csv", count, choose)
     guest.button("count").click()
     expect(guest.metric(words.COUNTED)).to_be_visible()
     expect(page.locator(".st-key-chart-collected .js-plotly-plot").first).to_be_visible()
