@@ -1,11 +1,14 @@
-"""Files that are no tables and tables that make no types: one clear sentence each, and what was set up stays."""
+"""Files and entries that cannot be, and tables that make no types: one clear sentence each, and what was set up stays."""
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from pages.ui import formulas
+from tests.library.test_own import npz
+from tests.pages.conftest import App
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 OURS = {text.strip() for text in vars(formulas).values() if isinstance(text, str)}
@@ -42,15 +45,95 @@ NO_TABLES = [
 ]
 
 
-def test_files_that_are_no_tables(ages):
+NO_QUESTIONS = [
+    ("wide.csv", b"1,0,1\n0,1,1\n", "3 columns and there are 25 types"),
+    ("nan.csv", ("1," * 24 + "nan\n").encode(), "not a finite number"),
+    ("zero.npz", npz(np.zeros((1, 25))), "asks nothing"),
+    ("empty.csv", b"", "is empty"),
+    ("broken.npz", b"PK\x03\x04 nothing", "cannot be unpacked"),
+]
+
+
+def upload_questions(app, name, content):
+    app.go("workload").enter("selectbox", "adding", "matrix")
+    return app.hand("matrix", (name, content, "application/octet-stream"))
+
+
+@pytest.mark.parametrize(
+    ("upload", "files"), [(App.upload, NO_TABLES), (upload_questions, NO_QUESTIONS)], ids=["tables", "questions"]
+)
+def test_files_that_are_none(ages, upload, files):
     before = ages.configuration
-    for name, content, said in NO_TABLES:
-        ages.upload(name, content)
-        assert len(ages.errors) == 1
-        assert said in ages.errors[0]
-        assert ages.errors[0].endswith("What you had set up is unchanged.")
-        assert ages.configuration == before
-        assert ages.session.tally.users == 3000
+    for name, content, said in files:
+        upload(ages, name, content)
+        (error,) = ages.errors
+        assert said in error
+        assert error.endswith("What you had set up is unchanged.")
+        assert (ages.configuration, ages.session.tally.users) == (before, 3000)
+
+
+def on_questions(app):
+    return app.sample("health_survey.csv", "workload")
+
+
+ENTRIES = {
+    "epsilon": (
+        lambda app: app.sample(page="design"),
+        ("text_input", "epsilon-text"),
+        {
+            "0": "too small",
+            "-1": "negative",
+            "nan": "not a number",
+            "1000": "too large",
+            "abc": "not a number",
+            "1,5": "write 1.5 with a point",
+            "inf": "must be finite",
+            "": "is empty",
+            "<b>1</b>": "not a number",
+            "٣": "digits other than 0 to 9",
+        },
+    ),
+    "a target": (
+        lambda app: app.sample(page="design"),
+        ("text_input", "target-points"),
+        dict.fromkeys(("", "0", "abc", "inf", "101", "1,5"), "he target"),
+    ),
+    "people": (
+        lambda app: app.go("data").declare(users="500"),
+        ("text_input", "declare-users"),
+        dict.fromkeys(("", "0", "1.5", "many", "10000000001"), "number of people"),
+    ),
+    "a seed": (
+        lambda app: app.sample(page="design").enter("selectbox", "mechanism", "subset_selection").go("simulate"),
+        ("text_input", "seed"),
+        dict.fromkeys(("", "-1", "1.5", "abc", str(2**63)), "the seed as a whole number"),
+    ),
+    "a weight": (
+        lambda app: on_questions(app).add("histogram"),
+        ("text_input", "group-0-weight"),
+        dict.fromkeys(("nan", "inf", "-inf", "0", "-1", "1e9", "", "two", "1,5"), "number from 0.000001 to 1,000,000"),
+    ),
+    "conditions": (
+        lambda app: on_questions(app).change_kind("predicates"),
+        ("text_area", "group-0-conditions"),
+        {
+            "": "There is no condition",
+            "smokes = yes and": "at character 17",
+            "__import__('os') = 1": "Condition 1",
+            "(" * 60 + "smokes = yes" + ")" * 60: "more than 50 parentheses",
+            "smokes = yes\n" + "asthma = no and " * 1000: "Condition 2 has 15,999 characters",
+        },
+    ),
+}
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_entry_that_cannot_be_stays_beside_its_sentence_and_changes_nothing(app, name):
+    begin, control, entries = ENTRIES[name]
+    begin(app)
+    for entry, said in entries.items():
+        app.refuses(*control, entry, said)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import pytest
 
 from ldp_core import analysis, beliefs, charts, library, mechanisms, wording, workloads
 from ldp_core.designs.configuration import Optimizer
+from ldp_core.papers import league
+from pages.ui import say
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 TITLES = {library.spec(name).title: name for name in mechanisms.names()}
@@ -37,18 +39,6 @@ def test_table_agrees_with_the_core_and_the_chart(compared):
         )
         assert shown[title] == wording.needed(row["users_needed"])  # the picture and the table say the same number
     assert table["users_needed"].is_monotonic_increasing
-
-
-def test_every_mechanism_can_be_compared_or_says_why_not(compared):
-    compared.enter("multiselect", "compared", mechanisms.names())
-    n, epsilon = 25, 1.0
-    for name in mechanisms.names():
-        spec = library.spec(name)
-        reason = spec.unsuitable(n, epsilon, workloads.prefix(n))
-        if reason:
-            assert f"{spec.title}: {reason}" in compared.words
-        elif not spec.fitted:
-            assert spec.title in compared.costs.index
 
 
 def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
@@ -153,3 +143,18 @@ def test_errors_and_right_guesses_are_those_of_the_core(compared):
     words = compared.words
     assert f"Without a report, the best guess is right for {beliefs.out_of(people.max(), 1000)} people." in words
     assert "too many reports to say: Optimised." in words
+
+
+def test_the_league_is_stored_at_first_and_worked_out_again_on_request(app, monkeypatch):
+    def shown():
+        (found,) = [table.value for table in app.at.table if "Histogram, 0.5" in table.value]
+        return found
+
+    app.declare(bins=8).go("compare").unfold("league-fold")
+    assert shown().to_numpy().tolist() == league.table(league.read()).map(say.plain).to_numpy().tolist()
+    assert league.MEANING in app.words
+    some, compute = ["subset_selection", "randomized_response"], league.compute
+    monkeypatch.setattr(league, "compute", lambda callback, cancel: compute(callback, cancel, some))
+    app.press("league-compute").finish().unfold("league-fold")
+    assert "Worked out just now." in app.words
+    assert list(shown()["Mechanism"]) == ["Subset selection", "Randomized response"]

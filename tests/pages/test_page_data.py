@@ -55,17 +55,9 @@ def test_declared_people_around_a_centre_and_drawn_at_random(app):
     app.enter("text_input", "declare-centre", "1.5")
     assert "1.5 should be less than 1" in app.words
     assert app.configuration.population.centre == 0.75
-
-    app.enter("selectbox", "declare-shape", "dirichlet")
-    first = app.session.setting.counts
-    app.enter("text_input", "declare-draw", "1")
-    assert list(app.session.setting.counts) != list(first)
-    app.enter("text_input", "declare-concentration", "1000")
-    assert app.session.setting.counts.min() > 150
-    assert app.configuration.population.parameters == {"concentration": 1000.0, "draw": 1}
-    app.enter("selectbox", "declare-shape", "bell")
-    assert app.configuration.population.parameters == {}
-    assert not [widget for widget in app.at.text_input if widget.key in ("declare-centre", "declare-draw")]
+    app.enter("selectbox", "declare-shape", "dirichlet").enter("text_input", "declare-concentration", "1000")
+    assert app.configuration.population.parameters == {"concentration": 1000.0, "draw": 0}
+    assert not app.has("text_input", "declare-centre")
 
 
 def test_expected_users_do_not_touch_the_data_at_hand(ages):
@@ -74,13 +66,6 @@ def test_expected_users_do_not_touch_the_data_at_hand(ages):
     assert ages.configuration == before
     ages.cells({"value": {"column": "answer", "bins": "yes, no"}})
     assert ages.session.setting.users == 77
-
-
-def test_refused_numbers_of_users_keep_entry_and_design(app):
-    app.go("data").declare(users="500")
-    for entry in ("", "0", "1.5", "many", "10000000001"):
-        app.refuses("text_input", "declare-users", entry, "number of people")
-    assert app.session.setting.users == 500
 
 
 def test_spellings_of_one_value_are_pointed_out_and_merged_by_one_button(app):

@@ -27,35 +27,6 @@ def people(app):
     return app.upload("people.csv", csv())
 
 
-def columns(app, *names):
-    return app.columns(*names)
-
-
-def test_several_columns_make_a_joint_domain(people):
-    columns(people, "age", "sex", "country")
-    design = people.session.setting
-    assert design.domain.shape == (30, 2, 3)
-    assert design.counts.sum() == ROWS
-    assert "180 types = 30 age × 2 sex × 3 country." in people.words
-    assert people.session.setting.workload.num_queries == 30 * 2 + 30 * 3 + 2 * 3
-    assert len(people.charts) == 2
-    table = design.counts.reshape(design.domain.shape)
-    assert table.sum(axis=(0, 2)).tolist() == PEOPLE["sex"].value_counts().sort_index().tolist()
-
-
-def test_dates_by_month_and_week(people):
-    columns(people, "joined")
-    assert people.configuration.data.recipes[0].kind == "date"
-    assert people.session.setting.domain.shape == (3,)
-    people.bins("joined", "week")
-    assert people.session.setting.domain.size > 8
-    people.bins("joined", "week, 2026-W01 to 2026-W30")
-    assert people.session.setting.domain.attributes[0].labels[-1] == "2026-W30"
-    people.bins("joined", "week, 2026-W01 to last year")
-    assert people.errors
-    assert people.session.setting.domain.attributes[0].labels[-1] == "2026-W30"
-
-
 def test_a_table_of_counts(app):
     app.upload("counts.csv", b"colour,people\nred,400\nblue,250\ngreen,0\n")
     assert "Each row stands for as many people as people says" in app.words

@@ -29,29 +29,6 @@ def small(app):
     return app.go("design")
 
 
-REFUSED = {
-    "0": "too small",
-    "-1": "negative",
-    "nan": "not a number",
-    "1000": "too large",
-    "abc": "not a number",
-    "1,5": "write 1.5 with a point",
-    "inf": "must be finite",
-    "": "is empty",
-    "<b>1</b>": "not a number",
-    "٣": "digits other than 0 to 9",
-}
-
-
-def test_refused_epsilon_keeps_the_entry_and_the_design(ages):
-    ages.go("design")
-    for entry, said in REFUSED.items():
-        assert "from 0.001 to 20" in ages.refuses("text_input", "epsilon-text", entry, said)
-    ages.enter("text_input", "epsilon-text", "0.5")
-    assert not ages.errors
-    assert ages.configuration.epsilon == "0.5"
-
-
 def test_slider_and_exact_entry_are_one_value(ages):
     ages.go("design").enter("slider", "epsilon-slider", 2.5)
     assert ages.control("text_input", "epsilon-text").value == "2.5"

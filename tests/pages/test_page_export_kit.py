@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from ldp_core import designs
 from ldp_core.deploy.commands import main
-from ldp_core.deploy.kit.opening import open_kit
 from pages.ui.session import exchange
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
@@ -19,25 +17,6 @@ def packed(app):
     found = work.kit(app.session, app.session.setting.mechanism(app.configuration.mechanism.name)).result
     assert app.has("download_button", "download-kit") == (found is not None)
     return found
-
-
-@pytest.fixture
-def subsets(ages):
-    return ages.go("design").enter("selectbox", "mechanism", "subset_selection").go("export")
-
-
-def test_the_kit_on_offer_is_that_of_the_design_and_loads_again(subsets, another):
-    content = packed(subsets)
-    opened = open_kit(content)
-    assert opened.configuration == subsets.configuration
-    assert opened.mechanism.digest == subsets.session.setting.mechanism("subset_selection").digest
-    recorded = [designs.load(one).outcome for one in (content, exchange.export(subsets.session))]
-    for what in ("questions", "users_needed"):
-        assert recorded[0][what] == recorded[1][what]
-    other = another().load(content)
-    assert "The design was loaded." in other.words
-    assert other.configuration == subsets.configuration
-    assert packed(other.go("export")) == content
 
 
 @pytest.mark.parametrize("name", ["optimized", "subset_selection"])

@@ -91,11 +91,6 @@ def test_seed_reproduces_in_another_session(ready, another):
     assert published(other) == published(ready)
 
 
-def test_refused_seeds(ready):
-    for entry in ("", "-1", "1.5", "abc", str(2**63)):
-        ready.refuses("text_input", "seed", entry, "the seed as a whole number")
-
-
 def test_several_mechanisms_and_the_choice_between_them(ready):
     ready.enter("multiselect", "estimators", ["wnnls", "norm_sub"])
     ready.enter("multiselect", "simulated", ["subset_selection", "randomized_response"]).press("run").finish()

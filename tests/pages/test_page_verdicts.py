@@ -60,12 +60,6 @@ def test_the_target_is_typed_in_its_unit_and_worked_out_again(fifty):
     assert fifty.session.setting.settled.targets == {"points": 2.5}
 
 
-def test_refused_target_errors(fifty):
-    fifty.go("design")
-    for entry in ("", "0", "abc", "inf", "101", "1,5"):
-        fifty.refuses("text_input", "target-points", entry, "he target")
-
-
 def needed(fifty):
     setting = fifty.session.setting
     return setting.users_needed(fifty.session.setting.mechanism("subset_selection"), "worst_case")

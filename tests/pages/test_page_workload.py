@@ -131,16 +131,6 @@ def test_every_kind_of_question_is_asked_within_groups(health):
 # --- several groups -------------------------------------------------------------------------------------------------
 
 
-def test_a_weight_that_is_no_weight_is_refused_in_a_sentence(health):
-    health.add("histogram")
-    for text in ("nan", "inf", "-inf", "0", "-1", "1e9", "", "two", "1,5"):
-        said = health.refuses("text_input", "group-0-weight", text, "number from 0.000001 to 1,000,000")
-        assert "To leave a group out, remove it." in said
-    health.enter("text_input", "group-0-weight", "0.5")
-    assert not health.errors
-    assert health.parts[0].weight == 0.5
-
-
 def test_removing_a_group_can_be_undone_and_the_last_one_stays(health):
     assert not health.has("button", "group-0-remove")
     health.add("histogram")
