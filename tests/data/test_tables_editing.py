@@ -179,37 +179,6 @@ def edited(frame, changes, column="category"):
     return tables.apply_edits(frame, {"edited_rows": rows})
 
 
-def test_merging_renaming_and_taking_apart():
-    attribute, frame = table_of(READ, SCHOOL)
-    assert frame.to_dict("list") == {
-        "value": ["7th", "8th", "BA", "MA"],
-        "people": [3, 2, 4, 1],
-        "category": ["7th", "8th", "BA", "MA"],
-        "order": [1, 2, 3, 4],
-    }
-    school = tables.recipe_of_categories(READ, attribute, edited(frame, {"7th": "school", "8th": "school", "MA": ""}))
-    assert school == CategoricalRecipe(
-        column="school",
-        categories=["school", "BA"],
-        merges=[Merge(name="school", texts=["7th", "8th"])],
-        ordered=False,
-        outside="other",
-        origin="data",
-    )
-    merged, frame = table_of(school, SCHOOL)
-    assert frame[["value", "category"]].values.tolist() == [
-        ["7th", "school"], ["8th", "school"], ["BA", "BA"], ["MA", "(other)"]
-    ]  # fmt: skip
-    renamed = reread(school, SCHOOL, edited(frame, {"7th": "primary", "8th": "primary", "MA": "BA"}))
-    assert (renamed.values, dict(renamed.merged)) == (
-        ("primary", "BA"),
-        {"7th": "primary", "8th": "primary", "MA": "BA"},
-    )
-    apart = reread(school, SCHOOL, edited(frame, {"7th": "7th", "MA": "MA"}))
-    assert apart.values == ("7th", "school", "BA", "MA")
-    assert tables.category_table(merged)["value"].tolist() == ["school", "7th", "8th", "BA"]
-
-
 def test_a_number_moves_a_category_and_ties_stay_as_they_stand():
     attribute, frame = table_of(READ, SCHOOL)
 

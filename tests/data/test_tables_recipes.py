@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ldp_core.data import tables
 from ldp_core.data.columns import parse
-from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
-from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, build_domain
+from ldp_core.data.domain import DateAttribute, Domain, RangeAttribute
+from ldp_core.data.tables import CategoricalRecipe, Merge, NumericRecipe, build_domain
 from ldp_core.people import dense, people_of
 from tests.declared import categories, numbers
 from tests.refused import refused
@@ -22,22 +22,6 @@ TABLE = pd.DataFrame(
         "day": ["2026-01-31", "1.2.2026", "2026-03-01", "2026-01-01", "2026-02-28", "2026-02-01"],
     }
 )
-
-
-def test_three_attributes_in_a_few_lines():
-    recipes = [
-        NumericRecipe(column="age", method="own_edges", edges=[18, 40, 65, 120]),
-        CategoricalRecipe(column="sex", categories=["m", "f"]),
-        DateRecipe(column="day", unit="quarter", first="2026-Q1", last="2026-Q2"),
-    ]
-    domain = build_domain(recipes, TABLE)
-    assert domain == build_domain(recipes)
-    assert domain.shape == (3, 2, 2)
-    assert domain.labels([0]) == ["age 18-39, sex m, day 2026-Q1"]
-    tally = tables.tally(TABLE, domain)
-    assert tally.counts.reshape(domain.shape)[:, :, 0].tolist() == [[0, 3], [1, 0], [1, 0]]
-    assert (tally.users, tally.dropped) == (5, 1)
-    assert tally.notes == ("1 of 6 users is left out because age is missing.",)
 
 
 def test_categories_are_merged_under_new_names_and_ordered():
@@ -193,15 +177,6 @@ def test_refusals_count_people_not_rows():
 def test_bad_counts(counts, weights, sentence, tmp_path):
     table = pd.DataFrame({"x": ["a", "b"], "n": pd.Series(counts, dtype=object)})
     refused(sentence, lambda: tables.tally(table, categories("x", "a,b"), weights))
-
-
-def test_people_of_domains_too_large_for_an_array_are_kept_one_by_one():
-    domain = Domain(attributes=[CategoricalAttribute(name=f"bit {i}", values=("0", "1")) for i in range(40)])
-    table = pd.DataFrame(np.zeros((3, 40), dtype=int), columns=[attribute.name for attribute in domain.attributes])
-    assert domain.encode(table).codes.tolist() == [0, 0, 0]
-    tally = tables.tally(table, domain)
-    assert tally.users == 3
-    assert tally.counts.table([0, 39]).tolist() == [3, 0, 0, 0]
 
 
 # Size and sparsity

@@ -17,13 +17,10 @@ from ldp_core.deploy import collector
 from ldp_core.deploy.commands import main
 from ldp_core.deploy.kit import client, devices, package
 from ldp_core.deploy.kit.opening import open_kit
-from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.designs.standalone import ready, realise
+from ldp_core.designs.standalone import realise
 from ldp_core.workloads import DifferencePart, PrefixPart
-from pages.ui.session import exchange
-from pages.ui.session.history import History, SavedDesigns
-from pages.ui.session.state import Session
 from tests.deploy.kit.javascript import by_node, needs_node
 from tests.deploy.kit.kits import members, packed
 from tests.refused import refused
@@ -182,35 +179,6 @@ def test_designs_of_other_groups_are_refused():
         altered = json.dumps({**outcome, "strategy": sealed}).encode()
         with pytest.raises(ValueError, match="other groups"):
             designs.load(packed({**content, "outcome.json": altered, "strategy.npz": strategy.getvalue()}))
-
-
-def test_files_links_and_the_command_line_carry_it(tmp_path, capsys):
-    recipes = [{"kind": "categorical", "column": "arm", "categories": ["a", "b"], "known": True}]
-    recipes.append(
-        {"kind": "numeric", "column": "score", "method": "range", "low": 1, "high": 6, "bins": 6, "integer": True}
-    )
-    written = Configuration(
-        data=DeclaredData.model_validate({"recipes": recipes}),
-        workload=WorkloadRecipe(parts=(PrefixPart(attribute="score", by=("arm",)),)),
-        population=Population(users=PEOPLE, origin="declared", shape="uniform"),
-        optimizer=Optimizer(max_rounds=5),
-    )
-    setting = ready(written)
-    assert [attribute.known for attribute in setting.domain.attributes] == [True, False]
-    assert setting.workload.strata is not None
-    (tmp_path / "design.json").write_bytes(written.to_json())
-    zipped = str(tmp_path / "design.zip")
-    assert main(["design", str(tmp_path / "design.json"), "-o", zipped]) == 0
-    shown = capsys.readouterr().out
-    assert "Running totals along score, within each arm" in shown
-    assert "The collector knows arm already: at least" in " ".join(shown.split())
-    again_ = designs.load((tmp_path / "design.zip").read_bytes())
-    assert again_.mechanism.strata[0].digest == again_.mechanism.strata[1].digest
-    assert main(["kit", zipped, "-o", str(tmp_path / "kit.zip")]) == 0
-    assert main(["audit", str(tmp_path / "kit.zip")]) == 0
-    session = Session("known", SavedDesigns(History(Configuration())))
-    exchange.load(session, (tmp_path / "kit.zip").read_bytes())
-    assert session.setting.mechanism("optimized").digest == again_.mechanism.digest
 
 
 def test_a_device_is_not_for_another_split_of_the_columns():

@@ -1,7 +1,5 @@
 """Shares and averages within groups from a kit's reports and on the command line, known groups and secret ones."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,47 +37,6 @@ def sent_to(folder, known, people, seed):
     sent = [device.report({"arm": arm, "score": score}, rng.bytes) for arm, score in people]
     reports.write_text("".join(f"{line}\n" for line in ["report", *sent]))
     return kit, reports
-
-
-@pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
-def test_a_kits_reports_become_shares_and_averages(known, tmp_path, capsys):
-    people = [("a", 1)] * 300 + [("a", 4)] * 100 + [("b", 4)] * 600 + [("b", 3)] * 200
-    kit, reports = sent_to(tmp_path, known, people, seed=0)
-    out, about = tmp_path / "answers.csv", ["collect", str(kit), str(reports)]
-    assert main([*about, "-o", str(out)]) == 0
-    told = pd.read_csv(out).set_index("name")
-    expected = {
-        "average of score in arm a": 1.75,
-        "average of score in arm b": 3.75,
-        "share score 1, b minus a": -75,
-        "share score 4 in arm b": 75,
-    }
-    asked = [f"average of score in arm {k}" for k in "ab"], [f"share score {k}, b minus a" for k in range(1, 5)]
-    assert list(told.index) == [
-        *asked[0],
-        *asked[1],
-        *(f"share score {k} in arm {arm}" for k in range(1, 5) for arm in "ab"),
-    ]
-    for name, true in expected.items():
-        row = told.loc[name]
-        assert abs(row["answer"] - true) < 6 * row["standard_error"], name
-        assert row["low"] < row["answer"] < row["high"]
-        assert (row["method"] == "Fieller") != known
-    assert (
-        told["unit"].tolist() == ["score"] * 2 + ["difference of points of the group"] * 4 + ["points of the group"] * 8
-    )
-    assert told["found"]["share score 1, b minus a"] == "found"
-    assert told["found"].isna().sum() == 10
-    capsys.readouterr()
-    assert main(about) == 0
-    shown = capsys.readouterr().out
-    assert "average of score in arm b" in shown
-    assert "Difference" in shown
-    assert main([*about, "--any-time", "--json"]) == 0
-    looks = json.loads(capsys.readouterr().out)["answers"]
-    assert len(looks) == 2 + 4 + 8
-    assert all((row["low"] is not None) == known for row in looks)
-    assert known or {row["verdict"] for row in looks} == {"noise"}  # none without an interval can be used
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])

@@ -50,13 +50,6 @@ def costs_of(state, name):
 # --- design -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_design_costs_what_the_app_says(shell):
-    found = shell.result("design", shell.file(HIERARCHICAL))
-    told = costs_of(session(HIERARCHICAL), "hierarchical")
-    assert {name: found[name] for name in told} == told
-    assert not found["stopped"]
-
-
 def test_a_fitted_design_has_the_costs_and_the_zip_of_the_app(shell):
     output = shell.folder / "made.zip"
     found = shell.result("design", shell.file(OPTIMIZED), "-o", output)
@@ -69,12 +62,6 @@ def test_a_fitted_design_has_the_costs_and_the_zip_of_the_app(shell):
     np.testing.assert_array_equal(written.mechanism.strategy, exported.mechanism.strategy)
     # Given the zip, nothing is fitted again: the strategy in it is judged.
     assert shell.result("design", output)["users_needed"] == told["users_needed"]
-
-
-def test_people_are_counted_in_a_table(shell):
-    table = shell.holding("age\n5\n15\n15\n75\n", "people.csv")
-    found = shell.result("design", shell.file(HIERARCHICAL), "--data", table)
-    assert found["users"] == 4
 
 
 def test_a_difference_to_detect_is_that_of_the_app(shell):
@@ -180,13 +167,6 @@ def test_a_matrix_that_breaks_the_promise_is_judged_at_its_own_epsilon(shell):
 
 
 # --- kit and collect ------------------------------------------------------------------------------------------------------
-
-
-def test_a_kit_is_that_of_the_design(shell):
-    output = shell.folder / "kit.zip"
-    assert shell.run("kit", shell.file(OPTIMIZED), "-o", output) == 0
-    kit, state = open_kit(output), session(OPTIMIZED, "optimized")
-    np.testing.assert_array_equal(kit.mechanism.strategy, state.setting.mechanism("optimized").strategy)
 
 
 def test_a_kit_is_signed_with_a_key_from_a_file(shell):

@@ -116,13 +116,6 @@ def started(*arguments, **how):
     return subprocess.Popen(command, cwd=ROOT, text=True, **how)
 
 
-def test_it_runs_from_the_folder_of_the_project(shell):
-    process = started("design", shell.file(YES_NO), "--json", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    out, err = process.communicate()
-    assert (process.returncode, err) == (0, "")
-    assert '"users_needed"' in out
-
-
 def test_a_reader_that_has_seen_enough_is_no_error(shell):
     process = started("design", shell.file(HIERARCHICAL), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()

@@ -141,12 +141,6 @@ def test_the_command_line_prints_a_report_per_value_or_one_sentence(tmp_path):
     assert run_node(CLIENT, tmp_path / "none.json", "2").returncode == 1
 
 
-def test_it_is_a_module_of_node_too(tmp_path):
-    program = tmp_path / "program.mjs"
-    program.write_text(f'import LDP from "{CLIENT.as_uri()}"; console.log(LDP === globalThis.LDP, typeof LDP.Device);')
-    assert run_node(program).stdout == "true function\n"
-
-
 def test_random_bytes_are_those_of_web_crypto_and_not_of_math_random():
     found = by_node(devices=[sealed(SAMPLERS["hash"])], secure=[[0, [1] * 200]])["secure"][0]["answer"]
     assert len({report.split()[0] for report in found}) == 200

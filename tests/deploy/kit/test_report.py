@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from kits import NASTY, USERS, ages, kit_of, members
 
-from ldp_core import analysis, beliefs, designs, shuffled, verdicts, wording
+from ldp_core import analysis, beliefs, designs, verdicts, wording
 from ldp_core.deploy.kit import package
 from ldp_core.deploy.kit.report import NIST, report
 from ldp_core.designs import bundle
@@ -125,14 +125,6 @@ def test_the_report_in_the_kit_is_about_the_files_beside_it():
     recorded = json.loads(parts["outcome.json"])["kit"]
     for name, digest in recorded.items():
         assert name == "report.html" or read.named[name] == [digest]
-
-
-def test_what_mixing_gives_is_said_where_it_is_asked_for_and_never_promised():
-    told = shuffled.promised(SUBSET.chosen_mechanism, SUBSET.users)
-    by_default, asked = (members(package.kit(SUBSET, mixed=mixed)) for mixed in (False, True))
-    assert told not in Read(by_default["report.html"].decode()).text
-    assert told in Read(asked["report.html"].decode()).text
-    assert [name for name in asked if asked[name] != by_default[name]] == ["outcome.json", "report.html"]  # its digest
 
 
 def test_names_cannot_reverse_a_promise():

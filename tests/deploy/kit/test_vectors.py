@@ -4,7 +4,7 @@ import json
 from examples import EPSILON
 
 import ldp_core as ldp
-from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.data.domain import Domain, NumericAttribute, RangeAttribute
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.devices import describe
 from ldp_core.deploy.kit.vectors import vectors
@@ -34,22 +34,6 @@ def check(description):
         altered["design"] = one["design"] or altered["design"]
         refused("sum to|breaks its promise" if one["design"] else "was altered", Device, altered)
     return told
-
-
-def test_vectors_with_values_as_people_say_them():
-    domain = Domain(
-        attributes=(
-            CategoricalAttribute(name="c", values=("a", "b"), outside="other"),
-            NumericAttribute(name="x", edges=(0, 0.5, 2), missing="category"),
-            RangeAttribute(name="y", low=0.1, high=0.9, bins=3),
-            DateAttribute(name="d", unit="month", first="2025-11", last="2026-01"),
-        )
-    )
-    mechanism = ldp.mechanisms.create("subset_selection", n=domain.size, epsilon=1.25)
-    told = check(json.loads(json.dumps(describe(mechanism, EPSILON, domain))))
-    assert sum(isinstance(one["value"], dict) for one in told["reports"]) == 12
-    assert [one["why"] for one in told["refused_values"]][4:] == ["no value of c", "no value of y", "no value of d"]
-    assert told["refused_devices"][-1]["path"] == ["domain", "attributes", 0, "ordinary"]
 
 
 def test_vectors_ask_no_report_of_people_whose_value_is_a_code_for_no_answer():
