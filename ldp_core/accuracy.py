@@ -22,13 +22,13 @@ from ldp_core.verdicts import NOISE, USABLE, judge, largest_error, line_in_words
 from ldp_core.workloads import (
     AllMarginals,
     AllRange,
-    Answers,
     Detect,
     Histogram,
     KWayMarginals,
     Line,
     Predicates,
     Prefix,
+    Questionnaire,
     Unit,
     WidthRange,
     Workload,
@@ -74,7 +74,7 @@ def answers(
     """
     counts = _people(workload, counts)
     return pd.concat(
-        [_of_line(mechanism, line, k, counts, case) for k, line in enumerate(asked_of(workload).lines)],
+        [_of_line(mechanism, line, k, counts, case) for k, line in enumerate(questionnaire_of(workload).lines)],
         ignore_index=True,
     )
 
@@ -95,7 +95,7 @@ def question_lines(
         ``met`` (whether it meets that), ``alone``, ``at_best`` (see `alone`; NaN where there is one
         question) and ``in_words``, the line that `ldp_core.verdicts.line_in_words` writes.
     """
-    asked, known = asked_of(workload), counts is not None
+    asked, known = questionnaire_of(workload), counts is not None
     found, people = answers(mechanism, workload, counts, case), _people(workload, counts)
     singly = (
         [alone(asked, line, mechanism.epsilon, people, case) for line in asked.lines] if len(asked.lines) > 1 else None
@@ -105,7 +105,7 @@ def question_lines(
 
 
 def alone(
-    asked: Answers,
+    asked: Questionnaire,
     line: Line,
     epsilon: float,
     counts: Counts,
@@ -117,7 +117,7 @@ def alone(
 
     Parameters
     ----------
-    asked : Answers
+    asked : Questionnaire
         All questions.
     line : Line
         The one that is asked alone.
@@ -144,7 +144,7 @@ def alone(
         return 0.0, False
     prior = None if case is None or case.prior is None or case.uniform else case.prior
     size = max(few.working_types for few in ((workload,) if workload.strata is None else workload.strata.designs))
-    alike = prior is None and workload.symmetry in ("hamming", "exchangeable") and not too_many_types(line.told)
+    alike = prior is None and workload.symmetry in ("hamming", "exchangeable") and not too_many_types(line.workload)
     if search and (size <= limits.MOST_ALONE_TYPES or alike):
         made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior, cancel=cancel)
         return float(_of_line(made.mechanism(), line, 0, counts, case)["standard_error"].max()), False
@@ -157,7 +157,7 @@ def alone(
 def _least_error(line: Line, epsilon: float, counts: Counts, case: Case | None) -> float:
     """A root mean square of the errors of all answers to a question, and so the largest of them, is
     at least this for every unbiased mechanism."""
-    told, users = line.told, float(users_of(counts))
+    told, users = line.workload, float(users_of(counts))
     if told.survey is not None and told.strata is not None:
         variance = bounds.worst_case_variance(told, epsilon)
     elif told.survey is not None or (case is not None and (case.prior is None or case.uniform)):
@@ -171,7 +171,7 @@ def _least_error(line: Line, epsilon: float, counts: Counts, case: Case | None) 
 
 
 def lines_of(
-    asked: Answers,
+    asked: Questionnaire,
     told: pd.DataFrame,
     needed: Sequence[float],
     users: float,
@@ -184,12 +184,12 @@ def lines_of(
     rows = []
     for k, line in enumerate(asked.lines):
         own = told[told["line"] == k]
-        one_answer = line.told.num_queries == 1
+        one_answer = line.workload.num_queries == 1
         error, at_best = singly[k] if singly else (math.nan, False)
         rows.append(
             {
                 "question": line.title,
-                "answers": line.told.num_queries,
+                "answers": line.workload.num_queries,
                 "unit": line.key,
                 "users": round(users),
                 "value": own["value"].iloc[0] if one_answer and (known is None or known[k]) else math.nan,
@@ -226,7 +226,7 @@ def people_needed(
     if counts is None and case is not None and case.prior is not None:
         counts = case.prior * EXPECTED_USERS
     counts = _people(workload, counts)
-    return max(needed_by(mechanism, line, counts, case) for line in asked_of(workload).lines)
+    return max(needed_by(mechanism, line, counts, case) for line in questionnaire_of(workload).lines)
 
 
 def needed_variance(
@@ -241,16 +241,16 @@ def needed_variance(
         Total variance a person: it falls with the squared target and the people as a variance does.
         Of questions that were not made by `over_attributes` it is their variance.
     """
-    if workload.asked is None:
+    if workload.questionnaire is None:
         return _variance(mechanism, workload, _people(workload, counts), case)
-    return people_needed(mechanism, workload, counts, case) * workload.asked.norm
+    return people_needed(mechanism, workload, counts, case) * workload.questionnaire.norm
 
 
-def asked_of(workload: Workload) -> Answers:
-    """What a workload asks; one that was not made of questions asks for shares of everybody, within
-    10 percentage points."""
-    if workload.asked is not None:
-        return workload.asked
+def questionnaire_of(workload: Workload) -> Questionnaire:
+    """The questions of a workload; one that was not made of questions asks for shares of everybody,
+    within 10 percentage points."""
+    if workload.questionnaire is not None:
+        return workload.questionnaire
     target = 100 * math.sqrt(DEFAULT_ALPHA)
     weighted = workload.squared_weights * DEFAULT_ALPHA
     counting = isinstance(
@@ -258,7 +258,7 @@ def asked_of(workload: Workload) -> Answers:
     )
     unit = Unit() if counting else Unit(span=math.inf, least=-math.inf)
     line = Line(workload.title, unit, workload, ((workload, 1.0),), target=target)
-    return Answers((line,), workload, weighted)
+    return Questionnaire((line,), workload, weighted)
 
 
 def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | None) -> float:
@@ -269,12 +269,12 @@ def needed_by(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
         compared, target = contrasts(mechanism, line, counts, case), line.target
         users = compared.users(target.difference / line.unit.factor, target.power, target.level)
         return float(np.nanmax(users[queries], initial=0.0))
-    many = line.told.squared_weights if line.rates is None else len(queries)
+    many = line.workload.squared_weights if line.rates is None else len(queries)
     scale = (line.unit.factor / line.standard_error) ** 2 / many
-    needed = scale * _variance(mechanism, line.told, counts, case)
+    needed = scale * _variance(mechanism, line.workload, counts, case)
     if line.group_sizes is None:
         return needed
-    variances = _variances(mechanism, line.told, counts, case, queries)
+    variances = _variances(mechanism, line.workload, counts, case, queries)
     second = scale * float(variances @ size_variances(mechanism, line, counts, case, queries))
     return (needed + math.sqrt(needed**2 + 12 * second)) / 2
 
@@ -284,7 +284,7 @@ def contrasts(mechanism: Mechanism, line: Line, counts: Counts, case: Case | Non
     nothing is taken of ``counts``."""
     if case is None or case.name == "people":
         return contrasts_of(mechanism, line, counts)
-    noise = _variances(mechanism, line.told, counts, case, np.arange(line.told.num_queries))
+    noise = _variances(mechanism, line.workload, counts, case, np.arange(line.workload.num_queries))
     return contrasts_of(mechanism, line, case.prior, noise)
 
 
@@ -300,9 +300,9 @@ def _people(workload: Workload, counts: Counts | None) -> Counts:
 
 def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Case | None) -> pd.DataFrame:
     users, unit = float(users_of(counts)), line.unit
-    queries = judged_queries(line.told)
+    queries = judged_queries(line.workload)
     values = line.values(counts, queries)
-    variances = _variances(mechanism, line.told, counts, case, queries) / users
+    variances = _variances(mechanism, line.workload, counts, case, queries) / users
     identified = np.ones(len(queries), dtype=bool)
     if line.rates is not None:
         variances = np.where(np.isfinite(values), variances, np.nan)
@@ -323,7 +323,7 @@ def _of_line(mechanism: Mechanism, line: Line, k: int, counts: Counts, case: Cas
     many = users if unit.total else 1.0
     numbers = {"value": many * values, "standard_error": many * errors, "bins": many * line.bins}
     goals = {"target": many * line.goal, "finds": many * finds}
-    names = [line.told.query_name(int(query)) for query in queries]
+    names = [line.workload.query_name(int(query)) for query in queries]
     said = {"line": k, "query": queries, "question": line.title, "name": names, "group": line.groups_of(queries)}
     return pd.DataFrame({**said, "unit": line.key, **numbers, **goals, "verdict": verdicts})
 

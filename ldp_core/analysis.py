@@ -17,7 +17,6 @@ from ldp_core.accuracy import EXPECTED_USERS as EXPECTED_USERS
 from ldp_core.accuracy import NUMBERS as NUMBERS
 from ldp_core.accuracy import alone as alone
 from ldp_core.accuracy import answers as answers
-from ldp_core.accuracy import asked_of as asked_of
 from ldp_core.accuracy import contrasts as contrasts
 from ldp_core.accuracy import judged_queries as judged_queries
 from ldp_core.accuracy import lines_of as lines_of
@@ -25,6 +24,7 @@ from ldp_core.accuracy import needed_by as needed_by
 from ldp_core.accuracy import needed_variance as needed_variance
 from ldp_core.accuracy import people_needed as people_needed
 from ldp_core.accuracy import question_lines as question_lines
+from ldp_core.accuracy import questionnaire_of as questionnaire_of
 from ldp_core.accuracy import size_variances as size_variances
 from ldp_core.accuracy import too_many_types as too_many_types
 from ldp_core.cases import CASES as CASES

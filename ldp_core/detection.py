@@ -141,12 +141,12 @@ def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise:
     ``noise`` (q,) is the variance of the answers a person in another case than that of these
     people; who takes part is then as the design takes answers and sizes of groups to be, or for
     numbers of people as ``counts`` are (None: whatever is worst)."""
-    queries = np.arange(line.told.num_queries)
+    queries = np.arange(line.workload.num_queries)
     if noise is None:
         assert counts is not None
-        if line.by_group and line.cells is None and line.told.survey is None:
+        if line.by_group and line.cells is None and line.workload.survey is None:
             return _known(mechanism, line, counts, queries)
-        noise = variances_of(mechanism, line.told, counts, queries) / users_of(counts)
+        noise = variances_of(mechanism, line.workload, counts, queries) / users_of(counts)
     if not line.by_group:  # numbers of people, and slopes
         whole = noise + _chance(line, counts, queries)
         half = np.repeat(whole[:, None] / 2, 2, axis=1)
@@ -158,14 +158,14 @@ def contrasts_of(mechanism: Mechanism, line: Line, counts: Counts | None, noise:
 def of_collections(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray) -> Contrasts:
     """Answers to ``queries`` (q,) of a question in two collections of as many people each, spread
     as ``counts`` are."""
-    noise = variances_of(mechanism, line.told, counts, queries) / users_of(counts)
+    noise = variances_of(mechanism, line.workload, counts, queries) / users_of(counts)
     if line.by_group:
         sides = [_side(line, 0, queries, noise, sign) for sign in (1, -1)]
         return Contrasts(*(np.stack(parts, axis=1) for parts in zip(*sides, strict=True)))
     own = np.repeat((noise + _chance(line, counts, queries))[:, None], 2, axis=1)
-    if line.rates is not None or line.told.survey is not None:
+    if line.rates is not None or line.workload.survey is not None:
         return Contrasts(np.ones_like(own), own)
-    people, everybody = dense(counts).astype(float), np.ones(line.told.n, dtype=bool)
+    people, everybody = dense(counts).astype(float), np.ones(line.workload.n, dtype=bool)
     moving = np.array([_moving(mechanism, line, people, q, everybody, 1.0) for q in queries.tolist()]).reshape(-1, 3)
     slopes, rooms = moving[:, 0], moving[:, 1:]  # the second is taken away
     return Contrasts(np.ones_like(own), own, np.stack([slopes, -slopes], 1), np.stack([rooms, rooms[:, ::-1]], 1))
@@ -176,7 +176,7 @@ def _chance(line: Line, counts: Counts | None, queries: np.ndarray) -> np.ndarra
     of their factor."""
     if line.rates is not None:
         return line.drawn[0, queries] / line.unit.factor**2
-    return of_queries(line.told, counts, queries) / (1 if counts is None else users_of(counts))
+    return of_queries(line.workload, counts, queries) / (1 if counts is None else users_of(counts))
 
 
 def _side(
@@ -196,13 +196,13 @@ def _side(
 
 def _known(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray) -> Contrasts:
     """Two groups that the collector knows, whose reports are independent."""
-    assert line.asked is not None
+    assert line.group_question is not None
     assert line.rates is not None
-    people, many = dense(counts).astype(float), line.asked.cells.shape[1]
-    of_type = line.asked.group_of_types
+    people, many = dense(counts).astype(float), line.group_question.cells.shape[1]
+    of_type = line.group_question.group_of_types
     shares, variances = np.empty((2, len(queries), 2))
     moving = np.zeros((len(queries), 2, 3))
-    for k, cells in enumerate(line.asked.cells):
+    for k, cells in enumerate(line.group_question.cells):
         for g, cell in enumerate(cells):
             here, inside = queries[queries % many == g], of_type == cell
             own, size = np.where(inside, people, 0.0), line.rates.sizes[k, g]
@@ -210,7 +210,7 @@ def _known(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray
             if not own.any() or not size:
                 variances[here, k] = np.nan
                 continue
-            whole = variances_of(mechanism, line.told, own, here) + of_queries(line.told, own, here)
+            whole = variances_of(mechanism, line.workload, own, here) + of_queries(line.workload, own, here)
             variances[here, k] = size**2 * whole / own.sum()
             moving[here, k] = [_moving(mechanism, line, own, query, inside, size) for query in here.tolist()]
     slopes, rooms = moving[..., 0], moving[..., 1:]
@@ -223,10 +223,10 @@ def _moving(
     """Slope and rooms of `Contrasts` of the answer of one group of a ``size`` in the difference,
     for people (n,) in it."""
     one = np.array([query])
-    row = size * line.told.rows(one)[0] / line.told.query_weights(one)[0]
+    row = size * line.workload.rows(one)[0] / line.workload.query_weights(one)[0]
 
     def noise(counts: np.ndarray) -> float:
-        return size**2 * float(variances_of(mechanism, line.told, counts, one)[0])
+        return size**2 * float(variances_of(mechanism, line.workload, counts, one)[0])
 
     # A few of everybody: where nobody is counted, it is not open who moves.
     people = people / people.sum() * _PEOPLE + inside * 1e-3

@@ -207,7 +207,7 @@ def headline(
     users, epsilon : people of the design, and what it was given as.
     needed : the people it takes until every question meets its target.
     lines : of `ldp_core.analysis.question_lines`, and the ``tally`` of their answers; without them it is the people needed that are told.
-    coarse : the questions whose bins alone are beyond the target (`Answers.coarse`), which no number of people mends.
+    coarse : the questions whose bins alone are beyond the target (`Questionnaire.coarse`), which no number of people mends.
     """
     first = f"With {wording.plural(round(users), 'person', 'people')} at epsilon {epsilon},"
     takes = f"it takes {wording.needed(needed)} people until every question meets its target."

@@ -209,7 +209,7 @@ def _cells(workload):
     found = collector.release(
         mechanisms.create("hadamard", workload=workload, epsilon=2.0), workload, np.full(workload.n, 9)
     )
-    return workloads.answer_tables(workload.asked)[0].cells(found, {})
+    return workloads.answer_tables(workload.questionnaire)[0].cells(found, {})
 
 
 @cache

@@ -37,7 +37,7 @@ def compared(made, people, shares):
     counts = np.zeros(4)
     for own, many, share in zip(TYPES, people, shares, strict=True):
         counts[own] = many * (1 - share), many * share
-    (line,) = over_attributes([PART], [ARM, ANSWER], counts=counts).asked.lines
+    (line,) = over_attributes([PART], [ARM, ANSWER], counts=counts).questionnaire.lines
     return detection.contrasts_of(made, line, counts)
 
 
@@ -130,14 +130,14 @@ def test_a_move_of_the_group_that_costs_more_is_found_as_often_as_said(epsilon, 
 def test_the_variance_after_a_move_is_that_of_the_people_who_moved(name):
     """By the people after the move written out; a share of nobody moves as well."""
     people, queries = np.array([900.0, 0, 100, 3000, 500, 1500]), np.array([0, 2, 4])
-    line = ldp.analysis.asked_of(ldp.workloads.prefix(6)).lines[0]
+    line = ldp.analysis.questionnaire_of(ldp.workloads.prefix(6)).lines[0]
     if name == "raw":
         made = ldp.mechanisms.create("hierarchical", n=6, epsilon=1.0, reconstruction="raw", oracle="oue", branching=2)
     else:
-        made = ldp.mechanisms.create(name, n=6, epsilon=1.0, workload=line.told)
+        made = ldp.mechanisms.create(name, n=6, epsilon=1.0, workload=line.workload)
     found, rows, p = (
         detection.of_collections(made, line, people, queries),
-        line.told.rows(queries),
+        line.workload.rows(queries),
         people / people.sum(),
     )
     for i, row in enumerate(rows):
@@ -158,7 +158,10 @@ def test_a_difference_between_secret_groups_is_found_as_often_as_said(share):
     workload = over_attributes(
         [PART], [arm, ANSWER], {"difference of points of the group": Detect(10.0)}, counts=people * 1e6
     )
-    made, (line,) = ldp.optimize.design(workload, 3.0, time_limit=None, max_rounds=5).mechanism(), workload.asked.lines
+    made, (line,) = (
+        ldp.optimize.design(workload, 3.0, time_limit=None, max_rounds=5).mechanism(),
+        workload.questionnaire.lines,
+    )
     users = math.ceil(ldp.analysis.people_needed(made, workload, people * 1e6))
     moved = people + np.array([0.06 * -1, 0.06, 0, 0]) * (0.4 / 0.6)
     found = []
@@ -166,7 +169,7 @@ def test_a_difference_between_secret_groups_is_found_as_often_as_said(share):
         answers = []
         for _ in range(1_500):
             reports = made.simulate(rng.multinomial(users, shares), rng)
-            (asked,) = ldp.workloads.answers.ratios_of(line.asked, False)
+            (asked,) = ldp.workloads.answers.ratios_of(line.group_question, False)
             answers.append(asked.values(made.estimate(reports).answers(asked.linear))[0])
         found.append(np.array(answers))
     error = found[0].std()
@@ -238,7 +241,7 @@ def test_an_answer_that_is_the_same_of_everybody_takes_nobody():
     for users in np.geomspace(10, 1e6, 20):
         counts = people / people.sum() * users
         assert ldp.analysis.people_needed(made, workload, counts) == pytest.approx(expected)
-        contrasts = detection.contrasts_of(made, workload.asked.lines[0], counts)
+        contrasts = detection.contrasts_of(made, workload.questionnaire.lines[0], counts)
         assert contrasts.users(0.05)[-1] == pytest.approx(0, abs=1e-6)
 
 
@@ -252,7 +255,7 @@ def test_the_test_has_the_size_and_the_power_that_it_says(name):
     single = (Reports(made.digest, 1, one) for one in np.eye(len(made.strategy), dtype=int))
     worth = np.array([made.estimate(report).answers(asked)[1] for report in single])  # of each report for the answer
     first, second = np.array([0.3, 0.2, 0.2, 0.2, 0.1]), np.array([0.2, 0.2, 0.2, 0.2, 0.2])
-    line = ldp.analysis.asked_of(asked).lines[0]
+    line = ldp.analysis.questionnaire_of(asked).lines[0]
     own, other = (detection.of_collections(made, line, 1000 * shares, np.array([1])) for shares in (first, second))
     both = detection.Contrasts(np.ones((1, 2)), np.stack([own.variances[:, 0], other.variances[:, 0]], axis=1))
     users = math.ceil(both.users(0.1)[0])

@@ -81,9 +81,9 @@ def test_alone_no_error_is_below_what_is_proved_nor_far_above_what_others_leave(
     }
     together = mechanisms.create("optimized", workload=asked, epsilon=epsilon, max_rounds=5, time_limit=None)
     told = analysis.question_lines(together, asked, PEOPLE, cases[case])
-    for line, among in zip(asked.asked.lines, told["standard_error"], strict=True):
-        found, at_best = analysis.alone(asked.asked, line, epsilon, PEOPLE, cases[case])
-        least, proved = analysis.alone(asked.asked, line, epsilon, PEOPLE, cases[case], search=False)
+    for line, among in zip(asked.questionnaire.lines, told["standard_error"], strict=True):
+        found, at_best = analysis.alone(asked.questionnaire, line, epsilon, PEOPLE, cases[case])
+        least, proved = analysis.alone(asked.questionnaire, line, epsilon, PEOPLE, cases[case], search=False)
         assert (at_best, proved) == (False, True)
         assert least > 0 or epsilon > 1
         assert not least > found * (1 + 1e-9)  # NaN where nothing is proved
@@ -94,10 +94,10 @@ def test_what_takes_long_alone_is_at_best_what_is_proved():
     wide = RangeAttribute(name="age", low=0, high=200, bins=200)
     asked = over_attributes([PrefixPart(attribute="age"), MeanPart(attribute="age")], [wide])
     people = np.full(200, 50)
-    line = asked.asked.lines[0]
-    error, at_best = analysis.alone(asked.asked, line, 1.0, people)
+    line = asked.questionnaire.lines[0]
+    error, at_best = analysis.alone(asked.questionnaire, line, 1.0, people)
     assert at_best
-    fitted = mechanisms.create("optimized", workload=line.told, epsilon=1.0, max_rounds=20, time_limit=None)
+    fitted = mechanisms.create("optimized", workload=line.workload, epsilon=1.0, max_rounds=20, time_limit=None)
     alone = over_attributes([PrefixPart(attribute="age")], [wide])
     assert 0.5 < error / analysis.answers(fitted, alone, people)["standard_error"].max() < 1
     told = analysis.question_lines(fitted, asked, people)

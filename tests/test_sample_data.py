@@ -62,11 +62,11 @@ def test_the_first_targets_can_be_reached(entry):
     table = tables.load((FOLDER / entry["file"]).read_bytes(), entry["file"]).table
     domain = tables.build_domain(SampleData(file=entry["file"], recipes=entry["recipes"]).recipes, table)
     people = people_of(tables.tally(table, domain).counts, domain.shape)
-    asked = over_attributes(default_parts(domain), domain, counts=people).asked
+    asked = over_attributes(default_parts(domain), domain, counts=people).questionnaire
     assert [line.target for line in asked.lines[1:]] == [Detect(5.0)] * ("experiment" in entry["file"])
     first = asked.lines[0]
     assert 0.5 <= first.target <= 10
     if domain.size <= 64:
         alone = over_attributes(default_parts(domain)[:1], domain, {first.key: first.target}, people)
         limit = bounds.centred_svd(alone, 1.0)
-        assert (limit - alone.trace) / alone.n / alone.asked.norm <= people.users
+        assert (limit - alone.trace) / alone.n / alone.questionnaire.norm <= people.users

@@ -54,10 +54,10 @@ def drawn(seed):
 
 def collected(line, mechanism, estimate, axes, users):
     """The answers of a collection in their units, worked out without what tells their errors."""
-    if line.asked is None:
-        shares = estimate.answers(line.told) / line.told.query_weights() / users
+    if line.group_question is None:
+        shares = estimate.answers(line.workload) / line.workload.query_weights() / users
         return (line.unit.middle + line.unit.factor * shares) * (users if line.unit.total else 1)
-    asked = ratios_of(line.asked, False)
+    asked = ratios_of(line.group_question, False)
     return np.concatenate([own.values(estimate.answers(own.linear)) for own in asked])
 
 
@@ -73,7 +73,9 @@ def check(seed, trials):
     for _ in range(trials):
         estimate = mechanism.estimate(mechanism.simulate(people, rng))
         answers.append(
-            np.concatenate([collected(line, mechanism, estimate, axes, people.sum()) for line in workload.asked.lines])
+            np.concatenate(
+                [collected(line, mechanism, estimate, axes, people.sum()) for line in workload.questionnaire.lines]
+            )
         )
     centre, spread = np.mean(answers, axis=0), np.std(answers, axis=0, ddof=1)
     errors = told["standard_error"].to_numpy()
@@ -101,7 +103,7 @@ def test_with_the_people_needed_each_question_just_meets_its_target():
         needed = analysis.people_needed(mechanism, workload, people)
         told = analysis.answers(mechanism, workload, people / people.sum() * needed)
         reached = []
-        for k, line in enumerate(workload.asked.lines):
+        for k, line in enumerate(workload.questionnaire.lines):
             own = told[told["line"] == k]
             met = own["finds"] / own["target"] if line.difference else own["standard_error"] / own["target"]
             reached.append(float(met.max() if line.difference else math.sqrt((met**2).mean())))

@@ -21,7 +21,7 @@ SCORE = RangeAttribute(name="score", low=1, high=5, bins=5, integer=True)
 def target_of(counts, part):
     """The target that answers about these people have by themselves, in percentage points."""
     values = Domain(attributes=(numbers("value", 1, len(counts), len(counts), integer=True),))
-    return over_attributes([part(attribute="value")], values, counts=np.array(counts)).asked.lines[0].target
+    return over_attributes([part(attribute="value")], values, counts=np.array(counts)).questionnaire.lines[0].target
 
 
 @given(shares, st.none() | shares, st.floats(1.001, 100))
@@ -72,8 +72,13 @@ def test_the_headline_tells_how_many_questions_meet_their_targets_and_what_a_sin
     )
     mechanism = mechanisms.create("optimized", workload=workload, epsilon=1.0, max_rounds=2, time_limit=None)
     told = analysis.answers(mechanism, workload, np.full(workload.n, 200.0))
-    needed = [analysis.needed_by(mechanism, line, np.full(workload.n, 200.0), None) for line in workload.asked.lines]
-    lines, tally = analysis.lines_of(workload.asked, told, needed, 200 * workload.n), verdicts.tally(told["verdict"])
+    needed = [
+        analysis.needed_by(mechanism, line, np.full(workload.n, 200.0), None) for line in workload.questionnaire.lines
+    ]
+    lines, tally = (
+        analysis.lines_of(workload.questionnaire, told, needed, 200 * workload.n),
+        verdicts.tally(told["verdict"]),
+    )
     assert plain(verdicts.headline(4000, "1", 9e5, lines, tally)) == (
         f"With 4,000 people at epsilon 1, {lines['met'].sum() or 'none'} of 3 questions meet their targets. {tally.in_words()} It takes 900,000 people until "
         "every question meets its target."

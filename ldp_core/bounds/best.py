@@ -60,8 +60,8 @@ def _proved(problem: Problem, epsilon: float, budget: Budget, near: Proof | None
     are few."""
     if problem.prior is not None and problem.kind not in ("strata", "secret", "question"):
         return _of_types(problem, epsilon, budget, near)
-    if problem.kind in ("survey", "hamming", "types") and (merging := merged_questions(problem.asked, budget)):
-        return _of_merged(problem.asked, merging, epsilon, budget)
+    if problem.kind in ("survey", "hamming", "types") and (merging := merged_questions(problem.questions, budget)):
+        return _of_merged(problem.questions, merging, epsilon, budget)
     return PROOFS[problem.kind](problem, epsilon, budget)
 
 
@@ -74,12 +74,12 @@ def _of_strata(problem: Problem, epsilon: float, budget: Budget) -> Proof:
 
 def _of_question(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
     assert problem.along is not None
-    return question_certificate(problem.asked, epsilon, problem.shares, problem.along, budget)
+    return question_certificate(problem.questions, epsilon, problem.shares, problem.along, budget)
 
 
 def _of_types(problem: Problem, epsilon: float, budget: Budget, near: Proof | None = None) -> Certificate:
     begun = near if isinstance(near, Certificate) and near.kind == "general" else None
-    return general_certificate(problem.asked, epsilon, problem.shares, budget, begun)
+    return general_certificate(problem.questions, epsilon, problem.shares, budget, begun)
 
 
 def merged_questions(workload: Workload, budget: Budget) -> Quotient | None:
@@ -106,7 +106,7 @@ def _of_merged(workload: Workload, merging: Quotient, epsilon: float, budget: Bu
 
 def _of_columns(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
     """By sets of columns, by classes of pairs of types where columns or types are alike, and by single columns where these prove more."""
-    workload, best = problem.asked, None
+    workload, best = problem.questions, None
     with suppress(Interrupted):
         for found in _by_columns(workload, epsilon, budget):
             best = found if best is None or found.value > best.value else best

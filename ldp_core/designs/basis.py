@@ -119,9 +119,9 @@ class Basis:
         return self._workload
 
     @cached_property
-    def answers(self) -> workloads.Answers:
-        """What was asked, question by question."""
-        return analysis.asked_of(self.workload)
+    def answers(self) -> workloads.Questionnaire:
+        """The questions, with the targets of their answers."""
+        return analysis.questionnaire_of(self.workload)
 
     @property
     def questions(self) -> str:
@@ -220,7 +220,7 @@ class Basis:
     @cached_property
     def alpha(self) -> float:
         """The mean squared error of the questions' rows, as bounds and the papers have it, at which their mean is at its target."""
-        return self.answers.norm / self.answers.told.squared_weights
+        return self.answers.norm / self.answers.workload.squared_weights
 
     def in_targets(self, error: float) -> float:
         """A standard error of the questions' rows, a share of all users as bounds and the papers have it, in targets."""

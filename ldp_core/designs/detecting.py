@@ -72,7 +72,7 @@ def _between_groups(setting: Setting, mechanism: Mechanism, k: int, target: Dete
     if not isinstance(line.target, Detect):
         return NOTHING, NOTHING
     contrasts = analysis.contrasts(mechanism, line, setting.counts, setting.cases[setting.case])
-    queries = np.arange(line.told.num_queries)
+    queries = np.arange(line.workload.num_queries)
     other = line.rates.ratios[1] if line.rates is not None and line.by_group else np.full(len(queries), np.nan)
     return _found(
         setting, k, contrasts, queries, target or line.target, 1.0, line.unit.middle + line.unit.factor * other
@@ -109,7 +109,7 @@ def _found(
         "difference": found[0],
         "relative": found[0] / known,
     }
-    names = [line.told.query_name(int(query)) for query in queries]
+    names = [line.workload.query_name(int(query)) for query in queries]
     largest = [each.max(initial=0.0) for each in found[1:]]
     curve = pd.DataFrame({"unit": line.key, "users": at, "difference": largest})
     return pd.DataFrame({"name": names, "unit": line.key, **numbers}), curve

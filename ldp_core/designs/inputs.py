@@ -47,7 +47,7 @@ def chosen_targets(configuration: Configuration) -> dict[str, Target]:
 
 def settled(
     configuration: Configuration,
-    answers: workloads.Answers,
+    answers: workloads.Questionnaire,
     domain: Domain,
     people: Counted | Records,
     on_data: bool,

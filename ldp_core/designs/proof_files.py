@@ -34,7 +34,7 @@ def adopt(setting: Setting, files: Written) -> None:
 
     ValueError, one sentence, where they prove nothing for any of its cases.
     """
-    proof = proof_check.read(files, setting.answers.told, setting.configuration.epsilon)
+    proof = proof_check.read(files, setting.answers.workload, setting.configuration.epsilon)
     names = [name for name, case in setting.cases.items() if _about(proof, case, setting)]
     for name in names or [name for name, case in setting.cases.items() if case.prior is None]:
         setting.keep_proof(name, Proof(proof, (), False))
@@ -47,7 +47,7 @@ def _about(certificate: bounds.Proof, case: Case, setting: Setting) -> bool:
     prior = getattr(certificate, "prior", None)
     even = prior is None or np.array_equal(prior, np.full(len(prior), 1 / len(prior)))
     if case.prior is None:
-        return even and (prior is None or setting.answers.told.symmetry_group.all_alike)
+        return even and (prior is None or setting.answers.workload.symmetry_group.all_alike)
     if even or prior is None:
         return case.uniform
     near = 0.0 if certificate.workload.strata is None else 1e-11  # the shares of groups are rounded in files

@@ -43,7 +43,7 @@ def search(
 ) -> Proof:
     """A certificate of what no mechanism can beat in a case, the best that is found in so many seconds.
 
-    ``told`` are the rows that errors are summed over: see `workloads.Answers`.
+    ``told`` are the rows that errors are summed over: see `workloads.Questionnaire`.
     """
     history, cancelled, began = list[tuple[float, float]](), asked(cancel), time.perf_counter()
 

@@ -293,7 +293,7 @@ class Rivals(Basis):
     ) -> Fit:
         """Fit a mechanism and keep the fit, or an earlier one that was computed here and is better: see `fits.search`. By default the
         ``bound`` is the proof kept for the case."""
-        name, told = self.named(name), self.answers.told
+        name, told = self.named(name), self.answers.workload
         case = self.aim(name)
 
         def proved() -> float | None:
@@ -324,12 +324,12 @@ class Rivals(Basis):
         """Identifies a certificate by what it is about."""
         prior = self.cases[case].prior
         shares = prior is not None and hashlib.sha256(prior.tobytes()).hexdigest()
-        return "certificate:" + json.dumps([self.answers.told.digest, self.epsilon, shares])
+        return "certificate:" + json.dumps([self.answers.workload.digest, self.epsilon, shares])
 
     def proof(self, case: str) -> Proof | None:
         """The best proof of a case so far. It takes no time where the workload treats all types alike."""
         kept: Proof | None = self.results.get(self.certificate_key(case))
-        told, chosen = self.answers.told, self.cases[case]
+        told, chosen = self.answers.workload, self.cases[case]
         if kept is not None or told.symmetry != "exchangeable" or not (chosen.prior is None or chosen.uniform):
             return kept
         return self.keep_proof(case, Proof(bounds.certificate(told, self.epsilon, None), (), True))
@@ -346,14 +346,14 @@ class Rivals(Basis):
 
     def prove(self, case: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Proof:
         """Search for a certificate of what no mechanism can beat in a case, and keep the better of this and the last."""
-        about = (self.answers.told, self.epsilon, self.cases[case], self.search_seconds)
+        about = (self.answers.workload, self.epsilon, self.cases[case], self.search_seconds)
         return self.keep_proof(case, proofs.search(*about, callback, cancel))
 
     @once
     def closed_bounds(self, case: str) -> dict[str, float]:
         """Lower bounds on users needed that are known at once, in closed form, by name."""
         key = ("bounds", self.certificate_key(case), self.answers.norm)
-        about = (self.answers.told, self.epsilon, self.answers.norm, self.cases[case])
+        about = (self.answers.workload, self.epsilon, self.answers.norm, self.cases[case])
         return self.results.cached(key, partial(frames.users_bounds, *about))
 
     def bounds(self, case: str = "worst_case") -> dict[str, float]:

@@ -127,7 +127,7 @@ class Setting(Rivals):
     def variance(self, mechanism: Mechanism, case: str) -> float:
         """The total variance a person for the mean over the questions, in a case. ValueError where exact errors take too long."""
         self._refuse_expensive(mechanism.name)
-        told = self.answers.told
+        told = self.answers.workload
         if told.survey is not None and self.cases[case].prior is not None:  # how many people groups have
             return mechanism.variance_on(told, self.counts) / self.users
         return self.cases[case].variance(self.profiled(mechanism, told))
@@ -174,7 +174,7 @@ class Setting(Rivals):
         """The verdicts on the answers, counted; None where single answers take too long."""
         too_many, every = (
             analysis.too_many_types(self.workload),
-            sum(line.told.num_queries for line in self.answers.lines),
+            sum(line.workload.num_queries for line in self.answers.lines),
         )
         return None if too_many else verdicts.tally(self.answered(mechanism)["verdict"], every)
 
@@ -210,7 +210,7 @@ class Setting(Rivals):
     def spared(self, mechanism: Mechanism) -> str:
         """How many people are spared as some values are no secret, or the collector knows columns, in a sentence: the need of this design against
         the least that is proved of mechanisms that keep everything secret. Empty where everything is, or no bound is known at once."""
-        whole, case = self.answers.told.without_strata.all_secret, self.cases[self.case]
+        whole, case = self.answers.workload.without_strata.all_secret, self.cases[self.case]
         some = not mechanism.protects_all
         if whole.survey is not None and whole.survey.symmetric:
             case = analysis.WORST_CASE  # all people have the same error

@@ -61,11 +61,11 @@ def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = 
         ends are NaN where there is no interval. About everybody also ``promised``, the most that the standard error can be for so many people.
         Last ``identified``: whether the sizes of groups are known well enough to use the answer.
     """
-    if line.asked is None:
+    if line.group_question is None:
         return _about_everybody(line, given, most)
     shown = None if given.estimate.unbiased else given.estimate
     about = (given.mechanism, given.based_on, given.level, given.find, given.users)
-    tables = ratios_of(line.asked, survey, most)
+    tables = ratios_of(line.group_question, survey, most)
     whose = (shown, given.drawn, given.times, given.weighted)
     found = pd.concat([ratio_answers(own, *about, *whose) for own in tables], ignore_index=True)
     queries = np.concatenate([own.queries_of for own in tables])
@@ -73,7 +73,7 @@ def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = 
 
 
 def _about_everybody(line: Line, of: Estimated, most: int | None) -> pd.DataFrame:
-    told, unit = line.told, line.unit
+    told, unit = line.workload, line.unit
     chosen = np.arange(told.num_queries) if most is None else spread([told.num_queries], most)[0]
     about = (of.mechanism, told, of.based_on, of.level, chosen, of.users)
     found = of.find(*about, of.drawn) if of.times is None else intervals(*about, of.drawn, of.times)

@@ -43,7 +43,7 @@ def users_bounds(
     cancel: Cancel | None = None,
 ) -> dict[str, float]:
     """The people that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form: a bound on the total variance a
-    person, divided by ``norm`` (see `ldp_core.workloads.Answers`). The worst case takes a search, which ``cancel`` (see `ldp_core.run`) ends
+    person, divided by ``norm`` (see `ldp_core.workloads.Questionnaire`). The worst case takes a search, which ``cancel`` (see `ldp_core.run`) ends
     early. Where only some values are secret, certificates alone are about that promise, and none is there yet. A survey has one number for the
     worst case and for even people."""
     if not bounds.every_value_is_secret(workload):

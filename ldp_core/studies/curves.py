@@ -62,8 +62,8 @@ def users_bound(workload: Workload, at: Sequence[float] | np.ndarray, case: anal
     The bound is a + b / sinh(epsilon/2)^2 (see `bounds.centred_svd`), so two of its values give
     all. The worst case uses the bound of people spread evenly, who need no more.
     """
-    answers, prior = analysis.asked_of(workload), None if case.prior is None or case.uniform else case.prior
-    told, one, two = answers.told, 2 * math.asinh(1), 2 * math.asinh(2)
+    answers, prior = analysis.questionnaire_of(workload), None if case.prior is None or case.uniform else case.prior
+    told, one, two = answers.workload, 2 * math.asinh(1), 2 * math.asinh(2)
     if not bounds.every_value_is_secret(told):
         return pd.DataFrame({"name": "centred_svd", "epsilon": np.asarray(at, dtype=float), "users_needed": 0.0})
     first, second = (bounds.centred_svd(told, epsilon, prior) for epsilon in (one, two))

@@ -11,8 +11,8 @@ import numpy as np
 
 from ldp_core.arguments import check_choice
 from ldp_core.wording import check_parameters
-from ldp_core.workloads.answers import Answers as Answers
 from ldp_core.workloads.answers import Line as Line
+from ldp_core.workloads.answers import Questionnaire as Questionnaire
 from ldp_core.workloads.axes import Axis as Axis
 from ldp_core.workloads.axes import axes_of as axes_of
 from ldp_core.workloads.base import Workload as Workload

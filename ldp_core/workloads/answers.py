@@ -1,4 +1,4 @@
-"""What was asked: each answer in its own unit, as a row over the types.
+"""The questions of a workload: each answer in its own unit, as a row over the types.
 
 An answer is a number of people, a share of everybody or of a group, an average, a total, or the
 difference of two. Those that are ratios are rows to first order (`ldp_core.workloads.ratios`). So
@@ -9,10 +9,10 @@ evenly.
 Rows are divided by the *target* of their answer, a standard error in its unit, so that errors are
 measured in targets. The rows of a line of p answers with weight w are multiplied by w/sqrt(p): a
 design minimises the sum over lines of w^2 times the mean squared error of a line in targets. Rows
-alone tell neither a nor b of a secret group: sizes are asked beside them (`SIZES`), and for a
+alone give neither a nor b of a secret group: its size is asked beside them (`SIZES`), and for a
 difference the answers of both groups.
 
-Weights and floors of this project.
+Weights and floors are this project's.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ intervals have ends by far."""
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What a part asks within groups of people.
+class GroupQuestion:
+    """A question that is asked within groups of people.
 
     Attributes
     ----------
     tables : tuple of Group
         The question, on tables of the attributes that make up no groups.
     groups : tuple of int
-        Places of those that do.
+        Places of the attributes that make up groups.
     pair : tuple of int, optional
         Two values of the first of these, whose answers are compared.
     unit : Unit
@@ -153,28 +153,34 @@ class Asked:
         """The line of a ``question`` that is asked within groups."""
         unit, ratios, sizes = self.unit, rates.ratios, rates.sizes
         difference = len(ratios) == 2
-        given: dict[str, Any] = {"rates": rates, "asked": self, "difference": difference, "spread": rates.spread}
-        given |= {"sides": sides_of(self.axes, self.groups[difference:]), "weight": weight}
-        # Nothing is told of groups without people; where each has none, as if all had some.
+        given: dict[str, Any] = {
+            "rates": rates,
+            "group_question": self,
+            "difference": difference,
+            "spread": rates.spread,
+            "sides": sides_of(self.axes, self.groups[difference:]),
+            "weight": weight,
+        }
+        # Groups without people have no answers; where no group has people, all count as if they had some.
         there = np.isfinite(ratios).all(axis=0)
         there |= not there.any()
         if self.known:
             divided = self._divided(sizes, np.ones(len(there)))
-            told = divided if there.all() else self._divided(sizes, there)
-            return Line(question, unit, told, ((divided, 1.0),), **given)
+            answered = divided if there.all() else self._divided(sizes, there)
+            return Line(question, unit, answered, ((divided, 1.0),), **given)
         groups = math.prod(self.shape)
         least = 0.1 if groups <= 5 else 1 / (2 * groups)
         taken = rates.rounded(unit)
         middle = np.nan_to_num(taken.ratios, nan=sum(unit.ends) / 2)
-        told_ratios, told_sizes = np.where(np.isfinite(ratios), ratios, middle), _positive(sizes, 1 / groups)
+        filled, filled_sizes = np.where(np.isfinite(ratios), ratios, middle), _positive(sizes, 1 / groups)
         tables, design, sides = list[Workload](), list[tuple[Workload, float]](), list[tuple[Workload, float]]()
         for table in ratios_of(self, False):
             here = table.queries_of
-            rows = compared(table.each(told_ratios[:, here], told_sizes[:, here]))
+            rows = compared(table.each(filled[:, here], filled_sizes[:, here]))
             tables.append(table.queries(rows * there[here, None], table.names))
             each = table.each(middle[:, here], np.maximum(taken.sizes[:, here], least))
             design.append((table.queries(compared(each), table.names), 1.0))
-            if difference:  # which does not tell its two sides
+            if difference:  # its two sides do not follow from it
                 sides.append((table.queries(each, table.names * 2), SIZES))
         cells = np.concatenate([np.tile(self.cells, table.base.num_queries) for table in self.tables], axis=1)
         about, first = np.unique(cells, return_index=True)
@@ -188,14 +194,14 @@ class Asked:
         """The queries ``rows`` (q, cells) on the table of `groups`."""
         return placed(self.axes, sorted(self.groups), Custom(_in_order(rows, 1, self.groups, self.axes)))
 
-    def _divided(self, sizes: np.ndarray, told: np.ndarray) -> Workload:
+    def _divided(self, sizes: np.ndarray, answered: np.ndarray) -> Workload:
         """The sums divided by the known ``sizes`` (s, p), one side less the other; groups without
-        people have even ones. Answers that are not ``told`` (p,) are left 0."""
+        people have even ones. Queries that are not ``answered`` (p,) are 0."""
         cells, groups = self.cells, math.prod(self.shape)
         matrix = np.zeros((cells.shape[1], groups))
         for sign, places, size in zip((1, -1), cells, sizes[:, : len(matrix)], strict=False):
             matrix[np.arange(len(matrix)), places] = sign / _positive(size, 1 / groups)
-        of_groups, shares = Custom(matrix * told[: len(matrix), None], self.names()), self.unit.name == OF_GROUP
+        of_groups, shares = Custom(matrix * answered[: len(matrix), None], self.names()), self.unit.name == OF_GROUP
         parts = [
             placed(self.axes, (*table.attributes, *self.groups), Within([table.base, of_groups], shares))
             for table in self.tables
@@ -203,13 +209,12 @@ class Asked:
         return parts[0] if len(parts) == 1 else Union(parts)
 
 
-def ratios_of(asked: Asked, survey: bool, most: int | None = None) -> list[Ratios]:
+def ratios_of(question: GroupQuestion, survey: bool, most: int | None = None) -> list[Ratios]:
     """The answers within groups, table by table.
 
     Parameters
     ----------
-    asked : Asked
-        What is asked within them.
+    question : GroupQuestion
     survey : bool
         Whether queries are to be those of a survey, for any number of types.
     most : int, optional
@@ -225,10 +230,10 @@ def ratios_of(asked: Asked, survey: bool, most: int | None = None) -> list[Ratio
         Where there are too many.
     """
     begin, found = 0, []
-    for table in asked.tables:
-        ratios = asked.on_table(table, survey, most and max(1, most // len(asked.tables)))
+    for table in question.tables:
+        ratios = question.on_table(table, survey, most and max(1, most // len(question.tables)))
         found.append(replace(ratios, queries_of=begin + ratios.queries_of))
-        begin += table.base.num_queries * asked.cells.shape[1]
+        begin += table.base.num_queries * question.cells.shape[1]
     return found
 
 
@@ -250,16 +255,16 @@ class Line:
         The question in a few words.
     unit : Unit
         Of the answers.
-    told : Workload
-        Its answers, as shares of everybody and times the factor of the `unit`, have the errors of
-        the answers.
+    workload : Workload
+        Queries whose answers, as shares of everybody and times the factor of the `unit`, have the
+        errors of the answers.
     design : tuple of (Workload, float)
         What a design is made for instead, with weights: smallest groups count as larger, and their
         sizes are asked.
     rates : Rates, optional
         Of answers within groups; None where they are about everybody.
-    asked : Asked, optional
-        The same of what is asked.
+    group_question : GroupQuestion, optional
+        The question, where it is asked within groups.
     cells : ndarray (s, p), optional
         Which cells of the attributes that make up groups answers are about, where these are secret.
     group_sizes : Workload, optional
@@ -282,10 +287,10 @@ class Line:
 
     question: str
     unit: Unit
-    told: Workload
+    workload: Workload
     design: tuple[tuple[Workload, float], ...]
     rates: Rates | None = field(default=None, repr=False)
-    asked: Asked | None = field(default=None, repr=False)
+    group_question: GroupQuestion | None = field(default=None, repr=False)
     cells: np.ndarray | None = field(default=None, repr=False)
     group_sizes: Workload | None = field(default=None, repr=False)
     difference: bool = False
@@ -298,7 +303,7 @@ class Line:
     @property
     def title(self) -> str:
         """The question in a person's words: the name of a single answer."""
-        return capital(self.question if self.told.num_queries > 1 else self.told.query_name(0))
+        return capital(self.question if self.workload.num_queries > 1 else self.workload.query_name(0))
 
     def groups_of(self, queries: np.ndarray) -> list[str]:
         """(q,) the group that each answer is in, such as "North"; "" where there are none."""
@@ -334,23 +339,24 @@ class Line:
 
     @property
     def scale(self) -> float:
-        """What the rows of `told` are multiplied by in a design, so that their errors are in
+        """What the rows of `workload` are multiplied by in a design, so that their errors are in
         targets and count as they should."""
-        each = 1 if isinstance(self.target, Detect) else math.sqrt(self.told.num_queries)
+        each = 1 if isinstance(self.target, Detect) else math.sqrt(self.workload.num_queries)
         return self.weight * self.unit.factor / (self.standard_error * each)
 
     def values(self, people: Counts | None, queries: np.ndarray) -> np.ndarray:
         """(q,) answers of planning data (None: people spread evenly), of totals for each person;
-        NaN in groups without people. What is asked within groups has the values of its `rates`."""
+        NaN in groups without people. A question within groups has the values of its `rates`."""
         if self.rates is not None:
             return self.unit.answers(self.rates.ratios[:, queries])
-        if people is None and self.told.n > MOST_TABLE_CELLS:
+        workload = self.workload
+        if people is None and workload.n > MOST_TABLE_CELLS:
             return np.full(len(queries), np.nan)
-        shift = np.broadcast_to(0.0 if people is None else self.shift, self.told.num_queries)[queries]
+        shift = np.broadcast_to(0.0 if people is None else self.shift, workload.num_queries)[queries]
         if people is None:
-            people = np.full(self.told.n, 1 / self.told.n)
-        shares = self.told.answers(people, queries) / users_of(people)
-        return self.unit.middle + self.unit.factor * shares / self.told.query_weights(queries) + shift
+            people = np.full(workload.n, 1 / workload.n)
+        shares = workload.answers(people, queries) / users_of(people)
+        return self.unit.middle + self.unit.factor * shares / workload.query_weights(queries) + shift
 
     @property
     def by_group(self) -> bool:
@@ -361,9 +367,9 @@ class Line:
     def answered(self) -> np.ndarray:
         """(a,) the answers that have a value: all but those in groups without people, or all where
         each is in one."""
-        queries = np.arange(self.told.num_queries)
-        told = queries if self.rates is None else np.flatnonzero(np.isfinite(self.rates.ratios).all(axis=0))
-        return told if len(told) else queries
+        queries = np.arange(self.workload.num_queries)
+        finite = queries if self.rates is None else np.flatnonzero(np.isfinite(self.rates.ratios).all(axis=0))
+        return finite if len(finite) else queries
 
     @property
     def bins(self) -> float:
@@ -415,24 +421,24 @@ def _positive(sizes: np.ndarray, otherwise: float) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """What a workload of several questions is for.
+class Questionnaire:
+    """The questions that a workload was made of, and what their answers are for.
 
     Attributes
     ----------
     lines : tuple of Line
         One a question.
-    told : Workload
+    workload : Workload
         The queries of all of them, scaled as in a design.
     norm : float
-        A total variance a person of `told`, divided by it, is the number of people with which the
-        mean squared error in targets, over the lines and with their squared weights, is 1.
+        A total variance a person of `workload`, divided by it, is the number of people with which
+        the mean squared error in targets, over the lines and with their squared weights, is 1.
     axes : tuple of Axis
         The attributes.
     """
 
     lines: tuple[Line, ...]
-    told: Workload
+    workload: Workload
     norm: float
     axes: tuple[Axis, ...] = ()
 
@@ -477,7 +483,7 @@ def _typical(lines: Sequence[Line], people: Counts | None) -> float:
     """A quarter of a typical answer, as a share: their root mean square, each or what it lacks to
     everyone where that is less; 10 percentage points, which the papers' alpha stands for, where
     there is none."""
-    sizes = np.concatenate([np.abs(line.values(people, shown_queries(line.told))) / 100 for line in lines])
+    sizes = np.concatenate([np.abs(line.values(people, shown_queries(line.workload))) / 100 for line in lines])
     sizes = np.where(sizes <= 1, np.minimum(sizes, 1 - sizes), sizes)
     sizes = sizes[sizes > 1e-9]
     if not len(sizes):

@@ -52,9 +52,9 @@ class Workload(ABC):
     kind: ClassVar[str]
     title: str
     meaning: str
-    asked: Any = None
+    questionnaire: Any = None
     """The questions that it was made of by `over_attributes`, an
-    `ldp_core.workloads.answers.Answers`; None for others."""
+    `ldp_core.workloads.answers.Questionnaire`; None for others."""
     recipe: ClassVar[tuple[str, ...]] = ("n",)
     """What it is made of again, by the names of its constructor's parameters; names of attributes
     and queries are no part of it."""
@@ -95,8 +95,8 @@ class Workload(ABC):
 
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
         """(p,) diag(W C W') for an (n, n) covariance C of the counts."""
-        rows = (self.rows(some) for some in in_chunks(np.arange(self.num_queries), self.n))
-        return np.concatenate([np.einsum("qi,qi->q", own @ covariance, own) for own in rows])
+        chunks = (self.rows(some) for some in in_chunks(np.arange(self.num_queries), self.n))
+        return np.concatenate([np.einsum("qi,qi->q", rows @ covariance, rows) for rows in chunks])
 
     @abstractmethod
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
@@ -161,8 +161,8 @@ class Workload(ABC):
     def digest(self) -> str:
         """SHA-256 (hex) of what the queries are: equal for equal ones, quick even for large ones.
         Names do not count."""
-        own = [_written(getattr(self, name), _digest_of) for name in self.recipe]
-        return hashlib.sha256(repr([self.kind, *own]).encode()).hexdigest()
+        made_of = [_written(getattr(self, name), _digest_of) for name in self.recipe]
+        return hashlib.sha256(repr([self.kind, *made_of]).encode()).hexdigest()
 
     @cached_property
     def symmetry_group(self) -> SymmetryGroup:

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from ldp_core.people import Tables
-from ldp_core.workloads.answers import Asked
+from ldp_core.workloads.answers import GroupQuestion
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import shortened
@@ -53,12 +53,12 @@ class DifferencePart(_Compared):
     def groups_by(self) -> tuple[str, ...]:
         return (self.attribute, *self.by) if self.shares else ()
 
-    def asked(self, axes: Sequence[Axis]) -> Asked | None:
+    def group_question(self, axes: Sequence[Axis]) -> GroupQuestion | None:
         if not self.shares:
             return None
         unit = self.of.measured(axes, None)[0]
         unit = unit if self.of.averages else replace(unit, name=OF_GROUP)
-        return self.of.asked_within(axes, self.groups_by, unit, (self.first, self.second))
+        return self.of.question_within(axes, self.groups_by, unit, (self.first, self.second))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
         (place,) = places_of(axes, [self.attribute])
@@ -89,14 +89,14 @@ class SharePart(_Compared):
     def groups_by(self) -> tuple[str, ...]:
         return (*self.within, *self.by)
 
-    def asked(self, axes: Sequence[Axis]) -> Asked:
+    def group_question(self, axes: Sequence[Axis]) -> GroupQuestion:
         if self.of.averages:
             raise ValueError("An average has no share of a group; ask for the average within each group.")
         unit = replace(self.of.measured(axes, None)[0], name=OF_GROUP)
-        return self.of.asked_within(axes, self.groups_by, unit)
+        return self.of.question_within(axes, self.groups_by, unit)
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
-        return self.line(axes, None).told  # for people spread evenly
+        return self.line(axes, None).workload  # for people spread evenly
 
 
 class SlopePart(Part):
@@ -134,10 +134,10 @@ class SlopePart(Part):
         unit, spread = self._outcome(axes).measured(axes, people)
         return unit if unit.name == self.of else replace(unit, name=OF_GROUP), spread
 
-    def asked(self, axes: Sequence[Axis]) -> Asked:
+    def group_question(self, axes: Sequence[Axis]) -> GroupQuestion:
         if self.by:
             raise ValueError("A regression is not asked within groups; add their columns to those that it is on.")
-        groups = self._outcome(axes).asked_within(axes, self.on, self.measured(axes, None)[0])
+        groups = self._outcome(axes).question_within(axes, self.on, self.measured(axes, None)[0])
         if secret := [axes[i].name for i in groups.groups if not axes[i].known]:
             raise ValueError(
                 f"The collector does not know {shortened(secret[0])}; a slope is on columns that it knows."
@@ -145,7 +145,7 @@ class SlopePart(Part):
         return Regression(**vars(groups))
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
-        return self.line(axes, None).told  # for people spread evenly
+        return self.line(axes, None).workload  # for people spread evenly
 
 
 WorkloadPart = Annotated[Question | DifferencePart | SharePart | SlopePart, Field(discriminator="kind")]

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from ldp_core.people import People, Tables
-from ldp_core.workloads.answers import Asked, Line, sides_of
+from ldp_core.workloads.answers import GroupQuestion, Line, sides_of
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.grouped import by_groups, places_of, two_values
@@ -75,44 +75,46 @@ class Part(Frozen):
         where answers are about everybody."""
         return ()
 
-    def asked(self, axes: Sequence[Axis]) -> Asked | None:
-        """What is asked within groups; None where answers are about everybody."""
+    def group_question(self, axes: Sequence[Axis]) -> GroupQuestion | None:
+        """The question within groups; None where answers are about everybody."""
         return None
 
-    def asked_within(
+    def question_within(
         self, axes: Sequence[Axis], names: Sequence[str], unit: Unit, pair: tuple[str, str] | None = None
-    ) -> Asked:
-        """What it is to ask this within each group of the attributes ``names``, or in a ``pair`` of
-        values of the first of these. ValueError where it does not fit."""
+    ) -> GroupQuestion:
+        """The question within each group of the attributes ``names``, or in a ``pair`` of values of
+        the first of these. ValueError where it does not fit."""
         places, others = _apart(axes, self.mentions, names)
         chosen = [axes[i] for i in others]
         tables = groups_of(self.numbers(chosen), tuple(axis.size for axis in chosen), chosen)
         moved = (Group(tuple(others[i] for i in table.attributes), table.base, table.weight) for table in tables)
-        return Asked(tuple(moved), tuple(places), pair and two_values(axes[places[0]], *pair), unit, tuple(axes))
+        return GroupQuestion(
+            tuple(moved), tuple(places), pair and two_values(axes[places[0]], *pair), unit, tuple(axes)
+        )
 
     def rates(self, axes: Sequence[Axis], people: People | None) -> Rates | None:
         """What a design takes of planning data for the question (None: people spread evenly); None
         where answers are about everybody."""
-        asked = self.asked(axes)
-        return None if asked is None else asked.rates(people, self.question.measured(axes, people)[1])
+        question = self.group_question(axes)
+        return None if question is None else question.rates(people, self.question.measured(axes, people)[1])
 
     def line(self, axes: Sequence[Axis], people: People | None, rates: Rates | None = None) -> Line:
         """The answers to the question, for the planning data ``people``, or the ``rates`` taken of
         these. ValueError, one sentence, where it does not fit the attributes."""
-        asked = self.asked(axes)
-        if asked is None:
+        question = self.group_question(axes)
+        if question is None:
             workload, (unit, spread) = self.build(axes), self.question.measured(axes, people)
             compared = getattr(self, "shares", None) is not None  # numbers of people in two groups
             numbers: dict[str, Any] = {"spread": spread, "shift": self.shift(axes, people), "weight": self.weight}
             sides = sides_of(axes, places_of(axes, self.by))
             return Line(self.summary, unit, workload, ((workload, 1.0),), difference=compared, sides=sides, **numbers)
-        own = self.rates(axes, people if rates is None else None)
-        assert own is not None
-        if rates is not None and rates.ratios.shape != own.ratios.shape:
+        measured = self.rates(axes, people if rates is None else None)
+        assert measured is not None
+        if rates is not None and rates.ratios.shape != measured.ratios.shape:
             raise ValueError(
-                "What was taken of planning data is about other questions: take it anew, or spread people evenly."
+                "The rates taken of planning data are about other questions: take them again, or spread people evenly."
             )
-        return asked.line(self.summary, self.weight, rates or own)
+        return question.line(self.summary, self.weight, rates or measured)
 
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are
@@ -124,13 +126,13 @@ class Part(Frozen):
     def mentions(self) -> tuple[str, ...]:
         """The attributes that the recipe names, each once. Conditions are text, which is not looked
         into."""
-        own = [
+        about = [
             getattr(self, "attribute", None),
             *(getattr(self, "attributes", None) or ()),
             *getattr(self, "within", ()),
         ]
-        asked = () if self.question is self else self.question.mentions
-        listed = [own, *getattr(self, "groups", ()), asked, self.by]
+        compared = () if self.question is self else self.question.mentions
+        listed = [about, *getattr(self, "groups", ()), compared, self.by]
         return tuple(dict.fromkeys(name for names in listed for name in names if name))
 
     @property
@@ -175,9 +177,9 @@ class AveragePart(Part):
     def groups_by(self) -> tuple[str, ...]:
         return self.by
 
-    def asked(self, axes: Sequence[Axis]) -> Asked | None:
+    def group_question(self, axes: Sequence[Axis]) -> GroupQuestion | None:
         alone = self.model_copy(update={"by": ()})
-        return alone.asked_within(axes, self.by, self._unit(self._axis(axes))) if self.by else None
+        return alone.question_within(axes, self.by, self._unit(self._axis(axes))) if self.by else None
 
 
 def _apart(axes: Sequence[Axis], mentioned: Sequence[str], names: Sequence[str]) -> tuple[list[int], list[int]]:

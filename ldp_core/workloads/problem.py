@@ -63,8 +63,8 @@ class Problem:
         return self.workload.survey if self.workload.n <= MOST_FITTED_TYPES else as_tables(self.workload)
 
     @property
-    def asked(self) -> Workload:
-        """The questions, as a `survey` where they are one."""
+    def questions(self) -> Workload:
+        """The workload, as a `survey` where it is one."""
         return self.survey or self.workload
 
     @cached_property

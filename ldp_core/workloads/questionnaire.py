@@ -9,7 +9,7 @@ from typing import Any
 
 from ldp_core import limits, wording
 from ldp_core.people import Counts, people_of
-from ldp_core.workloads.answers import Answers, default_targets
+from ldp_core.workloads.answers import Questionnaire, default_targets
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import quoted
@@ -34,8 +34,8 @@ def over_attributes(
     check: Callable[[], None] = lambda: None,
     people: Counts | None = None,
 ) -> Workload:
-    """One workload of the answers to all ``parts``, for designs; what was asked is kept in its
-    `asked`.
+    """One workload of the answers to all ``parts``, for designs; the questions are kept in its
+    `questionnaire`.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def over_attributes(
     check : callable
         Called between parts, and may raise to stop it.
     people : Counts, optional
-        Planning data of which targets are taken by themselves, by default ``counts``.
+        Planning data of which targets alone are taken, by default ``counts``.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def over_attributes(
             if len(parts) == 1:
                 raise
             raise ValueError(f"Group {i} of the queries: {wording.uncapitalised(str(error))}") from None
-    answered = [replace(line, told=_answered(line.told, axes)) for line in lines]
+    answered = [replace(line, workload=_answered(line.workload, axes)) for line in lines]
     chosen = default_targets(answered, planning) | dict(targets or {})
     lines = [replace(line, target=chosen[line.key]) for line in lines]
     if wrong := [line for line in lines if not LEAST_TARGET <= line.standard_error < math.inf]:
@@ -86,14 +86,14 @@ def over_attributes(
         )
     scale = lines[0].scale
     design = [(workload, weight * line.scale / scale) for line in lines for workload, weight in line.design]
-    told = [(line.told, line.scale / scale) for line in lines]
+    scaled = [(line.workload, line.scale / scale) for line in lines]
     whole = assembled(design, axes)
-    answers = whole if told == design else assembled(told, axes)
-    if len(told) == 1 and answers is whole:
-        answered = [replace(answered[0], told=whole)]
+    answers = whole if scaled == design else assembled(scaled, axes)
+    if len(lines) == 1 and answers is whole:
+        answered = [replace(answered[0], workload=whole)]
     targeted = tuple(replace(line, target=chosen[line.key]) for line in answered)
-    squares = [line.weight**2 * (line.told.num_queries if isinstance(line.target, Detect) else 1) for line in lines]
-    whole.asked = Answers(targeted, answers, math.fsum(squares) / scale**2, axes)
+    squares = [line.weight**2 * (line.workload.num_queries if isinstance(line.target, Detect) else 1) for line in lines]
+    whole.questionnaire = Questionnaire(targeted, answers, math.fsum(squares) / scale**2, axes)
     return whole
 
 
@@ -103,8 +103,8 @@ def rates_of(parts: Sequence[WorkloadPart], attributes: Any, people: Counts | No
     axes, found = axes_of(attributes), list[Rates | None]()
     planning = None if people is None else people_of(people, [axis.size for axis in axes])
     for part in parts:
-        rates, asked = part.rates(axes, planning), part.asked(axes)
-        found.append(None if rates is None or asked is None else rates.rounded(asked.unit))
+        rates, question = part.rates(axes, planning), part.group_question(axes)
+        found.append(None if rates is None or question is None else rates.rounded(question.unit))
     return found
 
 
@@ -116,13 +116,13 @@ def assembled(parts: Sequence[tuple[Workload, float]], axes: Sequence[Axis]) -> 
     return stratified(partly_secret(whole, axes), axes)
 
 
-def _answered(told: Workload, axes: Sequence[Axis]) -> Workload:
-    """The answers to one question as mechanisms take them. What the collector knows without a
-    report has no strata."""
+def _answered(question: Workload, axes: Sequence[Axis]) -> Workload:
+    """The answers to one question as mechanisms take them. Answers that the collector knows without
+    a report have no strata."""
     try:
-        return assembled([(told, 1.0)], axes)
+        return assembled([(question, 1.0)], axes)
     except ValueError:
-        return surveyed(told, axes)
+        return surveyed(question, axes)
 
 
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
@@ -137,8 +137,8 @@ def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
     tuple of WorkloadPart
         Of a single attribute running totals if it has an order, else a histogram; of several the
         joint counts of every two, or where values are combinations a question of each. The
-        attributes that the collector knows make groups: each of the others is asked about by
-        itself, as shares within each group, and two groups are compared, the second with the first.
+        attributes that the collector knows make groups: each of the others is asked about alone, as
+        shares within each group, and two groups are compared, the second with the first.
     """
     axes = axes_of(attributes)
     telling = [axis for axis in axes if axis.size > 1]

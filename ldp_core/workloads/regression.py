@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ldp_core.people import Counts
-from ldp_core.workloads.answers import Asked, Line, Within
+from ldp_core.workloads.answers import GroupQuestion, Line, Within
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import shortened
@@ -79,7 +79,7 @@ def round_step(most: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Regression(Asked):
+class Regression(GroupQuestion):
     """What it is to ask how an answer changes with known columns, those of `groups`."""
 
     @cached_property
@@ -111,7 +111,7 @@ class Regression(Asked):
             raise ValueError("The people planned for are alike in the known columns, so nothing changes with these.")
         base = Within([table.base, Custom(matrix, [f", {n}" for n in self.model[1]])], self.unit.name == OF_GROUP)
         told = placed(self.axes, (*table.attributes, *self.groups), base)
-        given: dict[str, Any] = {"rates": rates, "asked": self, "spread": rates.spread, "weight": weight}
+        given: dict[str, Any] = {"rates": rates, "group_question": self, "spread": rates.spread, "weight": weight}
         given |= {"weights": weights, "slopes": self.unit.factor * weights @ np.nan_to_num(rates.ratios[0])}
         return SlopeLine(question, self.unit, told, ((told, 1.0),), difference=True, **given)
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ldp_core.limits import MOST_SHOWN_QUERIES
 from ldp_core.wording import shortened
-from ldp_core.workloads.answers import Answers
+from ldp_core.workloads.answers import Questionnaire
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Product
 from ldp_core.workloads.on_attributes import OnAttributes
@@ -59,21 +59,21 @@ class AnswerTable:
     def wide(self, cells: pd.DataFrame) -> pd.DataFrame:
         """`cells` in rows and columns: of each column the answers, their standard errors and verdicts."""
         columns = [
-            own.set_index("row")[column].rename(f"{label}{WIDE[column]}")
-            for label, own in cells.groupby("column", observed=True)
+            answers.set_index("row")[column].rename(f"{label}{WIDE[column]}")
+            for label, answers in cells.groupby("column", observed=True)
             for column in WIDE
             if column in cells
         ]
         return pd.concat(columns, axis=1).rename_axis(self.sides[self.drawn[0]][0]).reset_index()
 
 
-def answer_tables(asked: Answers) -> list[AnswerTable]:
+def answer_tables(questionnaire: Questionnaire) -> list[AnswerTable]:
     """The tables in the answers to questions about two or more attributes, such as joint counts, also within groups, or within many groups."""
-    found, shape = [], tuple(axis.size for axis in asked.axes)
-    for k, line in enumerate(asked.lines):
-        first, by, within = 0, list[Side](), line.asked
-        whole = line.told.without_strata
-        listed = groups_of(whole, shape, asked.axes) if whole.survey is None else whole.survey.groups
+    found, shape = [], tuple(axis.size for axis in questionnaire.axes)
+    for k, line in enumerate(questionnaire.lines):
+        first, by, within = 0, list[Side](), line.group_question
+        whole = line.workload.without_strata
+        listed = groups_of(whole, shape, questionnaire.axes) if whole.survey is None else whole.survey.groups
         if within is not None:
             listed, by = within.tables, list(line.sides)
         for table in listed if shape else ():
@@ -84,7 +84,7 @@ def answer_tables(asked: Answers) -> list[AnswerTable]:
                 len(sides) > 1
                 and not beside
                 and math.prod(len(labels) for _, labels in sides) == count
-                and line.told.num_queries > FEW
+                and line.workload.num_queries > FEW
             ):
                 found.append(AnswerTable(k, first, sides))
             first += count

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ldp_core import charts, verdicts, wording
 from ldp_core.limits import MOST_SHOWN_QUERIES
-from ldp_core.workloads import Answers, answer_tables
+from ldp_core.workloads import Questionnaire, answer_tables
 from ldp_core.workloads.shown import spread
 from pages.ui import layout, say
 from pages.ui.session.state import Session
@@ -19,12 +19,17 @@ FITS = 16
 
 
 def result_and_tables(
-    state: Session, asked: Answers, found: pd.DataFrame, words: str, name: str, like: pd.DataFrame | None = None
+    state: Session,
+    questionnaire: Questionnaire,
+    found: pd.DataFrame,
+    words: str,
+    name: str,
+    like: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """The answers ``found`` with the ``words`` about all of them, and a download. Returns those that are shown: the table chosen, and of many others
     some, evenly spread. ``like`` is what was promised, on whose axes they are drawn."""
-    whole = len(found) == sum(line.told.num_queries for line in asked.lines)
-    tables = answer_tables(asked) if whole else []
+    whole = len(found) == sum(line.workload.num_queries for line in questionnaire.lines)
+    tables = answer_tables(questionnaire) if whole else []
     rest = found.drop([row for table in tables for row in table.cells(found, {}).index])
     rest = rest.iloc[spread(rest.groupby("line").size().tolist() or [0], MOST_SHOWN_QUERIES)[0]]
     if len(rest):
@@ -38,7 +43,9 @@ def result_and_tables(
         several = len({table.line for table in tables}) > 1
         named = [table.title(FITS) for table in tables]
         if several:
-            named = [f"{asked.lines[one.line].question}: {what}" for one, what in zip(tables, named, strict=True)]
+            named = [
+                f"{questionnaire.lines[one.line].question}: {what}" for one, what in zip(tables, named, strict=True)
+            ]
         table = tables[_chosen(state, "Table", f"{name}-table", named)]
         at = {
             k: _chosen(state, say.plain(table.sides[k][0]), f"{name}-table-{k}", table.sides[k][1])

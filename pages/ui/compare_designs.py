@@ -127,7 +127,7 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
     row: dict[str, object] = {
         "design": cost.name,
         "questions": c.workload.summary if c.workload is not None else "none yet",
-        "queries": design.answers.told.num_queries if design.has_questions else nothing,
+        "queries": design.answers.workload.num_queries if design.has_questions else nothing,
         "types": design.domain.size if design.has_domain else nothing,
         "people": design.users if design.has_domain else nothing,
         "epsilon": c.epsilon,

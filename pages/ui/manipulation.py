@@ -23,11 +23,11 @@ QUICK_ENTRIES = 2**20
 
 def show(state: Session, mechanism: Mechanism, workload: Workload, users: int) -> None:
     """The sentences, once they are known."""
-    lines = analysis.asked_of(workload).lines
-    answers = sum(len(analysis.judged_queries(line.told)) for line in lines)
+    lines = analysis.questionnaire_of(workload).lines
+    answers = sum(len(analysis.judged_queries(line.workload)) for line in lines)
     found = later.value(
         state,
-        ("manipulation", mechanism.digest, [line.told.digest for line in lines]),
+        ("manipulation", mechanism.digest, [line.workload.digest for line in lines]),
         "finding what forged reports can do",
         lambda cancel: collecting.forged(mechanism, lines, cancel),
         "How far a forged report moves answers is being worked out.",
@@ -56,7 +56,7 @@ def _told(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> N
     moves = [
         say.text(
             "the answer to **{query}** by at most **{error}** (an honest report by at most {size} on average)",
-            query=line.told.query_name(own.farthest),
+            query=line.workload.query_name(own.farthest),
             error=verdicts.in_unit(reach, line.key),
             size=wording.significant(honest),
         )
@@ -81,11 +81,11 @@ def _told(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> N
         if number <= users
         else f"More forged reports than there are people, {wording.count(number)} against {people(users)}, would move"
     )
-    every = sum(own.told.num_queries for own in lines) == looked_at
+    every = sum(one.workload.num_queries for one in lines) == looked_at
     say.markdown(
         "{enough} the worst answer, **{query}**, by one standard error{others}. {among}",
         enough=enough,
-        query=line.told.query_name(worst.worst),
+        query=line.workload.query_name(worst.worst),
         others="; the others take as many or more" if several else "",
         among="" if every else f"Of the answers, {looked_at:,} were looked at.",
     )

@@ -87,7 +87,7 @@ def _workload(state: Session, design: Setting) -> Line:
     elif design.waiting:
         mark, words, detail = STALE, "to be worked out", design.questions
     elif design.has_questions:
-        mark, words, detail = SET, wording.plural(design.answers.told.num_queries, "answer"), design.questions
+        mark, words, detail = SET, wording.plural(design.answers.workload.num_queries, "answer"), design.questions
     return _line("pages/workload.py", mark, f"Workload: {words}", detail)
 
 

@@ -40,7 +40,9 @@ def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
     design = state.setting
     place.markdown(say.plain(design.verdict(mechanism, singly=found is not None)), help=say.plain(explained(state)))
     lines = design.answers.lines
-    if found is not None and (len(lines) > 1 or lines[0].told.num_queries == 1):  # else the headline has said it all
+    if found is not None and (
+        len(lines) > 1 or lines[0].workload.num_queries == 1
+    ):  # else the headline has said it all
         show_lines(design.lines(mechanism, alone(state, design)))
     return found
 

@@ -343,9 +343,9 @@ def collected(setting, folder, node=False, seed=0):
     )
     scores = []
     for k, line in enumerate(asked.lines):
-        own, queries = told[told["line"] == k], np.arange(line.told.num_queries)
+        own, queries = told[told["line"] == k], np.arange(line.workload.num_queries)
         assert own["query"].tolist() == queries.tolist()
-        assert own["name"].tolist() == [line.told.query_name(query) for query in queries]
+        assert own["name"].tolist() == [line.workload.query_name(query) for query in queries]
         assert set(own["unit"]) == {line.key}
         worst = outcome["questions"] and setting.case == "worst_case" and outcome["questions"][k]["standard_error"]
         scores.append(missed_by(line, own, made, people, setting.workload.survey is not None, worst))
@@ -355,24 +355,24 @@ def collected(setting, folder, node=False, seed=0):
 def missed_by(line, told, made, people, survey, worst):
     """The distance of the answers to a question from the truth in standard errors; of those that are usable, in secret groups."""
     many, errors = PEOPLE if line.unit.total else 1, told["standard_error"].to_numpy()
-    if line.asked is not None:
-        parts = ratios_of(line.asked, survey)
+    if line.group_question is not None:
+        parts = ratios_of(line.group_question, survey)
         exact = np.concatenate([own.values(own.linear.answers(people)) for own in parts])
         told = told.assign(missed=np.abs(told["answer"] - exact), errors=errors)
         if line.group_sizes is None:
             spread = np.concatenate([np.sqrt(errors_of(made, own, people)) for own in parts])
-            assert (told["missed"] <= reach(made, line.told, spread, line.unit.factor / PEOPLE) + 1e-6).all()
+            assert (told["missed"] <= reach(made, line.workload, spread, line.unit.factor / PEOPLE) + 1e-6).all()
             assert np.isfinite(told["low"]).all()
         unlike = told["low"].isna() | (told["verdict"] == "noise")
         assert not told["verdict"][told["low"].isna()].isin(["usable", "rough"]).any()
         usable = told[~unlike & (errors > 1e-6)]
         assert (usable["missed"] < 9 * usable["errors"]).all()
         return (usable["missed"] / usable["errors"]).to_numpy()
-    weights, scale = line.told.query_weights(), many * line.unit.factor / PEOPLE
-    exact = many * line.unit.middle + scale * line.told.answers(people) / weights
-    spread = scale * np.sqrt(np.maximum(made.query_variances(line.told, people), 0.0)) / weights
+    weights, scale = line.workload.query_weights(), many * line.unit.factor / PEOPLE
+    exact = many * line.unit.middle + scale * line.workload.answers(people) / weights
+    spread = scale * np.sqrt(np.maximum(made.query_variances(line.workload, people), 0.0)) / weights
     missed = np.abs(told["answer"].to_numpy() - exact)
-    assert (missed <= reach(made, line.told, spread, scale / weights) + 1e-6 * many * line.unit.factor).all()
+    assert (missed <= reach(made, line.workload, spread, scale / weights) + 1e-6 * many * line.unit.factor).all()
     assert (told["promised"].to_numpy() >= spread - 1e-6 * many * line.unit.factor).all()
     assert not worst or spread.max() <= worst * (1 + 1e-6)
     return missed[spread > 1e-6] / spread[spread > 1e-6]

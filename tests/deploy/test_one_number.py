@@ -108,7 +108,7 @@ def test_people_needed_and_errors_are_one_wherever_the_design_goes(asked, aim, t
     assert kit.needed == pytest.approx(needed, rel=1e-9)
     assert kit.lines()["in_words"].tolist() == told["in_words"].tolist()
     assert kit.workload == page.workload
-    assert [line.target for line in kit.workload.asked.lines] == [line.target for line in page.answers.lines]
+    assert [line.target for line in kit.workload.questionnaire.lines] == [line.target for line in page.answers.lines]
     again = realise(*(lambda held: (held.configuration, held))(designs.load(packed)), fit=False)
     if aim != "people":
         assert again.users_needed(again.chosen_mechanism, case) == pytest.approx(needed, rel=1e-9)

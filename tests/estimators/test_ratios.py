@@ -32,7 +32,7 @@ def domain(known):
 
 def ratios_in(parts, known):
     axes = axes_of(domain(known))
-    return [own for part in parts for own in ratios_of(part.asked(axes), False)]
+    return [own for part in parts for own in ratios_of(part.group_question(axes), False)]
 
 
 def test_ends_solve_the_quadratic_and_what_is_between_them_is_inside():

@@ -63,7 +63,7 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     design = app.session.setting
     assert [part.kind for part in design.configuration.workload.parts] == ["share", "difference"]
     (said,) = re.findall(r"The collector knows arm already: at least (\d+) % fewer people are needed", app.words)
-    whole, limits = design.answers.told.without_strata, {"max_rounds": 60, "time_limit": None}
+    whole, limits = design.answers.workload.without_strata, {"max_rounds": 60, "time_limit": None}
     people = design.cases[design.case].prior
     kept = mechanisms.create("optimized", epsilon=1.0, workload=whole, prior=people, **limits)
     secret = kept.variance_profile(whole) @ people / design.answers.norm

@@ -178,7 +178,7 @@ def test_simulate_predicts_what_design_promises(told):
     errors = analysis.answers(setting.chosen_mechanism, setting.workload, setting.counts)["standard_error"]
     (table,) = [table for table in app.dataframes if "± predicted" in table]
     # Designs take two digits of averages and sizes of groups, Simulate the people themselves.
-    near = 5e-3 if setting.answers.lines[0].asked is None else 0.03
+    near = 5e-3 if setting.answers.lines[0].group_question is None else 0.03
     assert float(table["± predicted"].iloc[0]) == pytest.approx((errors**2).mean() ** 0.5, rel=near)
 
 

@@ -38,9 +38,9 @@ def domain(known=False):
 
 def told(part, known=False, people=PEOPLE):
     """{name: answer} of a part, and its line."""
-    (line,) = over_attributes([part], domain(known), counts=people.ravel()).asked.lines
-    queries = np.arange(line.told.num_queries)
-    return dict(zip(map(line.told.query_name, queries), line.values(people.ravel(), queries), strict=True)), line
+    (line,) = over_attributes([part], domain(known), counts=people.ravel()).questionnaire.lines
+    queries = np.arange(line.workload.num_queries)
+    return dict(zip(map(line.workload.query_name, queries), line.values(people.ravel(), queries), strict=True)), line
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["secret", "known"])
@@ -68,7 +68,7 @@ def test_answers_about_everybody_have_their_own_units():
     assert told(TotalPart(attribute="score"))[0] == pytest.approx({"total of score": mean})  # a person
     found, line = told(HistogramPart(attribute="score"))
     assert list(found.values()) == pytest.approx(100 * counts / counts.sum())
-    assert (line.key, line.told.num_queries) == ("points", 6)
+    assert (line.key, line.workload.num_queries) == ("points", 6)
 
 
 def test_groups_of_groups_and_conditions():
@@ -85,8 +85,8 @@ def test_groups_of_groups_and_conditions():
 
 def test_one_of_two_values_is_told():
     both = Domain(attributes=(ARM, HAPPY))
-    asked = over_attributes([SharePart(of=HistogramPart(attribute="happy"), within=("arm",))], both).asked
-    assert [asked.told.query_name(k) for k in range(3)] == [f"share happy yes in arm {k}" for k in "abc"]
+    asked = over_attributes([SharePart(of=HistogramPart(attribute="happy"), within=("arm",))], both).questionnaire
+    assert [asked.workload.query_name(k) for k in range(3)] == [f"share happy yes in arm {k}" for k in "abc"]
 
 
 @pytest.mark.parametrize(
@@ -96,19 +96,19 @@ def test_one_of_two_values_is_told():
 def test_the_row_of_an_answer_is_its_derivative_by_the_counts(part):
     """As far as it goes: what people of a type change, beyond what they change by being counted."""
     _, line = told(part)
-    counts, queries, users = PEOPLE.ravel().astype(float), np.arange(line.told.num_queries), PEOPLE.sum()
-    (asked,) = ratios_of(line.asked, False)
+    counts, queries, users = PEOPLE.ravel().astype(float), np.arange(line.workload.num_queries), PEOPLE.sum()
+    (asked,) = ratios_of(line.group_question, False)
     step = 1e-4 * np.eye(len(counts))
     ends = [asked.values(asked.linear.answers(counts + sign * step)) for sign in (1, -1)]
     slopes = (ends[0] - ends[1]).T / 2e-4
-    assert line.told.rows(queries) * line.unit.factor / users == pytest.approx(slopes, rel=1e-5, abs=1e-7)
+    assert line.workload.rows(queries) * line.unit.factor / users == pytest.approx(slopes, rel=1e-5, abs=1e-7)
     assert asked.errors(asked.linear.answers(counts)).matrix == pytest.approx(slopes, rel=1e-5, abs=1e-7)
 
 
 def test_known_sizes_are_divided_by_and_secret_ones_are_asked():
     part = MeanPart(attribute="score", by=("arm",))
     secret, known = (over_attributes([part], domain(known), counts=PEOPLE.ravel()) for known in (False, True))
-    assert known.asked.told is known
+    assert known.questionnaire.workload is known
     assert known.num_queries == 3
     assert len(known.strata.designs) == 1  # groups of any size are asked alike
     assert secret.num_queries == 3 + 3
@@ -116,7 +116,7 @@ def test_known_sizes_are_divided_by_and_secret_ones_are_asked():
     assert sizes[3:] == pytest.approx([0.1 * 5] * 3, rel=0.1)  # a tenth of each, times the range; two digits of sizes
     compared = over_attributes([OVER], domain())
     assert compared.num_queries == 6 + 2 * 6 + 2
-    assert compared.asked.told.num_queries == 6
+    assert compared.questionnaire.workload.num_queries == 6
 
 
 def test_a_tiny_group_counts_as_a_tenth_in_designs_and_as_it_is_in_errors():
@@ -126,7 +126,7 @@ def test_a_tiny_group_counts_as_a_tenth_in_designs_and_as_it_is_in_errors():
     workload = over_attributes([part], both, counts=people.ravel())
     design, true = (
         np.abs(workload.rows(np.arange(3))).max(axis=1),
-        np.abs(workload.asked.told.rows(np.arange(3))).max(axis=1),
+        np.abs(workload.questionnaire.workload.rows(np.arange(3))).max(axis=1),
     )
     assert (true / design)[0] == pytest.approx(0.1 / (10 / 2010), rel=0.1)
     assert (true / design)[1:] == pytest.approx([1, 1], rel=0.1)
@@ -139,7 +139,7 @@ def test_a_group_without_people_is_told_nothing_of():
         found, line = told(MeanPart(attribute="score", by=("arm",)), known, people)
         assert math.isnan(found["average of score in arm b"])
         assert not math.isnan(found["average of score in arm a"])
-        assert np.isfinite(line.told.rows(np.arange(3))).all()
+        assert np.isfinite(line.workload.rows(np.arange(3))).all()
         assert all(np.isfinite(w.rows(np.arange(w.num_queries))).all() for w, _ in line.design)
 
 
@@ -150,7 +150,7 @@ def test_designs_take_two_digits_of_planning_data_and_no_more():
     again = [over_attributes([part], domain(), counts=counts) for counts in ([rates], PEOPLE.ravel())]
     assert again[0] == again[1]  # the rows of the design
     even = over_attributes([part], domain())
-    assert even.asked.lines[0].rates.sizes == pytest.approx(np.full((1, 18), 1 / 3))
+    assert even.questionnaire.lines[0].rates.sizes == pytest.approx(np.full((1, 18), 1 / 3))
 
 
 def test_targets_scale_rows_and_weights_count_lines():
@@ -160,9 +160,9 @@ def test_targets_scale_rows_and_weights_count_lines():
     scale = 100 / 5.0 / math.sqrt(6)
     assert rows[0].max() == pytest.approx(1.0)
     assert rows[6] * scale == pytest.approx(np.tile((SCORES - 3.5) * 2.0 / 0.2, 6))
-    assert workload.asked.norm * scale**2 == pytest.approx(1 + 4)
+    assert workload.questionnaire.norm * scale**2 == pytest.approx(1 + 4)
     alone = over_attributes(parts[:1], domain(), {"points": 5.0})
-    assert alone.asked.norm == pytest.approx(6 * 0.05**2)  # the papers' p alpha
+    assert alone.questionnaire.norm == pytest.approx(6 * 0.05**2)  # the papers' p alpha
     for target in (0, -1.0, math.nan, 1e-300, Detect(0.0)):
         with pytest.raises(ValueError, match=r"^The target for points must be at least 1e-50; got"):
             over_attributes(parts, domain(), {"points": target, "score": 0.2})
@@ -181,7 +181,7 @@ def test_designs_for_answers_need_fewer_people_than_designs_for_counts(groups, e
     noise = []
     for workload in (sums, answers):
         made = optimize.design(workload, epsilon, time_limit=None, max_rounds=20).mechanism()
-        noise.append(made.variance_on(answers.asked.told, people))
+        noise.append(made.variance_on(answers.questionnaire.workload, people))
     assert noise[1] < (1 - saved) * noise[0]
 
 
@@ -190,7 +190,7 @@ def test_people_spread_evenly_are_the_same_however_that_is_said(n):
     """Shares of 1/n add up to less than one person, in the last digit, for some n."""
     axes = [CategoricalAttribute(name="value", values=tuple(map(str, range(n))))]
     targets = [
-        over_attributes([HistogramPart(attribute="value")], axes, counts=counts).asked.lines[0].target
+        over_attributes([HistogramPart(attribute="value")], axes, counts=counts).questionnaire.lines[0].target
         for counts in (None, np.full(n, 7), np.full(n, 1 / n))
     ]
     assert targets[0] == targets[1] == targets[2] < 30

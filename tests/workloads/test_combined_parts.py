@@ -63,11 +63,11 @@ called = pytest.mark.parametrize(("attribute", "part", "name"), EVERY, ids=lambd
 @called
 def test_answers_are_those_of_counting_people(attribute, part, name):
     types, rows = people(attribute)
-    (line,) = over_attributes([part], Domain(attributes=(attribute,))).asked.lines
-    values = line.values(np.bincount(types, minlength=attribute.size), np.arange(line.told.num_queries))
+    (line,) = over_attributes([part], Domain(attributes=(attribute,))).questionnaire.lines
+    values = line.values(np.bincount(types, minlength=attribute.size), np.arange(line.workload.num_queries))
     factor = 1.0 if part.averages else 100.0
     np.testing.assert_allclose(values, factor * np.asarray(counted(part, rows)) / len(rows))
-    assert line.told.query_name(0) == name
+    assert line.workload.query_name(0) == name
     assert all(line.possible[0] <= value <= line.possible[1] for value in values)
 
 
@@ -79,10 +79,14 @@ def test_answers_within_groups_are_shares_or_averages_of_these(attribute, part, 
     counts = np.bincount(2 * types + groups, minlength=2 * attribute.size)
     within = part.model_copy(update={"by": ("sex",)}) if part.averages else SharePart(of=part, within=("sex",))
     differs = DifferencePart(of=part, attribute="sex", first="m", second="f")
-    first, second = over_attributes([within, differs], Domain(attributes=(attribute, sex)), counts=counts).asked.lines
+    first, second = over_attributes(
+        [within, differs], Domain(attributes=(attribute, sex)), counts=counts
+    ).questionnaire.lines
     factor = 1.0 if part.averages else 100.0
     each = [factor * np.asarray(counted(part, rows[groups == g])) / (groups == g).sum() for g in (0, 1)]
-    np.testing.assert_allclose(first.values(counts, np.arange(first.told.num_queries)), np.stack(each, axis=1).ravel())
+    np.testing.assert_allclose(
+        first.values(counts, np.arange(first.workload.num_queries)), np.stack(each, axis=1).ravel()
+    )
     np.testing.assert_allclose(second.values(counts, np.arange(len(each[0]))), each[1] - each[0])
 
 
@@ -93,7 +97,7 @@ def test_a_design_is_made_for_each_and_its_collection_finds_the_answers(attribut
     types, _ = people(attribute, 40_000)
     reports = device.aggregate(device.privatize(types, np.random.default_rng(2)))
     answers = device.estimate(reports).answers(asked) / len(types)
-    (line,) = asked.asked.lines
+    (line,) = asked.questionnaire.lines
     told = analysis.answers(device, asked, np.bincount(types, minlength=attribute.size))
     off = line.unit.middle + line.unit.factor * answers - line.values(np.bincount(types), np.arange(len(answers)))
     assert (np.abs(off) <= 5 * told["standard_error"].to_numpy()).all()

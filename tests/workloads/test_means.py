@@ -49,13 +49,13 @@ def test_averages_and_totals_are_those_of_the_numbers_but_for_half_a_bin(attribu
         (MeanPart(attribute=attribute.name), numbers.mean()),
         (TotalPart(attribute=attribute.name, weight=3.0), numbers.sum() / len(table)),
     ):
-        (line,) = over_attributes([part], axes).asked.lines
+        (line,) = over_attributes([part], axes).questionnaire.lines
         (value,) = line.values(counts, np.arange(1))
         assert line.possible[0] <= value <= line.possible[1]
         assert abs(value - truth) <= off + 1e-9
         assert line.unit.off == off
         assert f" {off:g}" in part.caveat(axes) or (off == 0 and "nothing is lost" in part.caveat(axes))
-        assert line.told.query_name(0) == f"{part.summary[0].lower()}{part.summary[1:]}"
+        assert line.workload.query_name(0) == f"{part.summary[0].lower()}{part.summary[1:]}"
 
 
 def test_totals_by_group_are_those_of_the_people_in_each():
@@ -63,11 +63,11 @@ def test_totals_by_group_are_those_of_the_people_in_each():
     part = TotalPart(attribute="salary", by=("sex",))
     for attributes in ((SALARY, SEX), (SEX, SALARY)):
         codes = Domain(attributes=attributes).encode(table).codes
-        (line,) = over_attributes([part], Domain(attributes=attributes)).asked.lines
-        values = len(table) * line.values(np.bincount(codes, minlength=line.told.n), np.arange(2))
+        (line,) = over_attributes([part], Domain(attributes=attributes)).questionnaire.lines
+        values = len(table) * line.values(np.bincount(codes, minlength=line.workload.n), np.arange(2))
         for query, value in enumerate(SEX.values):
             numbers = table["salary"][table["sex"] == value]
-            assert line.told.query_name(query) == f"total of salary and sex {value}"
+            assert line.workload.query_name(query) == f"total of salary and sex {value}"
             assert abs(values[query] - numbers.sum()) <= 25 * len(numbers)
         assert line.key == "total salary"
     assert part.summary == "Total of salary, within each sex"
@@ -81,7 +81,7 @@ def test_people_without_a_number_count_as_nothing_in_a_total_and_leave_no_averag
     attribute = NumericAttribute(name="salary", edges=(10, 20, 30), missing="category", origin="declared")
     axes = Domain(attributes=(attribute,))
     refused(r"without a number, \(missing\), .* ask for its total", lambda: MeanPart(attribute="salary").build(axes))
-    (line,) = over_attributes([TotalPart(attribute="salary")], axes).asked.lines
+    (line,) = over_attributes([TotalPart(attribute="salary")], axes).questionnaire.lines
     assert 8 * line.values(np.array([2, 1, 5]), np.arange(1)) == pytest.approx([2 * 15 + 25])
     assert line.possible == (0, 30)
     assert "(missing) count as 0" in TotalPart(attribute="salary").caveat(axes)
@@ -106,29 +106,29 @@ def test_each_question_has_its_unit_also_in_a_survey():
     many = [CategoricalAttribute(name=f"q{k}", values=tuple("abcdefgh"), origin="declared") for k in range(7)]
     parts = [HistogramPart(attribute="q3"), TotalPart(attribute="salary"), MeanPart(attribute="salary")]
     for attributes in ((SALARY, *many), (SALARY, many[3])):
-        asked = over_attributes(parts, Domain(attributes=attributes)).asked
+        asked = over_attributes(parts, Domain(attributes=attributes)).questionnaire
         assert [line.key for line in asked.lines] == ["points", "total salary", "salary"]
-        assert [line.told.num_queries for line in asked.lines] == [8, 1, 1]
+        assert [line.workload.num_queries for line in asked.lines] == [8, 1, 1]
         assert [line.possible for line in asked.lines] == [(0, 100), (-10, 100), (-10, 100)]
         records = np.zeros((100, len(attributes)), dtype=int)
         records[:25] = 3
         counts = (
             Records(records, [4, *[8] * 7]) if len(attributes) > 2 else np.bincount(9 * records[:, 0], minlength=32)
         )
-        told = [line.values(counts, np.arange(line.told.num_queries)) for line in asked.lines]
+        told = [line.values(counts, np.arange(line.workload.num_queries)) for line in asked.lines]
         assert told[0] == pytest.approx([75, 0, 0, 25, 0, 0, 0, 0])
         assert [*told[1], *told[2]] == pytest.approx([0.75 * -5 + 0.25 * 75] * 2)
 
 
 def test_a_target_by_itself_is_two_per_cent_of_the_range_or_a_tenth_of_the_spread_and_judges_alone():
     domain, part = Domain(attributes=(SALARY,)), MeanPart(attribute="salary")
-    (line,) = over_attributes([part], domain).asked.lines
+    (line,) = over_attributes([part], domain).questionnaire.lines
     assert line.target == pytest.approx(2.2)
     people = np.array([1000, 0, 0, 1000])  # half at -5, half at 75
     w = over_attributes([part], domain, counts=people)
-    assert w.asked.lines[0].target == pytest.approx(4.0)
+    assert w.questionnaire.lines[0].target == pytest.approx(4.0)
     near = np.array([1000, 0, 0, 70])  # close to 0 on average, which is no reason to ask for more
-    assert abs(w.asked.lines[0].values(near, np.arange(1)))[0] < 0.5
+    assert abs(w.questionnaire.lines[0].values(near, np.arange(1)))[0] < 0.5
     fine = over_attributes(
         [part], Domain(attributes=(SALARY.model_copy(update={"edges": tuple(range(-10, 101, 2))}),)), {"salary": 4.0}
     )
@@ -172,7 +172,7 @@ def test_planning_data_give_the_average_of_the_column_and_not_of_middles(weights
     asked = over_attributes(
         [TotalPart(attribute="salary"), TotalPart(attribute="salary", by=("sex",))], (salary, SEX), counts=held
     )
-    values = [line.values(tally.counts, np.arange(line.told.num_queries)) for line in asked.asked.lines]
+    values = [line.values(tally.counts, np.arange(line.workload.num_queries)) for line in asked.questionnaire.lines]
     assert values[0] == pytest.approx([own.sum() / times.sum()])
     assert values[1] == pytest.approx((own / times.sum()).tolist())
     known = table[table["salary"].notna()]
@@ -180,14 +180,14 @@ def test_planning_data_give_the_average_of_the_column_and_not_of_middles(weights
     held, axes = Counted(tally.counts, (SALARY.size, 2), tally.sums), (SALARY, SEX)
     mean = MeanPart(attribute="salary")
     over = DifferencePart(of=mean, attribute="sex", first="female", second="male")
-    asked = over_attributes([mean, mean.model_copy(update={"by": ("sex",)}), over], axes, counts=held).asked
-    values = [line.values(tally.counts, np.arange(line.told.num_queries)).tolist() for line in asked.lines]
+    asked = over_attributes([mean, mean.model_copy(update={"by": ("sex",)}), over], axes, counts=held).questionnaire
+    values = [line.values(tally.counts, np.arange(line.workload.num_queries)).tolist() for line in asked.lines]
     clipped, of = known["salary"].clip(upper=100), times[known.index]
     averages = (clipped * of).groupby(known["sex"]).sum() / of.groupby(known["sex"]).sum()
     assert values[0] == pytest.approx([(clipped * of).sum() / of.sum()])
     assert values[1] == pytest.approx(averages.tolist())
     assert values[2] == pytest.approx([averages["female"] - averages["male"]])
-    bare = over_attributes([mean], axes, counts=tally.counts).asked.lines[0]
+    bare = over_attributes([mean], axes, counts=tally.counts).questionnaire.lines[0]
     assert abs(bare.values(tally.counts, np.array([0]))[0] - values[0][0]) > 0.1
     rounded = workloads.rates_of([mean.model_copy(update={"by": ("sex",)})], axes, held)[0]
     assert rounded.ratios[0] + asked.lines[1].unit.middle == pytest.approx([float(f"{x:.2g}") for x in averages])

@@ -40,15 +40,15 @@ def test_slopes_are_the_coefficients_of_least_squares_by_every_way_to_them():
     records = people(0)
     given = Records(records, DOMAIN.shape)
     workload = over_attributes(PARTS, DOMAIN, counts=given)
-    lines, exact = workload.asked.lines, fitted(records)
-    assert [line.told.query_name(0) for line in lines] == [
+    lines, exact = workload.questionnaire.lines, fitted(records)
+    assert [line.workload.query_name(0) for line in lines] == [
         "share happy yes, per 20 of age",
         "average of spend, arm new minus old",
     ]
-    told = [line.values(given, np.arange(line.told.num_queries)) for line in lines]
+    told = [line.values(given, np.arange(line.workload.num_queries)) for line in lines]
     np.testing.assert_allclose(np.concatenate(told), exact, rtol=0.05, atol=0.2)  # two digits of each group are taken
     counts = given.table(range(4))
-    found = [own.values(own.linear.answers(counts)) for line in lines for own in ratios_of(line.asked, False)]
+    found = [own.values(own.linear.answers(counts)) for line in lines for own in ratios_of(line.group_question, False)]
     np.testing.assert_allclose(np.concatenate(found), exact, rtol=1e-9, atol=1e-9)
 
 
@@ -56,7 +56,9 @@ def test_columns_that_the_people_do_not_tell_apart_have_no_slope():
     records = people(1)
     records[:, 0] = (records[:, 2] > 1).astype(int)  # nobody has the third arm
     counts = Records(records, DOMAIN.shape).table(range(4))
-    (own,) = ratios_of(over_attributes([SlopePart(of="happy", on=("arm",))], DOMAIN).asked.lines[0].asked, False)
+    (own,) = ratios_of(
+        over_attributes([SlopePart(of="happy", on=("arm",))], DOMAIN).questionnaire.lines[0].group_question, False
+    )
     missing = own.values(own.linear.answers(counts))
     assert np.isfinite(missing[0])
     assert np.isnan(missing[1])
@@ -87,14 +89,14 @@ def test_errors_and_intervals_are_those_of_collections():
     mechanism = optimize.design(workload, 2.0, time_limit=None, max_rounds=8).mechanism()
     said = analysis.answers(mechanism, workload, counts)["standard_error"].to_numpy()
     exact, trials = fitted(records), 1000
-    asked = [own for line in workload.asked.lines for own in ratios_of(line.asked, False)]
+    asked = [own for line in workload.questionnaire.lines for own in ratios_of(line.group_question, False)]
     found, held = [], np.zeros(len(exact))
     for trial in range(trials):
         estimate = mechanism.estimate(mechanism.simulate(counts, rng))
         found.append(np.concatenate([own.values(estimate.answers(own.linear)) for own in asked]))
         if trial < 200:
             given = Estimated(mechanism, estimate, estimate, len(records))
-            rows = [line_answers(line, False, given) for line in workload.asked.lines]
+            rows = [line_answers(line, False, given) for line in workload.questionnaire.lines]
             low, high = (np.concatenate([own[end] for own in rows]) for end in ("low", "high"))
             held += (low <= exact) & (exact <= high)
     assert (np.abs(np.mean(found, axis=0) - exact) < 4 * said / trials**0.5).all()

@@ -59,7 +59,7 @@ def test_blocks_are_those_of_the_gram_matrix(parts, attributes):
     workload = over_attributes(parts, Domain(attributes=attributes))
     plain = over_attributes(parts, [secret(a) for a in attributes])
     G, strata = workload.gram_dense(), workload.strata
-    assert np.allclose(G, plain.gram_dense()) == all(line.rates is None for line in workload.asked.lines)
+    assert np.allclose(G, plain.gram_dense()) == all(line.rates is None for line in workload.questionnaire.lines)
     assert np.array_equal(np.sort(strata.types.ravel()), np.arange(workload.n))
     for z, own in enumerate(strata.types):
         block = strata.scale[z] ** 2 * strata.designs[strata.which[z]].gram_dense() + strata.constant[z]

@@ -33,10 +33,10 @@ PAIR = MarginalsPart(groups=[("income", "mode")])
 def told(part, known=()):
     """The answers to a question, each with its name, and its tables."""
     domain = [a.model_copy(update={"known": a.name in known}) for a in DOMAIN]
-    asked = analysis.asked_of(over_attributes([HistogramPart(attribute="mode"), part], domain))
+    asked = analysis.questionnaire_of(over_attributes([HistogramPart(attribute="mode"), part], domain))
     line = asked.lines[1]
-    queries = np.arange(line.told.num_queries)
-    names = [line.told.query_name(query) for query in queries]
+    queries = np.arange(line.workload.num_queries)
+    names = [line.workload.query_name(query) for query in queries]
     return pd.DataFrame({"line": 1, "query": queries, "name": names}), answer_tables(asked)
 
 
@@ -80,7 +80,7 @@ def test_a_table_and_its_download_hold_the_answers_of_a_collection():
     workload = over_attributes([KWayMarginalsPart(k=2)], DOMAIN, counts=people)
     found = collector.release(mechanisms.create("hadamard", workload=workload, epsilon=3.0), workload, people)
     assert (found["standard_error"] <= found["promised"] * (1 + 1e-9)).all()
-    table = answer_tables(workload.asked)[0]
+    table = answer_tables(workload.questionnaire)[0]
     cells = table.cells(found, {})
     by_name = found.set_index("name")
     wide = table.wide(cells)
@@ -104,7 +104,7 @@ def test_a_wide_table_has_a_map_of_its_errors():
     workload = over_attributes([KWayMarginalsPart(k=2)], [INCOME, wide])
     people = np.full(96, 100)
     found = collector.release(mechanisms.create("hadamard", workload=workload, epsilon=3.0), workload, people)
-    (table,) = answer_tables(workload.asked)
+    (table,) = answer_tables(workload.questionnaire)
     cells = table.cells(found, {})
     answers, errors = charts.table(cells.sample(frac=1, random_state=0)).select_traces("heatmap")
     assert np.allclose(np.array(errors.z), cells.pivot(index="row", columns="column", values="standard_error"))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ldp_core import errors as single
 from ldp_core import verdicts
-from ldp_core.analysis import asked_of
+from ldp_core.analysis import questionnaire_of
 from ldp_core.arguments import check_choice
 from ldp_core.deploy.collector import population
 from ldp_core.deploy.collector.collection import Collection
@@ -78,7 +78,7 @@ def answers(
         raise ValueError("Weights to a population are for one look, at the end.")
     unbiased = mechanism.estimate(collection.reports)
     estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
-    asked = asked_of(workload)
+    asked = questionnaire_of(workload)
     times = None if sizes is None else population.weights(mechanism, collection.reports, sizes) * occasions
     based_on = estimate if estimate.unbiased else unbiased
     given = Estimated(mechanism, estimate, based_on, collection.users, level, KINDS[kind], drawn, occasions, times)
@@ -86,7 +86,7 @@ def answers(
         given = replace(
             given, people=float(sizes.sum()), weighted=partial(population.weighted, mechanism=mechanism, times=times)
         )
-    many = sum(line.told.num_queries for line in asked.lines)
+    many = sum(line.workload.num_queries for line in asked.lines)
     room = None if most is None or many <= most else max(1, most // len(asked.lines))
     frames = []
     for k, line in enumerate(asked.lines):
@@ -105,7 +105,9 @@ def _promised(found: pd.DataFrame, line: Line, of: Estimated) -> pd.DataFrame:
     if "promised" in found:
         return found
     queries = found["query"].to_numpy()
-    variances = single.largest_variances(of.mechanism, line.told, queries) / line.told.query_weights(queries) ** 2
+    variances = (
+        single.largest_variances(of.mechanism, line.workload, queries) / line.workload.query_weights(queries) ** 2
+    )
     return found.assign(promised=line.unit.factor * np.sqrt(variances / of.users))
 
 
@@ -123,7 +125,7 @@ def _judged(found: pd.DataFrame, line: Line, users: float) -> pd.DataFrame:
     if isinstance(target, Detect):
         queries = found["query"].to_numpy()
         drawn = (
-            line.unit.factor**2 * single.of_queries(line.told, None, queries)
+            line.unit.factor**2 * single.of_queries(line.workload, None, queries)
             if line.rates is None
             else line.drawn.sum(axis=0)[queries]
         )

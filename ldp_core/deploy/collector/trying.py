@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core.analysis import asked_of
+from ldp_core.analysis import questionnaire_of
 from ldp_core.deploy.collector.alphabet import alphabet
 from ldp_core.deploy.collector.answering import answers
 from ldp_core.deploy.collector.collection import Collection
@@ -64,7 +64,7 @@ def release(
     DataFrame
         The columns of `answers`, and ``true``: the answer of these people, in its unit.
     """
-    users, lines = float(users_of(counts)), asked_of(workload).lines
+    users, lines = float(users_of(counts)), questionnaire_of(workload).lines
     people = counts if workload.survey is None else people_of(counts, workload.survey.shape)
     reports = one_collection(mechanism, counts, np.random.SeedSequence(seed), drawn)[1]
     about = (Collection("", reports), mechanism, workload, estimator)

@@ -85,7 +85,7 @@ def _section(title: str, *content: ET.Element | tuple[str, ...]) -> list[ET.Elem
 
 def _utility(shown: Setting, outcome: Mapping[str, Any], verdict: str) -> list[ET.Element]:
     lines, users = outcome.get("questions"), shown.users
-    answers = sum(line.told.num_queries for line in shown.answers.lines)
+    answers = sum(line.workload.num_queries for line in shown.answers.lines)
     rows: list[list[Node]] = [
         ["people expected", f"{users:,}", "people, one by one"],
         [

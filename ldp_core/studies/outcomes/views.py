@@ -20,7 +20,7 @@ from ldp_core.people import Counts, users_of
 from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.studies import simulate
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
-from ldp_core.workloads import Answers, Line, Ratios, Workload
+from ldp_core.workloads import Line, Questionnaire, Ratios, Workload
 from ldp_core.workloads.answers import ratios_of
 from ldp_core.workloads.shown import spread
 
@@ -144,7 +144,7 @@ def compare(
         runs.append(_Run(name, chosen[name], collected, workload, labels, tuple(scales), prior, seed, budget.cancelled))
 
     frame = partial(_frame, runs)
-    lines = range(len(analysis.asked_of(workload).lines))
+    lines = range(len(analysis.questionnaire_of(workload).lines))
     answers = frame(*(partial(_Run.of_line, k=k) for k in lines))
     by_line = frame(*(partial(_Run.whole_line, k=k, answers=answers) for k in lines))
     return Outcomes(
@@ -173,16 +173,16 @@ def _views(
     mechanism: Mechanism, workload: Workload, counts: Counts, scales: Sequence[Scale], new_people: bool
 ) -> dict[str, simulate.View]:
     """The answers to each question, and places along the scales."""
-    users, views, asked = float(users_of(counts)), dict[str, simulate.View](), analysis.asked_of(workload)
-    for k, line in enumerate(asked.lines):
-        if line.asked is None:
+    users, views = float(users_of(counts)), dict[str, simulate.View]()
+    for k, line in enumerate(analysis.questionnaire_of(workload).lines):
+        if line.group_question is None:
             many = users if line.unit.total else 1.0
             in_unit = lambda answers, unit=line.unit, many=many: many * (unit.middle + unit.factor * answers / users)  # noqa: E731
-            views[f"line {k} 0"] = simulate.View(line.told, _evenly(line), in_unit)
+            views[f"line {k} 0"] = simulate.View(line.workload, _evenly(line), in_unit)
             continue
-        for j, own in enumerate(_ratios(line, asked, workload)):
-            sizes = own.parts(own.linear.answers(counts))[1] if own.known and not new_people else None
-            views[f"line {k} {j}"] = simulate.View(own.linear, None, partial(own.values, sizes=sizes))
+        for j, ratios in enumerate(_ratios(line, workload)):
+            sizes = ratios.parts(ratios.linear.answers(counts))[1] if ratios.known and not new_people else None
+            views[f"line {k} {j}"] = simulate.View(ratios.linear, None, partial(ratios.values, sizes=sizes))
     for k, scale in enumerate(scales):
         if mechanism.supports(scale.totals) is None:
             views[f"quantiles {k}"] = simulate.View(scale.totals, None, partial(scale.positions, users=users))
@@ -192,13 +192,13 @@ def _views(
 
 def _evenly(line: Line) -> np.ndarray:
     """The queries shown of a question about everybody."""
-    return spread([line.told.num_queries], MOST_SHOWN_QUERIES)[0]
+    return spread([line.workload.num_queries], MOST_SHOWN_QUERIES)[0]
 
 
-def _ratios(line: Line, asked: Answers, workload: Workload) -> list[Ratios]:
+def _ratios(line: Line, workload: Workload) -> list[Ratios]:
     """The answers within groups that are shown."""
-    assert line.asked is not None
-    return ratios_of(line.asked, workload.survey is not None, MOST_SHOWN_QUERIES)
+    assert line.group_question is not None
+    return ratios_of(line.group_question, workload.survey is not None, MOST_SHOWN_QUERIES)
 
 
 def _points(scales: Sequence[Scale], k: int) -> np.ndarray:
@@ -225,14 +225,14 @@ class _Run:
         return float(users_of(self.trials.counts))
 
     @cached_property
-    def asked(self) -> Answers:
-        return analysis.asked_of(self.workload)
+    def questionnaire(self) -> Questionnaire:
+        return analysis.questionnaire_of(self.workload)
 
     @cached_property
     def ratios(self) -> dict[int, list[Ratios]]:
         """By line, the answers within groups that are shown."""
-        lines = enumerate(self.asked.lines)
-        return {k: _ratios(line, self.asked, self.workload) for k, line in lines if line.asked is not None}
+        lines = enumerate(self.questionnaire.lines)
+        return {k: _ratios(line, self.workload) for k, line in lines if line.group_question is not None}
 
     def exact(self, estimator: str) -> Mechanism | None:
         """The mechanism whose exact variances are those of the answers by ``estimator``; None where these are biased."""
@@ -247,45 +247,45 @@ class _Run:
 
     @cached_property
     def _shown(self) -> list[tuple[np.ndarray, list[str], np.ndarray]]:
-        """Of each question the queries shown, their names, and the true answers."""
+        """The queries shown of each question, their names, and the true answers."""
         shown, counts = [], self.trials.counts
-        for k, line in enumerate(self.asked.lines):
-            if line.asked is None:
+        for k, line in enumerate(self.questionnaire.lines):
+            if line.group_question is None:
                 queries, many = _evenly(line), self.users if line.unit.total else 1.0
                 names, true = (
-                    [line.told.query_name(int(q), self.labels or None) for q in queries],
+                    [line.workload.query_name(int(q), self.labels or None) for q in queries],
                     many * line.values(counts, queries),
                 )
             else:
-                queries = np.concatenate([own.queries_of for own in self.ratios[k]])
-                names = [name for own in self.ratios[k] for name in own.names]
-                true = np.concatenate([own.values(own.linear.answers(counts)) for own in self.ratios[k]])
+                queries = np.concatenate([ratios.queries_of for ratios in self.ratios[k]])
+                names = [name for ratios in self.ratios[k] for name in ratios.names]
+                true = np.concatenate([ratios.values(ratios.linear.answers(counts)) for ratios in self.ratios[k]])
             shown.append((queries, names, true))
         return shown
 
     def predicted(self, estimator: str, k: int) -> np.ndarray:
         """(q,) exact errors of the answers shown to a question; NaN for biased estimates, and where they take too long."""
         queries, _, true = self._shown[k]
-        source, line, counts = self.exact(estimator), self.asked.lines[k], self.trials.counts
+        source, line, counts = self.exact(estimator), self.questionnaire.lines[k], self.trials.counts
         if source is None:
             return np.full(len(true), np.nan)
-        if line.asked is None:
-            asked, many = line.told, line.unit.factor / self.users * (self.users if line.unit.total else 1.0)
-            queried = [(asked, queries, many / line.told.query_weights(queries))]
+        if line.group_question is None:
+            many = line.unit.factor / self.users * (self.users if line.unit.total else 1.0)
+            queried = [(line.workload, queries, many / line.workload.query_weights(queries))]
         else:
-            of_ratios = [own.errors(own.linear.answers(counts)) for own in self.ratios[k]]
+            of_ratios = [ratios.errors(ratios.linear.answers(counts)) for ratios in self.ratios[k]]
             queried = [(workload, np.arange(workload.num_queries), np.ones(1)) for workload in of_ratios]
         found = []
-        for workload, own, scale in queried:
-            weights = workload.query_weights(own)
-            variances = errors.variances_of(source, workload, counts, own) * weights**2
+        for workload, indices, scale in queried:
+            weights = workload.query_weights(indices)
+            variances = errors.variances_of(source, workload, counts, indices) * weights**2
             if self.trials.new_people:
-                variances = variances + errors.of_queries(workload, counts, own) * weights**2
+                variances = variances + errors.of_queries(workload, counts, indices) * weights**2
             found.append(scale * np.sqrt(np.maximum(variances, 0.0)))
         if line.group_sizes is None:
             return np.concatenate(found)
         relative = analysis.size_variances(source, line, counts, None, queries) / self.users
-        return np.concatenate(found) * np.sqrt(1 + 3 * relative)  # the second order, as designs tell it
+        return np.concatenate(found) * np.sqrt(1 + 3 * relative)  # the second order, as in `analysis.answers`
 
     @cached_property
     def first(self) -> tuple[Counts, Reports]:
@@ -301,9 +301,9 @@ class _Run:
         return estimation.apply(estimator, self.first[1], self.mechanism, self.workload, **options)
 
     def of_line(self, estimator: str, k: int) -> Columns:
-        """The answers shown to a question; no error is told where a collection estimates that a group has nobody."""
-        line, found, (queries, names, true) = self.asked.lines[k], self.found(estimator, k), self._shown[k]
-        known = line.asked is not None and line.asked.known
+        """The answers shown to a question; errors are NaN where a collection estimates that a group has nobody."""
+        line, found, (queries, names, true) = self.questionnaire.lines[k], self.found(estimator, k), self._shown[k]
+        known = line.group_question is not None and line.group_question.known
         if known and self.trials.new_people and not estimation.spec(estimator).unbiased:
             found = np.full_like(found, np.nan)  # sizes are not those of an estimate that keeps to what is asked alone
         observed, uncertain = (np.where(np.isnan(found).any(axis=0), np.nan, e) for e in root_mean((found - true) ** 2))
@@ -327,34 +327,36 @@ class _Run:
         }
 
     def whole_line(self, estimator: str, k: int, answers: pd.DataFrame) -> Columns:
-        """The root of the mean square of the errors of a question. Answers of one trial go together: the trials alone tell how uncertain it is."""
-        line, squares = self.asked.lines[k], (self.found(estimator, k) - self._shown[k][2]) ** 2
-        own = answers[answers[["mechanism", "estimator", "line"]].eq([self.name, estimator, k]).all(axis=1)]
-        told = own["observed"].notna().to_numpy()
-        observed, uncertain = root_mean(squares[:, told].mean(axis=1)) if told.any() else (math.nan, math.nan)
+        """The root of the mean square of the errors of a question. Answers of one trial go together: only trials show how uncertain it is."""
+        line, squares = self.questionnaire.lines[k], (self.found(estimator, k) - self._shown[k][2]) ** 2
+        shown = answers[answers[["mechanism", "estimator", "line"]].eq([self.name, estimator, k]).all(axis=1)]
+        known = shown["observed"].notna().to_numpy()
+        observed, uncertain = root_mean(squares[:, known].mean(axis=1)) if known.any() else (math.nan, math.nan)
         return {
             "line": [k],
             "question": [line.title],
             "unit": [line.key],
             "scale": [line.standard_error * (self.users if line.unit.total else 1.0)],
-            "answers": [len(told)],
+            "answers": [len(known)],
             "observed": [float(observed)],
             "standard_error": [float(uncertain)],
-            "predicted": [math.sqrt((own["predicted"] ** 2).mean(skipna=False))],
+            "predicted": [math.sqrt((shown["predicted"] ** 2).mean(skipna=False))],
         }
 
     def intervals(self, estimator: str, k: int) -> Columns:
         """Intervals of the first collection: for the true answers of these people, or of the population that new people are drawn from;
         the posterior's are for those who took part."""
-        line, spec, (queries, _, true) = self.asked.lines[k], estimation.spec(estimator), self._shown[k]
+        line, spec, (queries, _, true) = self.questionnaire.lines[k], estimation.spec(estimator), self._shown[k]
         low = high = np.full(len(true), np.nan)
         method = np.full(len(true), "", dtype=object)
-        credible = spec.credible and line.asked is None and not self.cancelled()  # sampling takes its time
+        credible = spec.credible and line.group_question is None and not self.cancelled()  # sampling takes its time
         if credible:
             estimate, unit = self.estimated(estimator), line.unit
             assert isinstance(estimate, estimation.PosteriorEstimate)
             many = self.users if unit.total else 1.0
-            ends = estimate.intervals(line.told, LEVEL, queries).T / line.told.query_weights(queries) / self.users
+            ends = (
+                estimate.intervals(line.workload, LEVEL, queries).T / line.workload.query_weights(queries) / self.users
+            )
             low, high = many * (unit.middle + unit.factor * ends)
             method[:] = "credible"
             if self.trials.new_people and estimator != "posterior_distribution":
@@ -365,19 +367,18 @@ class _Run:
                 self.mechanism, estimate, estimate, round(self.users), LEVEL, drawn=self.trials.new_people
             )
             survey = self.workload.survey is not None
-            own = estimation.line_answers(line, survey, given, MOST_SHOWN_QUERIES)
-            low, high, method = own["low"].to_numpy(), own["high"].to_numpy(), own["method"].to_numpy()
-        rounding = 1e-9 * max(
-            1.0, float(np.nanmax(np.abs(true), initial=0.0))
-        )  # an answer known exactly has an interval without width
+            answers = estimation.line_answers(line, survey, given, MOST_SHOWN_QUERIES)
+            low, high, method = (answers[column].to_numpy() for column in ("low", "high", "method"))
+        # An answer known exactly has an interval without width.
+        rounding = 1e-9 * max(1.0, float(np.nanmax(np.abs(true), initial=0.0)))
         holds = (low - rounding <= true) & (true <= high + rounding)
         return {"low": low, "high": high, "holds": holds, "method": method}
 
     def errors(self, estimator: str, lines: pd.DataFrame) -> Columns:
-        own = lines[(lines["mechanism"] == self.name) & (lines["estimator"] == estimator)]
-        in_targets = own[["observed", "standard_error", "predicted"]].div(own["scale"], axis=0)
+        of_pair = lines[(lines["mechanism"] == self.name) & (lines["estimator"] == estimator)]
+        in_targets = of_pair[["observed", "standard_error", "predicted"]].div(of_pair["scale"], axis=0)
         trials = self.trials.frame[self.trials.frame["estimator"] == estimator]
-        worst = in_targets["observed"].idxmax() if in_targets["observed"].notna().any() else own.index[0]
+        worst = in_targets["observed"].idxmax() if in_targets["observed"].notna().any() else of_pair.index[0]
         return {
             "trials": [len(trials)],
             "observed": [in_targets.loc[worst, "observed"]],

@@ -202,7 +202,10 @@ def _frames(found: Sequence[tuple[SweepPoint, Outcome]], alpha: float) -> Sweep:
         if outcome.reason:
             left_out.append(LeftOut(*place, outcome.reason))
             continue
-        variances, p = (outcome.worst_case, outcome.average), analysis.asked_of(point.workload).told.squared_weights
+        variances, p = (
+            (outcome.worst_case, outcome.average),
+            analysis.questionnaire_of(point.workload).workload.squared_weights,
+        )
         users = [analysis.users_for(variance, p, alpha) for variance in variances]
         rows.append((*place, *users, *variances, outcome.stopped, outcome.rounds))
     return Sweep(pd.DataFrame(rows, columns=COLUMNS), pd.DataFrame(left_out, columns=LeftOut._fields))

@@ -157,7 +157,7 @@ def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: i
     worst = analysis.needed_variance(mechanism, workload, case=analysis.WORST_CASE)
     if workload.survey is None:
         average = analysis.needed_variance(mechanism, workload, case=analysis.average_case(workload.n))
-    elif workload.asked is None:
+    elif workload.questionnaire is None:
         average = analysis.average_variance(mechanism, workload)
     else:
         average = analysis.needed_variance(mechanism, workload)
@@ -167,7 +167,7 @@ def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: i
 def _bound(point: SweepPoint, cancelled: Callable[[], bool]) -> Outcome:
     """A bound on L bounds the average over types, and with it the worst type. The centred SVD bound
     for the worst type uses the least favourable population if the search takes seconds."""
-    workload, epsilon, stopped = analysis.asked_of(point.workload).told, point.epsilon, "closed form"
+    workload, epsilon, stopped = analysis.questionnaire_of(point.workload).workload, point.epsilon, "closed form"
     if point.name == "svd":
         value = bounds.svd(workload, epsilon)
     elif point.name == "centred_svd":

@@ -16,7 +16,7 @@ from pages.ui.session.state import Session
 def setting(state: Session, mechanism: Mechanism | None) -> Setting:
     """The current design with the chosen mechanism, as theorems see it."""
     design = state.setting
-    return Setting(design.answers.told, design.epsilon, design.users, mechanism)
+    return Setting(design.answers.workload, design.epsilon, design.users, mechanism)
 
 
 def variances(state: Session, mechanism: Mechanism) -> tuple[float, float, float]:
@@ -24,7 +24,7 @@ def variances(state: Session, mechanism: Mechanism) -> tuple[float, float, float
     as on all pages, and of the worst type. ValueError where they take too long."""
     setting = state.setting
     even, own = (setting.variance(mechanism, case) for case in (setting.even_case, setting.case))
-    return even, own, float(setting.profiled(mechanism, setting.answers.told).max())
+    return even, own, float(setting.profiled(mechanism, setting.answers.workload).max())
 
 
 def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:

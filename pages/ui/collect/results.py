@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import analysis, charts, estimators, verdicts, wording
-from ldp_core.analysis import asked_of
+from ldp_core.analysis import questionnaire_of
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection, Read
 from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN
@@ -213,7 +213,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         sizes=sizes,
         **options,
     )
-    every = sum(line.told.num_queries for line in asked_of(workload).lines)
+    every = sum(line.workload.num_queries for line in questionnaire_of(workload).lines)
     key = (
         collection.digest,
         subject.mechanism.digest,
@@ -247,7 +247,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     if "prior" in options:
         words += f" {in_words(_earlier(state, subject))}"
     lines, promise = _promised(state, subject)
-    shown = answer_tables.result_and_tables(state, asked_of(workload), table, words, "collected", promise)
+    shown = answer_tables.result_and_tables(state, questionnaire_of(workload), table, words, "collected", promise)
     verdict_panel.show_lines(lines, "What the design promised.")
     if len(shown) < every:
         say.caption(
@@ -261,7 +261,9 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
     regressing.quantiles(state, subject, collection, kind, wider)
     regressing.logistic(state, subject, collection)
     regressing.associations(state, subject, collection, wider)
-    if subject.domain.size <= MOST_SHOWN_QUERIES and any(line.key != POINTS for line in asked_of(workload).lines):
+    if subject.domain.size <= MOST_SHOWN_QUERIES and any(
+        line.key != POINTS for line in questionnaire_of(workload).lines
+    ):
         _behind(state, subject, compute, key, quick)
 
 
@@ -310,7 +312,7 @@ def _said(subject: Kit, table: pd.DataFrame, reported: float, estimator: str) ->
             promised=promised,
         )
     words += "."
-    if subject.needed is not None and not asked_of(subject.workload).coarse:
+    if subject.needed is not None and not questionnaire_of(subject.workload).coarse:
         enough = "enough" if reported >= subject.needed else "fewer than that"
         words += f" The design needs {wording.users(subject.needed)} until every question meets its target: these are {enough}."
     if not estimators.spec(estimator).unbiased:

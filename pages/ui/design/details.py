@@ -134,7 +134,7 @@ def _curves(state: Session, history: Curve, case: str) -> tuple[pd.DataFrame, pd
     trace = setting.workload.trace
     so_far = ((0.0, trace), *work.proved(work.certificate(state, case), trace))
     best, bound = (
-        frames.convergence(points, setting.answers.told, setting.answers.norm) for points in (history, so_far)
+        frames.convergence(points, setting.answers.workload, setting.answers.norm) for points in (history, so_far)
     )
     # The closed form holds from the first moment.
     bound["users_needed"] = bound["users_needed"].clip(lower=max(setting.closed_bounds(case).values())).cummax()

@@ -66,7 +66,7 @@ def theorem_lines(state: Session, at: Sequence[float], averages: Mapping[float, 
     average variance per user by epsilon."""
     setting = state.setting
     pure = {} if library.spec(state.setting.chosen).delta else averages
-    return theorems.over_epsilon(setting.answers.told, setting.alpha, at, averages=pure)
+    return theorems.over_epsilon(setting.answers.workload, setting.alpha, at, averages=pure)
 
 
 def _lines(state: Session, case: str, names: Iterable[str]) -> list[pd.DataFrame]:

@@ -292,7 +292,7 @@ def _intervals(state: Session, design: Setting, outcomes_shown: Outcomes) -> Non
 
 def _say_shown(rows: pd.DataFrame, design: Setting) -> None:
     shown = len(rows.drop_duplicates(["line", "query"]))
-    every = sum(line.told.num_queries for line in design.answers.lines)
+    every = sum(line.workload.num_queries for line in design.answers.lines)
     if shown < every:
         say.caption("{value:,} of {every:,} answers are shown.", value=shown, every=every)
 

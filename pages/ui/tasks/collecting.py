@@ -118,7 +118,8 @@ def forged(mechanism: Mechanism, lines: Sequence[Line], cancel: Cancel) -> list[
     """The effect of forged reports on the answers to each question, or on a sample of many; None once cancelled."""
     with suppress(Interrupted):
         return [
-            collector.manipulation(mechanism, line.told, analysis.judged_queries(line.told), cancel) for line in lines
+            collector.manipulation(mechanism, line.workload, analysis.judged_queries(line.workload), cancel)
+            for line in lines
         ]
     return None
 

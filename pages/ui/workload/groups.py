@@ -60,7 +60,7 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     """All groups, each in its box, and the box for another one."""
     parts = parts_of(state)
     asked = design.has_questions
-    queries = [line.told.num_queries for line in design.answers.lines] if asked else [None] * len(parts)
+    queries = [line.workload.num_queries for line in design.answers.lines] if asked else [None] * len(parts)
     comes_to = verdict_panel.in_words(state) if asked else [""] * len(parts)
     for i, (part, many, said) in enumerate(zip(parts, queries, comes_to, strict=True)):
         group = Group(state, i, axes)

@@ -68,14 +68,14 @@ def groups_of(design: Setting, parts: Sequence[WorkloadPart]) -> list[tuple[str,
             whole = whole.parts[0]
         if isinstance(whole, workloads.Union):
             return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, whole.parts, strict=True)]
-    return [(part.summary, line.told.num_queries) for part, line in zip(parts, design.answers.lines, strict=True)]
+    return [(part.summary, line.workload.num_queries) for part, line in zip(parts, design.answers.lines, strict=True)]
 
 
 def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """All results of the page."""
     row, survey = layout.metrics("workload"), design.workload.survey
     about = "All single answers asked for. The papers call them queries, and their number p."
-    say.metric(row, "Answers", wording.count(design.answers.told.num_queries), about)
+    say.metric(row, "Answers", wording.count(design.answers.workload.num_queries), about)
     if survey is not None:
         _metrics_of_survey(row, design)
         hardness(state, design, row)
@@ -93,7 +93,7 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
 
 def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named; a single query in words."""
-    w, groups = design.answers.told, groups_of(design, parts)
+    w, groups = design.answers.workload, groups_of(design, parts)
     if w.num_queries == 1:
         about = f"is about {np.count_nonzero(w.rows(np.array([0]))[0]):,} of {wording.plural(w.n, 'type')}"
         if design.answers.lines[0].unit.name not in (POINTS, OF_GROUP):
@@ -147,7 +147,7 @@ def _meaning_of_colours(parts: Sequence[WorkloadPart]) -> str:
 
 def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
     """query, name, group, weight of every query."""
-    w = design.answers.told
+    w = design.answers.workload
     return pd.DataFrame(
         {
             "query": np.arange(w.num_queries),
@@ -176,7 +176,7 @@ def bounds(state: Session, design: Setting) -> dict[str, float] | None:
         state,
         ("bounds", state.setting.certificate_key(case), answers.norm),
         "how hard the questions are",
-        lambda cancel: frames.users_bounds(answers.told, design.epsilon, answers.norm, about, cancel),
+        lambda cancel: frames.users_bounds(answers.workload, design.epsilon, answers.norm, about, cancel),
         quick(design),
     )
     proof = state.setting.proof(case)
@@ -229,7 +229,7 @@ def _proving(state: Session, case: str) -> None:
 
 def singular_values(state: Session, design: Setting) -> None:
     """How evenly the questions spread over the directions there are, by their singular values and rank; asked for where that takes long."""
-    w = design.answers.told
+    w = design.answers.workload
     if w.n > MOST_TRANSFORMED_TYPES:
         say.info(
             "These are worked out for up to {most:,} types; there are {n:,}.",
@@ -280,7 +280,7 @@ def singular_values(state: Session, design: Setting) -> None:
         st.markdown(say.plain(sentence))
         layout.download_table(table, "singular-values")
         return
-    layout.chart(lambda look: charts.singular_values(design.answers.told, look), sentence, "singular-values", table)
+    layout.chart(lambda look: charts.singular_values(design.answers.workload, look), sentence, "singular-values", table)
 
 
 # --- a survey: by sets of attributes instead of types -----------------------------------------------------------------
