@@ -136,7 +136,7 @@ def _costs():
     at = np.union1d(np.geomspace(0.1, 5, 9), 1.0)
     own = pd.DataFrame({"name": "subset_selection", "epsilon": at, "users_needed": 9e4 / at**2})
     reach = pd.concat([own, own.assign(name="centred_svd", users_needed=own["users_needed"] / 3)])
-    asked = _asked()
+    answered = _session()
     told = swept[swept["name"].isin(MECHANISMS)]
     told = told.assign(guess=0.07 + 0.1 * told["epsilon"] ** 1.3, error=told["users_needed"] ** 0.5 / 40)
     return {
@@ -157,7 +157,7 @@ def _costs():
         "users over epsilon, marks": lambda look: charts.users_over_epsilon(
             reach, float(at[3]), 48_842, ["subset_selection"], look
         ),
-        "asked": lambda look: charts.asked(asked, look),
+        "answers of a session": lambda look: charts.session_answers(answered, look),
     }
 
 
@@ -169,7 +169,7 @@ def _told():
     return pd.concat(parts)
 
 
-def _asked():
+def _session():
     session = asking.Asking(COUNTS, 1.0, 5, seed=1)
     domain = Domain(attributes=(AGE,))
     questions = [asking.between(domain.attributes, 0, 0, k) for k in (1, 5, 11)]

@@ -1,7 +1,7 @@
 """Plotly figures from tidy frames, for pages, reports and notebooks alike."""
 
 from ldp_core.charts.bounds import on_one_axis as on_one_axis
-from ldp_core.charts.collected import asked as asked
+from ldp_core.charts.collected import session_answers as session_answers
 from ldp_core.charts.compare import guesses as guesses
 from ldp_core.charts.compare import query_errors as query_errors
 from ldp_core.charts.compare import side_by_side as side_by_side

@@ -11,7 +11,7 @@ from ldp_core.charts.theme import LIGHT, Theme
 from ldp_core.studies.asking import AnsweredQuestion
 
 
-def asked(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
+def session_answers(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
     """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
     fig = theme.figure(look, "answer (% of its range)", "", 120 + theme.ROW * len(answered))
     rounds, texts = list(range(len(answered))), [question.question.text for question in answered]

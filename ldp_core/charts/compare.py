@@ -164,10 +164,10 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             customdata=[theme.literal(name) for name in frame["design"][proved]],
             hovertemplate="%{customdata}: no unbiased mechanism needs fewer than %{x:,.0f} people<extra></extra>",
         )
-    for name, own in frame.assign(row=rows).groupby("mechanism", sort=False):
+    for name, designs in frame.assign(row=rows).groupby("mechanism", sort=False):
         fig.add_scatter(
-            x=own["users_needed"],
-            y=own["row"],
+            x=designs["users_needed"],
+            y=designs["row"],
             mode="markers+text",
             name=theme.title(str(name)),
             marker={
@@ -175,14 +175,14 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
                 "color": theme.colour(str(name), look),
                 "symbol": [
                     theme.marker(str(name)) if alike else theme.hollow(theme.marker(str(name)))
-                    for alike in own["alike"]
+                    for alike in designs["alike"]
                 ],
-                "line": {"width": [0 if alike else 2.5 for alike in own["alike"]]},
+                "line": {"width": [0 if alike else 2.5 for alike in designs["alike"]]},
             },
-            text=[wording.needed(value) for value in own["users_needed"]],
+            text=[wording.needed(value) for value in designs["users_needed"]],
             textposition="middle right",
             cliponaxis=False,
-            customdata=[theme.literal(name) for name in own["design"]],
+            customdata=[theme.literal(name) for name in designs["design"]],
             hovertemplate="%{customdata}: %{x:,.0f} people<extra></extra>",
         )
     theme.show_legend(fig)

@@ -72,7 +72,7 @@ def users_over_epsilon(
 def _mark_design(
     fig: go.Figure, epsilon: float, users: float | None, across: list[float], heights: list[float], look: Theme
 ) -> None:
-    """The lines of one's own epsilon and people, and words that stand apart from them."""
+    """The lines of the design's epsilon and people, with words that do not lie on them."""
     fig.add_vline(x=epsilon, line={"color": look.accent, "width": 2, "dash": "dot"})
     along = (np.log10(epsilon) - across[0]) / (across[1] - across[0])
     side = "left" if along < EDGE else "right" if along > 1 - EDGE else "center"
@@ -89,10 +89,10 @@ def _mark_design(
     )
     left, level = {"xref": "paper", "x": 0.01, "xanchor": "left"}, 1.0
     if users:
-        own = np.log10(max(users, 1.0))
-        level = (own - heights[0]) / (heights[1] - heights[0])
+        height = np.log10(max(users, 1.0))
+        level = (height - heights[0]) / (heights[1] - heights[0])
         fig.add_hline(y=max(users, 1.0), line={"color": look.text, "width": 1, "dash": "dash"})
-        theme.note(fig, f"your {users:,.0f} people", look.text, look.paper, y=own, **left)
+        theme.note(fig, f"your {users:,.0f} people", look.text, look.paper, y=height, **left)
     place = max(0.02 if level > 0.15 else level + 0.06, 0.14 if along < 0.45 else 0.0)  # not on other words
     theme.note(fig, "impossible", look.faint, look.paper, yref="paper", y=place, yanchor="bottom", **left)
 
@@ -141,14 +141,14 @@ def _shaded(fig: go.Figure, shown: pd.DataFrame) -> pd.DataFrame:
 def _draw(fig: go.Figure, shown: pd.DataFrame, x: str, hover: str, look: Theme, points: Collection[str] = ()) -> None:
     """A curve per name. ``hover`` describes a point, as a Plotly template."""
     for name, rows in shown.groupby("name", sort=False):
-        rows, bound, few = rows.sort_values(x), name in BOUND_TITLES, name in points or x != "epsilon"
+        rows, bound, separate = rows.sort_values(x), name in BOUND_TITLES, name in points or x != "epsilon"
         dashes, width = theme.BOUND_LINES.get(name, (theme.dash(name), 1.5 if name in points else 2.5))
         shade, alone = look.faint if bound else theme.colour(name, look), len(rows) == 1 or (bound and x == "n")
         fig.add_scatter(
             x=rows[x],
             y=rows["users_needed"],
             name=theme.LIMITS.get(name, theme.title(name)),
-            mode="markers" if alone else "lines+markers" if name == "certificate" or (few and not bound) else "lines",
+            mode="markers" if alone else "lines+markers" if name == "certificate" or (separate and not bound) else "lines",
             line={"color": shade, "width": width, "dash": dashes},
             marker={"symbol": BOUND_MARKS[name], "size": 16, "line": {"width": 2.5, "color": shade}}
             if bound

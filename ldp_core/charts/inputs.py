@@ -64,7 +64,7 @@ def joint(domain: Domain, counts: Counts, first: str, second: str, look: Theme =
     fig = theme.figure(
         look, x_title, y_title, height=theme.COLOUR_BAR + int(np.clip(200 + 30 * len(rows.labels), 360, 700))
     )
-    few = people.size <= 60 and len(columns.labels) <= 5
+    written = people.size <= 60 and len(columns.labels) <= 5
     cells, colours = _coloured(people, look)
     theme.heat_map(
         fig,
@@ -73,7 +73,7 @@ def joint(domain: Domain, counts: Counts, first: str, second: str, look: Theme =
         f"{theme.in_template(first[:HOVER_LENGTH])} %{{x}}, {theme.in_template(second[:HOVER_LENGTH])} %{{y}}: %{{text}}<extra></extra>",
         y=theme.cell_names(rows.labels),
         text=_in_words(people),
-        texttemplate="%{text}" if few else None,
+        texttemplate="%{text}" if written else None,
         **colours,
     )
     fig.update_yaxes(type="category", **theme.row_ticks(rows.labels, 30))

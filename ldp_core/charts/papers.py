@@ -57,8 +57,8 @@ def panel(
     elif log_x and len(frame):
         places = sorted(set(frame["x"]))
         axis = theme.log_axis(places[0], places[-1], 1.1)
-        few = {"tickvals": places, "ticktext": [f"{place:,.12g}" for place in places]} if len(places) <= 10 else {}
-        fig.update_xaxes(**{**axis, **few})
+        ticks = {"tickvals": places, "ticktext": [f"{place:,.12g}" for place in places]} if len(places) <= 10 else {}
+        fig.update_xaxes(**{**axis, **ticks})
     values = frame[["here", "printed"]].to_numpy(dtype=float)
     values = values[np.isfinite(values) & (values > 0)]
     if log_y and values.size:

@@ -35,7 +35,7 @@ def beliefs(
     fig = theme.figure(look, EPSILON, "chance (%)", HEIGHT)
     end = frame.iloc[-1]
     fig.add_hline(y=100 * suspicion, line={"color": look.faint, "width": 1, "dash": "dot"})
-    for column, called, style, own in (("belief", _BELIEF, "solid", single), ("guess", _GUESS, "dash", guess)):
+    for column, called, style, value in (("belief", _BELIEF, "solid", single), ("guess", _GUESS, "dash", guess)):
         shade = look.text if column == "belief" else look.accent
         fig.add_scatter(
             x=frame["epsilon"],
@@ -47,12 +47,12 @@ def beliefs(
         )
         at = float(np.interp(epsilon, frame["epsilon"], frame[column]))
         left = "top left" if epsilon > 0.12 * end["epsilon"] else "bottom right"  # or the edge cuts the number
-        apart = own is None or abs(own - at) > 0.03
+        apart = value is None or abs(value - at) > 0.03
         _mark(fig, epsilon, at, shade, "circle", left, f"{called} %{{y:.3g}} of 100<extra>any mechanism</extra>", apart)
-        if own is not None:
+        if value is not None:
             said = "belief in one value against all others" if column == "belief" else called
             hover = f"{said} %{{y:.3g}} of 100<extra>{theme.title(name)}</extra>"
-            _mark(fig, epsilon, own, theme.colour(name, look), theme.marker(name), "bottom right", hover)
+            _mark(fig, epsilon, value, theme.colour(name, look), theme.marker(name), "bottom right", hover)
     corner = {"xanchor": "right", "yanchor": "bottom"}
     theme.note(fig, _BELIEF, look.text, None, 13, x=end["epsilon"], y=100 * end["belief"], **corner)
     # Below a rising line to the right, or above it to the left: there the line is not, nor is the mark.

@@ -1,4 +1,4 @@
-"""The result picture: each question with its answers and their intervals in its own unit, groups side by side. The same picture shows how wide the
+"""The result picture: each question with its answers and their intervals in its unit, groups side by side. The same picture shows how wide the
 bars of a design will be, what one collection might give, and what came."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ldp_core.charts.theme import LIGHT, Theme
 from ldp_core.workloads.tabulated import FEW
 
 WRITTEN, MARKED = 5, 40
-"""Up to so many columns, cells of a table have room for answers and errors, and for marks of verdicts."""
+"""The most columns whose cells have room for answers and errors, and for marks of verdicts."""
 PROMISED = 1.96
 """Standard errors that hold 95 of 100 answers."""
 GROUPS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -27,7 +27,7 @@ _ONE_EACH = 12
 """Groups with one answer each that are better read one below the other."""
 _HEAD = 54
 _LETTERS = 44
-"""Of a line of a heading: as many as fit on a telephone."""
+"""Letters of a line of a heading that fit on a telephone."""
 _LINE, _SPACE = 17, 8
 _BARS, _ONE, _FOOT = 130, 26, 40
 _SUFFIX = {"points": "\N{NO-BREAK SPACE}%", "points of the group": "\N{NO-BREAK SPACE}%"}
@@ -45,15 +45,18 @@ def promised(answers: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
 
 def result(frame: pd.DataFrame, look: Theme = LIGHT, like: pd.DataFrame | None = None) -> go.Figure:
     """The picture of ``frame``: line, question, name, group, unit, answer, low, high of each answer, perhaps true, verdict, found, said
-    (of the question, in words) and planned (not collected). Axes reach as far as those of another frame ``like`` it do.
+    (of the question, in words) and planned (not collected). Axes reach as far as those of a similar frame ``like``.
 
-    Questions of few answers have a row an answer; others have bars, those of a group together. A row or bar that is noise is pale.
+    Questions of up to `FEW` answers have a row an answer; others have bars, those of a group together. A row or bar that is noise is pale.
     """
-    blocks = [own.reset_index(drop=True) for _, own in frame.groupby("line", sort=False)]
+    blocks = [answers.reset_index(drop=True) for _, answers in frame.groupby("line", sort=False)]
     names = [name for name in frame["group"].unique() if name]
     shades = {name: theme.readable(GROUPS[k % len(GROUPS)], look) for k, name in enumerate(names)}
-    heads = [_head(own) for own in blocks]
-    bodies = [_BARS if not _in_rows(own) else _ONE if len(own) == 1 else theme.ROW * len(own) for own in blocks]
+    heads = [_head(answers) for answers in blocks]
+    bodies = [
+        _BARS if not _in_rows(answers) else _ONE if len(answers) == 1 else theme.ROW * len(answers)
+        for answers in blocks
+    ]
     heights = [
         _LINE * (head.count("<br>") + said.count("<br>") + 2) + _SPACE + body + _FOOT
         for (head, said), body in zip(heads, bodies, strict=True)
@@ -62,7 +65,9 @@ def result(frame: pd.DataFrame, look: Theme = LIGHT, like: pd.DataFrame | None =
     fig = theme.grid(look, len(blocks), 1, whole + theme.MODE_BAR + 10)
     top = whole
     left = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "yanchor": "top", "align": "left"}
-    for k, (own, (head, said), body, height) in enumerate(zip(blocks, heads, bodies, heights, strict=True), start=1):
+    for k, (answers, (head, said), body, height) in enumerate(
+        zip(blocks, heads, bodies, heights, strict=True), start=1
+    ):
         theme.note(fig, head, look.text, None, 13, y=top / whole, **left)
         fig.layout.annotations[-1].font.weight = "bold"
         below = _LINE * (head.count("<br>") + 1)
@@ -70,72 +75,72 @@ def result(frame: pd.DataFrame, look: Theme = LIGHT, like: pd.DataFrame | None =
         top -= height
         fig.update_yaxes(domain=[(top + _FOOT) / whole, (top + _FOOT + body) / whole], row=k, col=1)
         fig.update_xaxes(domain=[0, 1], row=k, col=1)
-        (_rows if _in_rows(own) else _bars)(fig, own, k, look, shades)
-        _reach(fig, own, k, frame, like)
+        (_rows if _in_rows(answers) else _bars)(fig, answers, k, look, shades)
+        _reach(fig, answers, k, frame, like)
     return fig
 
 
-def _in_rows(own: pd.DataFrame) -> bool:
-    return len(own) <= FEW or (len(own) <= _ONE_EACH and own["group"].is_unique)
+def _in_rows(answers: pd.DataFrame) -> bool:
+    return len(answers) <= FEW or (len(answers) <= _ONE_EACH and answers["group"].is_unique)
 
 
-def _head(own: pd.DataFrame) -> tuple[str, str]:
+def _head(answers: pd.DataFrame) -> tuple[str, str]:
     """The question, and what it comes to."""
-    said = own["said"].iloc[0] if "said" in own else verdicts.result_in_words(own)
-    question, comes_to = (theme.wrapped(theme.literal(text), _LETTERS) for text in (own["question"].iloc[0], said))
+    said = answers["said"].iloc[0] if "said" in answers else verdicts.result_in_words(answers)
+    question, comes_to = (theme.wrapped(theme.literal(text), _LETTERS) for text in (answers["question"].iloc[0], said))
     return question, comes_to
 
 
-def _colours(own: pd.DataFrame, look: Theme, shades: dict[str, str], strong: float) -> tuple[list[str], list[str]]:
-    """Of marks, and of what lies behind them."""
-    plain = look.text if str(own["unit"].iloc[0]).startswith("difference of ") else look.accent
-    found = [shades.get(group, plain) for group in own["group"]]
-    noise = own["verdict"] == verdicts.NOISE if "verdict" in own else [False] * len(own)
+def _colours(answers: pd.DataFrame, look: Theme, shades: dict[str, str], strong: float) -> tuple[list[str], list[str]]:
+    """The colours of marks, and of the bars behind them."""
+    plain = look.text if str(answers["unit"].iloc[0]).startswith("difference of ") else look.accent
+    found = [shades.get(group, plain) for group in answers["group"]]
+    noise = answers["verdict"] == verdicts.NOISE if "verdict" in answers else [False] * len(answers)
     return found, [theme.faded(shade, strong / 2 if pale else strong) for shade, pale in zip(found, noise, strict=True)]
 
 
-def _rows(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme, shades: dict[str, str]) -> None:
-    places, (marks, behind) = np.arange(len(own)), _colours(own, look, shades, 0.4)
+def _rows(fig: go.Figure, answers: pd.DataFrame, panel: int, look: Theme, shades: dict[str, str]) -> None:
+    places, (marks, behind) = np.arange(len(answers)), _colours(answers, look, shades, 0.4)
     about: dict[str, Any] = {"row": panel, "col": 1}
     fig.add_bar(
         orientation="h",
-        base=own["low"],
-        x=own["high"] - own["low"],
+        base=answers["low"],
+        x=answers["high"] - answers["low"],
         y=places,
-        width=0.24 if len(own) > 1 else 0.4,
+        width=0.24 if len(answers) > 1 else 0.4,
         marker={"color": behind, "cornerradius": 4},
         hoverinfo="skip",
         **about,
     )
-    symbol = "circle-open" if "planned" in own else "circle"
+    symbol = "circle-open" if "planned" in answers else "circle"
     mark: dict[str, Any] = {"size": 10, "color": marks, "symbol": symbol, "line": {"width": 2}}
-    hover = {"customdata": _said(own), "hovertemplate": _HOVER}
-    fig.add_scatter(x=own["answer"], y=places, mode="markers", marker=mark, **hover, **about)
-    if "true" in own:
+    hover = {"customdata": _said(answers), "hovertemplate": _HOVER}
+    fig.add_scatter(x=answers["answer"], y=places, mode="markers", marker=mark, **hover, **about)
+    if "true" in answers:
         mark = {"symbol": "line-ns-open", "size": 16, "color": look.text, "line": {"width": 2}}
-        fig.add_scatter(x=own["true"], y=places, mode="markers", marker=mark, hoverinfo="skip", **about)
-    if str(own["unit"].iloc[0]).startswith("difference of "):
+        fig.add_scatter(x=answers["true"], y=places, mode="markers", marker=mark, hoverinfo="skip", **about)
+    if str(answers["unit"].iloc[0]).startswith("difference of "):
         fig.add_vline(0, line={"color": look.faint, "width": 1, "dash": "dash"}, **about)
-    many = len(own) > 1
-    fig.update_yaxes(showticklabels=False, showgrid=False, range=[len(own) - 0.5, -0.8 if many else -0.5], **about)
+    many = len(answers) > 1
+    fig.update_yaxes(showticklabels=False, showgrid=False, range=[len(answers) - 0.5, -0.8 if many else -0.5], **about)
     if many:
         axis = next(fig.select_xaxes(**about)).plotly_name.replace("xaxis", "x")
-        labels = own["group"] if own["group"].is_unique else _apart(own["name"].tolist())
+        labels = answers["group"] if answers["group"].is_unique else _apart(answers["name"].tolist())
         over: dict[str, Any] = {"xref": f"{axis} domain", "yref": axis.replace("x", "y"), "yanchor": "bottom"}
-        for place, name, answer in zip(places, labels, own["answer"], strict=True):
+        for place, name, answer in zip(places, labels, answers["answer"], strict=True):
             y = float(place) - 0.14
             theme.note(fig, theme.short(name, theme.ROW_LETTERS - 12), look.text, x=0, xanchor="left", y=y, **over)
-            value = verdicts.value_in_words(answer, str(own["unit"].iloc[0])) if answer == answer else "unknown"
+            value = verdicts.value_in_words(answer, str(answers["unit"].iloc[0])) if answer == answer else "unknown"
             theme.note(fig, theme.literal(value), look.text, x=1, xanchor="right", y=y, **over)
 
 
-def _bars(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme, shades: dict[str, str]) -> None:
-    marks, behind = _colours(own, look, shades, 0.3 if "planned" in own else 0.6)
-    groups = own.groupby("group", sort=False).indices
-    places = np.zeros(len(own))
+def _bars(fig: go.Figure, answers: pd.DataFrame, panel: int, look: Theme, shades: dict[str, str]) -> None:
+    marks, behind = _colours(answers, look, shades, 0.3 if "planned" in answers else 0.6)
+    groups = answers.groupby("group", sort=False).indices
+    places = np.zeros(len(answers))
     begin, ticks = 0.0, {}
     for group, here in groups.items():
-        names = [theme.short(name, 14) for name in _apart(own["name"].iloc[here].tolist())]
+        names = [theme.short(name, 14) for name in _apart(answers["name"].iloc[here].tolist())]
         places[here] = begin + np.arange(len(here))
         if group:
             ticks[begin + (len(here) - 1) / 2] = _group_tick(str(group), names, theme.LETTERS // len(groups))
@@ -147,24 +152,27 @@ def _bars(fig: go.Figure, own: pd.DataFrame, panel: int, look: Theme, shades: di
     about: dict[str, Any] = {"row": panel, "col": 1}
     fig.add_bar(
         x=places,
-        y=own["answer"],
-        marker={"color": behind, "line": {"color": marks, "width": 1 if "planned" in own and len(own) <= 64 else 0}},
+        y=answers["answer"],
+        marker={
+            "color": behind,
+            "line": {"color": marks, "width": 1 if "planned" in answers and len(answers) <= 64 else 0},
+        },
         error_y={
             "type": "data",
             "symmetric": False,
-            "array": own["high"] - own["answer"].fillna(0.0),
-            "arrayminus": own["answer"].fillna(0.0) - own["low"],
+            "array": answers["high"] - answers["answer"].fillna(0.0),
+            "arrayminus": answers["answer"].fillna(0.0) - answers["low"],
             "color": look.text,
             "thickness": 1.2,
-            "width": 2 if len(own) <= 64 else 0,
+            "width": 2 if len(answers) <= 64 else 0,
         },
-        customdata=_said(own),
+        customdata=_said(answers),
         hovertemplate=_HOVER,
         **about,
     )
-    if "true" in own:
+    if "true" in answers:
         mark = {"symbol": "line-ew-open", "size": 7, "color": look.text, "line": {"width": 2}}
-        fig.add_scatter(x=places, y=own["true"], mode="markers", marker=mark, hoverinfo="skip", **about)
+        fig.add_scatter(x=places, y=answers["true"], mode="markers", marker=mark, hoverinfo="skip", **about)
     axis = {"tickvals": list(ticks), "ticktext": list(ticks.values()), "tickangle": 0, "showgrid": False}
     fig.update_xaxes(range=[-1 - 0.1 * begin, begin - 1.5], **axis, **about)  # beside the bars stand the numbers
     fig.update_yaxes(ticklabelposition="inside top", tickfont={"color": look.text}, **about)
@@ -176,13 +184,13 @@ def _group_tick(group: str, names: Sequence[str], room: int) -> str:
     return theme.short(group, max(4, room)) + (f"<br>{ends}" if len(ends) <= room else "")
 
 
-def _reach(fig: go.Figure, own: pd.DataFrame, panel: int, frame: pd.DataFrame, like: pd.DataFrame | None) -> None:
+def _reach(fig: go.Figure, answers: pd.DataFrame, panel: int, frame: pd.DataFrame, like: pd.DataFrame | None) -> None:
     """How far the axis of answers reaches: rows of one unit alike, and some way beyond all intervals."""
-    rows, unit = _in_rows(own), own["unit"].iloc[0]
+    rows, unit = _in_rows(answers), answers["unit"].iloc[0]
     ends, beyond = [], 1 / 2 if rows else 1 / 8
     for shown in (frame, like):
         if shown is not None:
-            near = shown[shown["unit"] == unit] if rows else shown[shown["line"] == own["line"].iloc[0]]
+            near = shown[shown["unit"] == unit] if rows else shown[shown["line"] == answers["line"].iloc[0]]
             near = near[near.groupby("line")["line"].transform("size") <= _ONE_EACH] if rows else near
             half = beyond * (near["high"] - near["low"])
             ends += [*(near["low"] - half), *(near["high"] + half)]
@@ -209,16 +217,17 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _apart(names: Sequence[str]) -> list[str]:
     """The names without the words that all begin or end with."""
-    words = [name.split(" ") for name in names]
-    if len(words) < 2:
+    split = [name.split(" ") for name in names]
+    if len(split) < 2:
         return list(names)
-    before, after = (_alike(words), _alike([own[::-1] for own in words]))
-    cut = (own[min(before, len(own) - 1) : max(len(own) - after, before + 1)] for own in words)
-    return [" ".join(own).rstrip(",") for own in cut]
+    before, after = _alike(split), _alike([words[::-1] for words in split])
+    cut = (words[min(before, len(words) - 1) : max(len(words) - after, before + 1)] for words in split)
+    return [" ".join(words).rstrip(",") for words in cut]
 
 
-def _alike(words: Sequence[Sequence[str]]) -> int:
-    return len(list(takewhile(lambda own: len({*own}) == 1, zip(*words, strict=False))))
+def _alike(split: Sequence[Sequence[str]]) -> int:
+    """How many words all names begin with."""
+    return len(list(takewhile(lambda words: len({*words}) == 1, zip(*split, strict=False))))
 
 
 def difference_over_users(curve: pd.DataFrame, users: int, look: Theme = LIGHT) -> go.Figure:
@@ -227,11 +236,13 @@ def difference_over_users(curve: pd.DataFrame, users: int, look: Theme = LIGHT) 
     units = curve["unit"].unique()
     fig = theme.grid(look, len(units), 1, 60 + 260 * len(units), vertical_spacing=0.3 / len(units))
     for k, unit in enumerate(units, start=1):
-        own, about = curve[curve["unit"] == unit], {"row": k, "col": 1}
+        points, about = curve[curve["unit"] == unit], {"row": k, "col": 1}
         hover = f"%{{x:,.0f}} people find %{{y:.3g}} {theme.literal(verdicts.unit_in_words(unit))}<extra></extra>"
         line = {"color": look.accent, "width": 2}
-        fig.add_scatter(x=own["users"], y=own["difference"], mode="lines", line=line, hovertemplate=hover, **about)
-        marks = own[own["users"].isin([users, 4 * users])]
+        fig.add_scatter(
+            x=points["users"], y=points["difference"], mode="lines", line=line, hovertemplate=hover, **about
+        )
+        marks = points[points["users"].isin([users, 4 * users])]
         fig.add_scatter(
             x=marks["users"],
             y=marks["difference"],
@@ -246,11 +257,13 @@ def difference_over_users(curve: pd.DataFrame, users: int, look: Theme = LIGHT) 
             **about,
         )
         fig.update_xaxes(
-            **theme.log_axis(own["users"].min(), own["users"].max(), most=4), title_text="people (log scale)", **about
+            **theme.log_axis(points["users"].min(), points["users"].max(), most=4),
+            title_text="people (log scale)",
+            **about,
         )
         title = theme.short(f"least difference, {verdicts.unit_in_words(unit)}", theme.TITLE_LENGTH)
         fig.update_yaxes(
-            **theme.log_axis(own["difference"].min(), own["difference"].max(), most=5), title_text=title, **about
+            **theme.log_axis(points["difference"].min(), points["difference"].max(), most=5), title_text=title, **about
         )
     return fig
 
@@ -305,5 +318,5 @@ def table(cells: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
 _HOVER = "%{customdata[0]}: %{customdata[1]:.4g}, 95 %: %{customdata[2]:.4g} to %{customdata[3]:.4g}<extra></extra>"
 
 
-def _said(own: pd.DataFrame) -> np.ndarray:
-    return np.stack([own["name"].map(theme.literal), own["answer"], own["low"], own["high"]], axis=-1)
+def _said(answers: pd.DataFrame) -> np.ndarray:
+    return np.stack([answers["name"].map(theme.literal), answers["answer"], answers["low"], answers["high"]], axis=-1)

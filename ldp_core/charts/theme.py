@@ -327,8 +327,8 @@ def name_ticks(
     """Labels on the x axis at some ``places``, thinned evenly so that these fit side by side; ``axis`` has more settings of it."""
     named = dict(zip(places, map(short, labels), strict=True))
     longest = max(map(len, named.values()), default=1)
-    few = min(shown, len(named), max(FEWEST_TICKS, letters // max(longest, 1)))
-    kept = np.array(list(named))[np.unique(np.linspace(0, len(named) - 1, few).astype(int))] if named else []
+    count = min(shown, len(named), max(FEWEST_TICKS, letters // max(longest, 1)))
+    kept = np.array(list(named))[np.unique(np.linspace(0, len(named) - 1, count).astype(int))] if named else []
     fig.update_xaxes(tickvals=kept, ticktext=[named[place] for place in kept], **axis)
 
 

@@ -144,7 +144,7 @@ class Asking:
         people = SimulatedUsers(counts, epsilon, rounds, np.random.default_rng(seed), bound=0.5)
         self._counts, self.epsilon, self.rounds, self.seed = counts, epsilon, rounds, seed
         self._session = AdaptiveSession(counts.size, epsilon, rounds, people, bound=0.5, centre=0.5)
-        self.asked: tuple[AnsweredQuestion, ...] = ()
+        self.answered: tuple[AnsweredQuestion, ...] = ()
 
     @property
     def users(self) -> int:
@@ -160,7 +160,7 @@ class Asking:
         answer = self._session.ask(question.query)
         truth = float(question.query @ self._counts / max(1, self.users))
         answered = AnsweredQuestion(question, answer, question.in_units(truth))
-        self.asked = (*self.asked, answered)
+        self.answered = (*self.answered, answered)
         return answered
 
     @property
@@ -171,7 +171,7 @@ class Asking:
     @property
     def held(self) -> int:
         """How many of the intervals so far hold the truth."""
-        return sum(low <= answered.truth <= high for answered in self.asked for low, high in [answered.interval])
+        return sum(low <= question.truth <= high for question in self.answered for low, high in [question.interval])
 
     @property
     def largest_error(self) -> float:
@@ -179,8 +179,8 @@ class Asking:
         average over sessions; 0 before the first."""
         return max(
             (
-                abs(answered.value - answered.truth) / (answered.question.high - answered.question.low)
-                for answered in self.asked
+                abs(question.value - question.truth) / (question.question.high - question.question.low)
+                for question in self.answered
             ),
             default=0.0,
         )
@@ -195,7 +195,7 @@ class Asking:
         """The publishable record: a row per question with round, question, answer, low, high (95 %)
         and people who answered; no truths."""
         rows = [
-            (k, answered.question.text, answered.value, *answered.interval, answered.answer.users)
-            for k, answered in enumerate(self.asked, start=1)
+            (k, question.question.text, question.value, *question.interval, question.answer.users)
+            for k, question in enumerate(self.answered, start=1)
         ]
         return pd.DataFrame(rows, columns=["round", "question", "answer", "low", "high", "people"])

@@ -116,8 +116,8 @@ def collect(
         for name in estimators:
             kept[name].add(estimation.apply(name, reports, mechanism, workload, unbiased, **options[name]))
         budget.tell()
-    parts = {name: one.finish() for name, one in kept.items()}
-    answers, *seen = ({name: own[i] for name, own in parts.items()} for i in range(len(wanted)))
+    finished = {name: one.finish() for name, one in kept.items()}
+    answers, *seen = ({name: arrays[i] for name, arrays in finished.items()} for i in range(len(wanted)))
     frame = _frame(mechanism.name, users, workload.squared_weights, kept)
     return Trials(counts, queries, answers, frame, dict(zip(views, seen, strict=True)), new_people)
 
@@ -145,10 +145,10 @@ class _Kept:
         self.weights = [view.workload.query_weights(view.queries) for view in views]
         self.parts: list[list[np.ndarray]] = [[] for _ in views]
         self.errors: list[float] = []
-        self.told: list[float] = []
+        self.totals: list[float] = []
 
     def add(self, estimate: Estimate) -> None:
-        self.told.append(estimation.people_told(estimate, self.workload))
+        self.totals.append(estimation.people_told(estimate, self.workload))
         if type(estimate).answers is not Estimate.answers:
             self._keep(lambda view: estimate.answers(view.workload, view.queries)[None])
             self.errors.append(estimate.squared_error(self.workload, self.counts))
@@ -190,7 +190,7 @@ def _frame(mechanism: str, users: int, squared_weights: float, kept: Mapping[str
             "users": users,
             "total_squared_error": total,
             "root_mean_squared_error": np.sqrt(total / squared_weights) / users,
-            "estimated_users": np.array([one.told for one in kept.values()]).T.ravel(),
+            "estimated_users": np.array([one.totals for one in kept.values()]).T.ravel(),
         }
     )
 

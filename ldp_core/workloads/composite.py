@@ -189,8 +189,8 @@ class Together(Workload):
 
     def rows(self, queries: np.ndarray) -> np.ndarray:
         rows = np.empty((len(queries), self.n))
-        for k, here, own in self.located(np.asarray(queries)):
-            rows[here] = self.weights[k] * self.parts[k].rows(own)
+        for k, here, local in self.located(np.asarray(queries)):
+            rows[here] = self.weights[k] * self.parts[k].rows(local)
         return rows
 
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
@@ -327,8 +327,8 @@ class Product(Workload):
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         if queries is None:
             return reduce(np.kron, [factor.query_weights() for factor in self.factors])
-        own = self._located(np.asarray(queries))
-        return np.prod([factor.query_weights(q) for factor, q in zip(self.factors, own, strict=True)], axis=0)
+        indices = self._located(np.asarray(queries))
+        return np.prod([factor.query_weights(q) for factor, q in zip(self.factors, indices, strict=True)], axis=0)
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -380,7 +380,8 @@ class Product(Workload):
         return np.unravel_index(queries, [factor.num_queries for factor in self.factors])
 
     def rows(self, queries: np.ndarray) -> np.ndarray:
-        parts = [f.rows(own) for f, own in zip(self.factors, self._located(np.asarray(queries)), strict=True)]
+        indices = self._located(np.asarray(queries))
+        parts = [factor.rows(q) for factor, q in zip(self.factors, indices, strict=True)]
         return reduce(lambda a, b: (a[:, :, None] * b[:, None, :]).reshape(len(a), -1), parts)
 
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
@@ -406,10 +407,10 @@ class Product(Workload):
         return variances.transpose(np.argsort([*each, *rest])).ravel()
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        own = [int(q[0]) for q in self._located(np.array([query]))]
+        indices = [int(q[0]) for q in self._located(np.array([query]))]
         return " and ".join(
             factor.query_name(q) if factor.axes is not None else f"x{i + 1}: {factor.query_name(q)}"
-            for i, (factor, q) in enumerate(zip(self.factors, own, strict=True))
+            for i, (factor, q) in enumerate(zip(self.factors, indices, strict=True))
         )
 
 

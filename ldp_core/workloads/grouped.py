@@ -21,8 +21,8 @@ class Grouped(Product):
     """Every query of the first factor within each group, or in each comparison of groups, that the others are about."""
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        name, own = "", [int(places[0]) for places in self._located(np.array([query]))]
-        for factor, q in zip(self.factors, own, strict=True):
+        name, indices = "", [int(q[0]) for q in self._located(np.array([query]))]
+        for factor, q in zip(self.factors, indices, strict=True):
             name += ("" if not name else ", " if isinstance(factor, Custom) else " and ") + factor.query_name(q)
         return name
 

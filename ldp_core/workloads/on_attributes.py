@@ -59,11 +59,11 @@ class OnAttributes(OnOtherTypes):
 
     @cached_property
     def _known_symmetry(self) -> SymmetryGroup:
-        own = self.base.symmetry_group
+        group = self.base.symmetry_group
         same = dict.fromkeys(range(len(self.shape)), True)
         for i, kept in enumerate(self.kept):
-            fits = tuple(size for size, _ in own.shifts) == self.used and own.shifts[i][1]
-            same[kept] = self.used[i] == self.shape[kept] and (fits or own.kind == "exchangeable")
+            fits = tuple(size for size, _ in group.shifts) == self.used and group.shifts[i][1]
+            same[kept] = self.used[i] == self.shape[kept] and (fits or group.kind == "exchangeable")
         return self._seen(tuple(zip(self.shape, same.values(), strict=True)))
 
     def _folded(self, x: np.ndarray) -> np.ndarray:

@@ -279,7 +279,7 @@ class MomentsPart(Part):
             raise ValueError(f"{shortened(unlike[0])} is not made of bins of numbers alone, so it has no square.")
         found = {i: middles(axes[i])[:3] for i in places}
         u = {i: (2 * at - low - high) / (high - low) for i, (at, low, high) in found.items()}
-        own = [
+        singles = [
             placed(
                 axes,
                 [i],
@@ -291,7 +291,7 @@ class MomentsPart(Part):
             placed(axes, [i, j], Custom(np.outer(u[i], u[j]).reshape(1, -1), [f"{axes[i].name} times {axes[j].name}"]))
             for i, j in combinations(places, 2)
         ]
-        return Union([*own, *pairs], [0.5] * len(own) + [1.0] * len(pairs))
+        return Union([*singles, *pairs], [0.5] * len(singles) + [1.0] * len(pairs))
 
     def measured(self, axes: Sequence[Axis], people: Tables | None) -> tuple[Unit, float]:
         return Unit(span=2.0, least=-100.0), 0.0

@@ -87,35 +87,35 @@ def quotient(workload: Workload, most: float = math.inf, check: Callable[[], Non
     written = workload.num_queries <= _MOST_QUERIES and entries <= _MOST_ENTRIES
     if workload.survey is not None and not written:
         return None
-    tables = [_told_apart(group.base) for group in groups]
-    atoms = {i: own for i in range(len(shape)) if (own := _atoms(shape, groups, tables, i)).any()}
-    first = {i: np.unique(own, return_index=True)[1] for i, own in atoms.items()}
-    axes, telling = [len(own) for own in first.values()], math.prod(shape[i] for i in atoms)
+    tables = [_cell_classes(group.base) for group in groups]
+    atoms = {i: atom for i in range(len(shape)) if (atom := _atoms(shape, groups, tables, i)).any()}
+    first = {i: np.unique(atom, return_index=True)[1] for i, atom in atoms.items()}
+    axes, telling = [len(values) for values in first.values()], math.prod(shape[i] for i in atoms)
     if math.prod(axes) > MOST_TABLE_CELLS or telling > _MOST_COUNTED:
         return None
     numbers = np.zeros(math.prod(axes), dtype=np.int64)
     for group, table in zip(groups, tables, strict=True):
         check()
-        told = table[_cells(shape, group, first)]
-        numbers = np.unique(numbers * len(table) + told, return_inverse=True)[1].ravel()
+        of_group = table[_cells(shape, group, first)]
+        numbers = np.unique(numbers * len(table) + of_group, return_inverse=True)[1].ravel()
         if numbers.max() >= most:
             return None
     numbers, one_of = _by_first(numbers)
     if not 2 <= len(one_of) < workload.n:
         return None
     sizes, counts = np.ones(1, dtype=np.int64), np.zeros(len(one_of), dtype=np.int64)
-    for own in atoms.values():
-        sizes = np.outer(sizes, np.bincount(own)).ravel()
+    for atom in atoms.values():
+        sizes = np.outer(sizes, np.bincount(atom)).ravel()
     np.add.at(counts, numbers, sizes)
-    even, few = np.array([count / telling for count in counts.tolist()]), None
-    if telling == len(one_of) and workload.survey is None:  # attributes that nobody asks about
-        few = _among(workload, list(atoms))
+    even, reduced = np.array([count / telling for count in counts.tolist()]), None
+    if telling == len(one_of) and workload.survey is None:  # no question is about the other attributes
+        reduced = _among(workload, list(atoms))
     elif written:
-        few = _rounded(groups, [_cells(shape, group, first)[one_of] for group in groups])
-    if few is None and workload.n <= MOST_MATRIX_TYPES:
+        reduced = _rounded(groups, [_cells(shape, group, first)[one_of] for group in groups])
+    if reduced is None and workload.n <= MOST_MATRIX_TYPES:
         types = _cells(shape, Group(tuple(range(len(shape))), workload), first)[one_of]
-        few = Representatives(workload, types)
-    return None if few is None else Quotient(few, even, shape, atoms, numbers.reshape(axes))
+        reduced = Representatives(workload, types)
+    return None if reduced is None else Quotient(reduced, even, shape, atoms, numbers.reshape(axes))
 
 
 def distinguished(workload: Workload) -> Quotient | None:
@@ -140,7 +140,7 @@ def classes_of(workload: Workload) -> Quotient | None:
 
 
 def _groups(workload: Workload) -> tuple[tuple[int, ...], Sequence[Group]]:
-    """The sizes of the attributes, and what is asked about some of these; of questions that know of no attributes one group, on one attribute."""
+    """The sizes of the attributes, and the questions about some of these; questions that know of no attributes are one group, on one attribute."""
     if workload.survey is not None:
         return workload.survey.shape, workload.survey.groups
     parts = _parts(workload)
@@ -149,7 +149,7 @@ def _groups(workload: Workload) -> tuple[tuple[int, ...], Sequence[Group]]:
         return (workload.n,), [Group((0,), workload)]
     weights = workload.weights if isinstance(workload, Union) else [1.0]
     kept = [tuple(sorted(part.kept)) for part in about]
-    groups = [Group(own, part.among(own), weight) for own, part, weight in zip(kept, about, weights, strict=True)]
+    groups = [Group(on, part.among(on), weight) for on, part, weight in zip(kept, about, weights, strict=True)]
     return about[0].shape, groups
 
 
@@ -159,15 +159,15 @@ def _parts(workload: Workload) -> Sequence[Workload]:
 
 def _among(workload: Workload, kept: Sequence[int]) -> Workload:
     """Questions about attributes, of types in a table of those ``kept`` alone."""
-    few = [part.among(kept) for part in _parts(workload) if isinstance(part, OnAttributes)]
-    return Union(few, workload.weights) if isinstance(workload, Union) else few[0]
+    parts = [part.among(kept) for part in _parts(workload) if isinstance(part, OnAttributes)]
+    return Union(parts, workload.weights) if isinstance(workload, Union) else parts[0]
 
 
 def _rounded(groups: Sequence[Group], cells: Sequence[np.ndarray]) -> RoundedQueries | None:
     """The queries of ``groups`` about some ``cells`` (c,) of the table of each; None where their roundings are not known."""
     pieces = [
-        (rows[:, own], steps)
-        for group, own in zip(groups, cells, strict=True)
+        (rows[:, chosen], steps)
+        for group, chosen in zip(groups, cells, strict=True)
         for rows, steps in _pieces(group.base, group.weight, int(group.weight != 1))
     ]
     rounded = max(steps for _, steps in pieces)
@@ -181,7 +181,7 @@ def _by_first(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pieces(workload: Workload, weight: float, rounded: float) -> Iterator[tuple[np.ndarray, float]]:
-    """The weighted queries (q, cells) of what a workload is made of, and how often an entry has been rounded: infinity where that is not known."""
+    """The weighted queries (q, cells) of each part of a workload, and how often an entry has been rounded: infinity where that is not known."""
     if isinstance(workload, Union):
         for part, scale in zip(workload.parts, workload.weights, strict=True):
             yield from _pieces(part, weight * scale, rounded + 2 * (scale != 1))
@@ -191,7 +191,7 @@ def _pieces(workload: Workload, weight: float, rounded: float) -> Iterator[tuple
     yield weight * rows, rounded if whole or isinstance(workload, Custom) else math.inf
 
 
-def _told_apart(base: Workload) -> np.ndarray:
+def _cell_classes(base: Workload) -> np.ndarray:
     """(cells,) the number of the class of each cell. Where there is no way to compare them, each is one: finer classes are as good."""
     if base.num_queries * base.n <= _MOST_ENTRIES:
         return alike(base.rows(np.arange(base.num_queries)))

@@ -77,12 +77,12 @@ class Lumped:
 
     @classmethod
     def of(cls, workload: Workload, prior: np.ndarray) -> Lumped:
-        """Of the questions of ``workload``, for people spread as ``prior`` (n,)."""
+        """The problem of ``workload``, for people spread as ``prior`` (n,)."""
         opened, r = np.flatnonzero(~workload.secret), workload.n * np.maximum(prior, LEAST_SHARE / workload.n)
         r *= workload.n / r.sum()
-        root, own = workload.gram_root, r[opened]
-        middle = root[:, opened] @ own / own.sum()
-        within = float(own @ np.square(root[:, opened] - middle[:, None]).sum(axis=0))
+        root, masses = workload.gram_root, r[opened]
+        middle = root[:, opened] @ masses / masses.sum()
+        within = float(masses @ np.square(root[:, opened] - middle[:, None]).sum(axis=0))
         return cls(
             np.flatnonzero(workload.secret),
             opened,
@@ -113,6 +113,6 @@ def partly_secret(workload: Workload, axes: Sequence[Axis]) -> Workload:
     secret = np.zeros(tuple(axis.size for axis in axes), dtype=bool)
     for i, axis in enumerate(axes):
         if not axis.known:
-            own = np.ones(axis.size, dtype=bool) if axis.secret is None else np.array(axis.secret)
-            secret |= own.reshape([-1 if k == i else 1 for k in range(len(axes))])
+            values = np.ones(axis.size, dtype=bool) if axis.secret is None else np.array(axis.secret)
+            secret |= values.reshape([-1 if k == i else 1 for k in range(len(axes))])
     return workload if secret.all() else PartlySecret(workload, secret.ravel())

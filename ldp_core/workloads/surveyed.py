@@ -58,22 +58,23 @@ def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] 
 
 
 def few_at_a_time(survey: Survey) -> bool:
-    """True if no question is about all attributes at once, and those that follow an order or single out values are about few enough types to get
-    strategies of their own."""
+    """True if no question is about all attributes at once, and those that follow an order or single out values are about no more types than
+    strategies are fitted to."""
     telling = {i for i, size in enumerate(survey.shape) if size > 1}
-    few = all(len(set(group.attributes) & telling) < len(telling) for group in survey.groups)
-    return few and all(group.base.n <= MOST_FITTED_TYPES for group in survey.ordered_groups)
+    return all(len(set(group.attributes) & telling) < len(telling) for group in survey.groups) and all(
+        group.base.n <= MOST_FITTED_TYPES for group in survey.ordered_groups
+    )
 
 
 def by_tables(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey:
     """The same questions on the tables of the attributes that each is about. ValueError where these are too many or too large."""
-    asked = list(islice(groups_of(workload, shape, axes), MOST_SETS + 1))
-    if len(asked) > MOST_SETS:
+    groups = list(islice(groups_of(workload, shape, axes), MOST_SETS + 1))
+    if len(groups) > MOST_SETS:
         raise ValueError(
             f"The questions are about more than {MOST_SETS:,} sets of attributes: choose the sets that matter, or fewer "
             "attributes at a time."
         )
-    return Survey(shape, asked, axes)
+    return Survey(shape, groups, axes)
 
 
 def of_bits(workload: Workload) -> Survey:
@@ -92,11 +93,9 @@ def _degree(workload: Workload) -> int:
 def groups_of(
     workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None, weight: float = 1.0
 ) -> Iterator[Group]:
-    """What ``workload``, on types in a table of ``shape``, asks about each set of attributes."""
-    own = (2,) * workload.d if isinstance(workload, Parity) else getattr(workload, "shape", shape)
-    if len(own) < len(
-        shape
-    ):  # attributes of a single value make no difference to the types, and it knows nothing of them
+    """The questions of ``workload``, on types in a table of ``shape``, about each set of attributes."""
+    workload_shape = (2,) * workload.d if isinstance(workload, Parity) else getattr(workload, "shape", shape)
+    if len(workload_shape) < len(shape):  # it leaves out attributes of a single value, which do not change the types
         telling = [i for i, size in enumerate(shape) if size > 1]
         chosen = None if axes is None else [axes[i] for i in telling]
         for group in groups_of(workload, tuple(shape[i] for i in telling), chosen, weight):
@@ -150,9 +149,9 @@ def _signs(workload: Parity, weight: float) -> Iterator[Group]:
         if not members:
             yield _everybody((2,) * workload.d, weight)
             continue
-        own = Parity(len(members))
+        parity = Parity(len(members))
         named = [f"x{i + 1}" if workload.axes is None else workload.axes[i].at(1) for i in members]
-        row = own.rows(np.array([own.num_queries - 1]))
+        row = parity.rows(np.array([parity.num_queries - 1]))
         yield Group(members, Custom(row, [f"parity of {', '.join(named)}"]), weight)
 
 

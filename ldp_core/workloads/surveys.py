@@ -298,11 +298,11 @@ def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[Set, float] | None
     unit.flat[0] = 1.0
     left, values = column.copy(), {}
     for members in anova.subsets(places):
-        own = anova.component(unit, members).reshape([size if i in members else 1 for i, size in enumerate(sizes)])
-        square = float((own**2).sum()) * (base.n // own.size)  # it is the same along the other attributes
-        value = float((column * own).sum()) / square
+        part = anova.component(unit, members).reshape([size if i in members else 1 for i, size in enumerate(sizes)])
+        square = float((part**2).sum()) * (base.n // part.size)  # it is the same along the other attributes
+        value = float((column * part).sum()) / square
         values[members] = max(0.0, value) if value > -1e-9 * abs(column).max() * base.n else math.nan
-        left = left - value * own
+        left = left - value * part
     rounding = 1e-10 * float(np.abs(column).max())
     if np.abs(left).max() > rounding or any(map(math.isnan, values.values())):
         return None

@@ -8,7 +8,7 @@ from pages.ui.data import actions
 
 
 def asked(app):
-    return [answered for _, session in app.session.view.get("ask_begun", {}).values() for answered in session.asked]
+    return [answered for _, session in app.session.view.get("ask_begun", {}).values() for answered in session.answered]
 
 
 def rounds_left(app):

@@ -58,8 +58,8 @@ def rank_errors(places: np.ndarray, counts: np.ndarray, quantiles: Sequence[floa
     """
     up_to = np.cumsum(counts) / np.sum(counts)
     below = np.concatenate([[0.0], up_to[:-1]])
-    asked = np.asarray(quantiles)
-    return np.maximum(below[places] - asked, 0.0) + np.minimum(up_to[places] - asked, 0.0)
+    shares = np.asarray(quantiles)
+    return np.maximum(below[places] - shares, 0.0) + np.minimum(up_to[places] - shares, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

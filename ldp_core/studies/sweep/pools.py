@@ -79,14 +79,14 @@ def _seldom(ask: Callable[[], bool]) -> Callable[[], bool]:
     """``ask``, whose answer turns true once, called at most every `LOOK_EVERY` seconds: it may cost a message."""
     answer, due = False, -float("inf")
 
-    def asked() -> bool:
+    def looked() -> bool:
         nonlocal answer, due
         now = time.monotonic()
         if not answer and now >= due:
             answer, due = ask(), now + LOOK_EVERY
         return answer
 
-    return asked
+    return looked
 
 
 def _watch(cancelled: Callable[[], bool], flag: Any, ended: threading.Event) -> None:

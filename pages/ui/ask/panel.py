@@ -43,13 +43,13 @@ def draw(state: Session, controls: DeltaGenerator) -> None:
                 ask_rounds=whole_number(text, "the number of rounds", 1, limits.MOST_SESSION_ROUNDS)
             ),
             help="How many questions the people are split over. More rounds leave fewer people to answer each.",
-            disabled=bool(session.asked),
+            disabled=bool(session.answered),
         )
         question = questions.question(domain)
         with layout.actions():
             first = {"type": "primary", "disabled": question is None or not session.remaining, "help": NO_UNDO}
             button("Ask", "ask-put", "send", questions.put, state, design, question, **first)
-            if session.asked:
+            if session.answered:
                 help = "Others are simulated. The answers of these people go."
                 button(
                     "New session, new people", "ask-restart", "restart_alt", questions.restart, state, design, help=help
@@ -72,9 +72,9 @@ def draw(state: Session, controls: DeltaGenerator) -> None:
         )
     if not session.remaining:
         st.info("Everybody has answered. A new session needs new people.")
-    if session.asked:
+    if session.answered:
         layout.chart(
-            lambda look: charts.asked(session.asked, look),
+            lambda look: charts.session_answers(session.answered, look),
             questions.so_far(session),
             "asked",
             session.transcript,

@@ -48,10 +48,10 @@ def restart(state: Session, design: Setting) -> None:
 def put(state: Session, design: Setting, question: Question) -> None:
     """Ask it. ValueError when no one is left to answer."""
     domain, session = session_of(state, design)
-    if not session.asked and len(_begun(state)) >= MOST_DESIGNS:
+    if not session.answered and len(_begun(state)) >= MOST_DESIGNS:
         raise ValueError(f"At most {MOST_DESIGNS} groups of people are asked: begin a new session with one of those.")
     session.ask(question)
-    if len(session.asked) == 1:  # no two sessions share a seed: the next people answer anew
+    if len(session.answered) == 1:  # no two sessions share a seed: the next people answer anew
         begun = {**_begun(state), _people(state, design): (domain, session)}
         state.view.update(ask_begun=begun, ask_seed=state.view.get("ask_seed", 0) + 1)
 
@@ -185,7 +185,7 @@ def _shown(question: Question, value: float) -> str:
 
 def so_far(session: Asking) -> str:
     """The answers so far, and their errors."""
-    last = session.asked[-1]
+    last = session.answered[-1]
     low, high = last.interval
     return say.text(
         "**{question}**: {answer}, and between {low} and {high} with a confidence of 95 %, from "
@@ -197,7 +197,7 @@ def so_far(session: Asking) -> str:
         high=_shown(last.question, high),
         people=last.answer.users,
         held=session.held,
-        number=len(session.asked),
+        number=len(session.answered),
         points=wording.points(session.largest_error),
         points_2=wording.points(session.error_bound),
     )
@@ -214,6 +214,6 @@ def table(session: Asking) -> pd.DataFrame:
             "Truth": _shown(answered.question, answered.truth),
             "People": answered.answer.users,
         }
-        for k, answered in enumerate(session.asked, start=1)
+        for k, answered in enumerate(session.answered, start=1)
     ]
     return pd.DataFrame(rows[::-1])
