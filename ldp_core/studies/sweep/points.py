@@ -92,7 +92,9 @@ class SweepPoint:
         if self.fitted and options.get("max_rounds") is None:
             spec = library.spec(self.name)
             survey = self.workload.survey is not None  # at any size more would gain less than a per cent
-            options["max_rounds"] = min(spec.sweep_rounds.values()) if survey else spec.rounds_in_sweeps(self.workload.n)
+            options["max_rounds"] = (
+                min(spec.sweep_rounds.values()) if survey else spec.rounds_in_sweeps(self.workload.n)
+            )
         return options
 
     @property
