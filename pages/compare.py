@@ -57,8 +57,7 @@ with controls:
         except ValueError as error:
             failed[name] = error
     missing = state.setting.unfitted(names)
-    if missing and (crowded := state.crowded(missing)):
-        st.caption(say.plain(crowded))
+    say.caption("{crowded}", crowded=state.crowded(missing))
     use_control(state, ready)
     if missing:
         with layout.actions():

@@ -274,8 +274,7 @@ def people(source: str) -> None:
         )
         say.info("Nothing is chosen yet. {way}", way=way)
     else:
-        if state.lacking:
-            st.info(say.plain(state.lacking))
+        say.info("{lacking}", lacking=state.lacking)
         results.facts(state, design)
         results.spellings(state, design)
         results.along_one(state, design)

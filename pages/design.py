@@ -76,12 +76,9 @@ with layout.controls("page"):
     more_options()
     if state.setting.from_file(name):
         st.caption("This strategy was loaded from a file, not computed here. Its epsilon and errors were recomputed.")
-    if about := state.setting.about_types:
-        st.caption(say.plain(about))
-    if total := settings.total_epsilon(state):
-        st.caption(say.plain(total))
-    if spec.caveat:
-        st.caption(say.plain(spec.caveat))
+    say.caption("{about}", about=state.setting.about_types)
+    say.caption("{total}", total=settings.total_epsilon(state))
+    say.caption("{caveat}", caveat=spec.caveat)
 data_actions.unused_columns(state)
 
 with st.container(key="results"):

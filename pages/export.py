@@ -170,8 +170,7 @@ with results:
         if costed and found is not None:
             with st.expander("What each answer is worth"):
                 show_answers(state, found)
-        if weights := weighting(state.configuration):
-            st.caption(say.plain(weights))
+        say.caption("{weights}", weights=weighting(state.configuration))
         if packed is not None:
             layout.details(
                 "The audited epsilon is that of the probabilities in the kit, whole numbers over 2⁵³; audit.py, which is in it, finds "

@@ -1,13 +1,12 @@
 """Simulated collections: mechanisms and estimates side by side."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from ldp_core import estimators, library, mechanisms, wording
 from ldp_core.designs import choices
-from ldp_core.limits import MOST_MATRIX_TYPES
-from ldp_core.run import Progress
 from ldp_core.studies import outcomes
 from pages.ui import later, layout, say
 from pages.ui.ask import panel as ask
@@ -37,23 +36,6 @@ simulation = c.simulation
 
 def update(**changes: Any) -> None:
     state.change(simulation=simulation.model_copy(update=changes))
-
-
-def trials(progress: Progress, running: later.Work) -> None:
-    """How many trials are done, and how long the others will take."""
-    done, total = progress.round, progress.max_rounds or 1
-    left = running.seconds * (total - done) / done
-    st.progress(
-        done / total,
-        text=say.text(
-            "{mechanism}: trial {done:,} of {total:,}, {time}, {rest}",
-            mechanism=library.spec(progress.found).title,
-            done=done,
-            total=total,
-            time=wording.duration(running.seconds),
-            rest=f"about {wording.duration(left)} left" if left > 1 else "nearly done",
-        ),
-    )
 
 
 def quick_to_simulate() -> bool:
@@ -148,29 +130,15 @@ with controls:
     if pairs and task.latest is None and task.result is None and quick_to_simulate():
         task.start()
     running, done = task.running, task.result
-    slow = design.domain.size > MOST_MATRIX_TYPES or any(estimators.spec(e).from_reports for e in simulation.estimators)
-    if pairs and running is None and done is None and slow:
-        timing = work.timing(state, list(usable))
-        if timing.result is None and timing.latest is None:
-            timing.start()
-        measuring, seconds = timing.running, timing.result
-        if measuring is not None:
-            later.show(measuring, trials, "Trials may be slow here; measuring how long one takes.")
-        elif seconds is not None:
-            say.caption(
-                "{trials} about {time} here, judging from one. You can cancel and keep the trials done.",
-                trials=wording.plural(simulation.trials, "trial takes", "trials take"),
-                time=wording.duration(seconds * simulation.trials),
-            )
     if running is not None:
         button("Stop and keep these trials", "cancel", "stop_circle", running.cancel)
     else:
         run = {"type": "primary", "disabled": not pairs or (done is not None and not task.cut_short)}
-        button("Run", "run", "play_arrow", work.start_simulation, state, list(usable), **run)
+        button("Run", "run", "play_arrow", task.start, **run)
 
 with results:
     if running is not None:
-        later.show(running, trials)
+        later.show(running, partial(later.counted, what=" trials"))
     elif task.error:
         st.error(say.plain(task.error))
     elif done is None:

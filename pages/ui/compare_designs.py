@@ -161,8 +161,7 @@ def _fitting(state: Session, unfitted: list[Cost]) -> None:
     label = "Optimising" if running else f"Optimise {wording.plural(len(unfitted), 'design')}"
     button(label, "optimise-designs", "play_arrow", start, type="primary", disabled=running)
     for fit in fits:
-        if fit.error:
-            st.error(say.plain(fit.error))
+        say.error("{error}", error=fit.error)
 
 
 def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:

@@ -87,8 +87,7 @@ def offer_fits(state: Session, names: Sequence[str], key: str, first: bool = Fal
     label = "Fitting" if running else f"Fit and include {what}"
     button(label, key, "play_arrow", work.start_fit, state, *names, **looks)
     for fit in fits:
-        if fit.error:
-            st.error(say.plain(fit.error))
+        say.error("{error}", error=fit.error)
 
 
 def use_control(state: Session, names: Iterable[str]) -> None:

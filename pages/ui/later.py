@@ -293,12 +293,10 @@ def show(work: Work, draw: Callable[[Any, Work], None], unknown: str = "Starting
         known_or_not(work.progress, work)
 
 
-def counted(progress: Progress, work: Work, what: str = "") -> None:
-    """How many steps of some work are done, and for how long it has run."""
+def counted(progress: Progress, work: Work, what: str) -> None:
+    """How many steps of some work are done, for how long it has run, and how much longer it takes."""
     done, total = progress.round, progress.max_rounds or 1
-    st.progress(
-        min(1.0, done / total), text=say.plain(f"{done:,} of {total:,}{what}, {wording.duration(work.seconds)}")
-    )
+    st.progress(min(1.0, done / total), text=say.plain(f"{done:,} of {total:,}{what}, {so_far(work)}"))
 
 
 # --- a run of a page ---------------------------------------------------------------------------------------------------

@@ -222,8 +222,7 @@ def need_questions(state: Session, design: Setting) -> None:
         st.info("The questions of this design are being worked out.")
         button("Cancel", "cancel-questions", "stop", running.stop)
         end()
-    if task.error:
-        st.error(say.plain(task.error))
+    say.error("{error}", error=task.error)
     say.info(
         "The questions of this design take about {time} and {size} MB to work out, so this is not done unasked.",
         time=wording.duration(design.price.seconds),

@@ -22,5 +22,4 @@ def controls(state: Session, case: str) -> None:
         seconds = wording.duration(state.setting.search_seconds)
         help = f"Searches in the background for a certificate of what no mechanism can beat, for up to {seconds}."
         button("Prove a tighter bound", "prove", "verified", work.start_certificate, state, case, help=help)
-    if proving.error:
-        st.error(say.plain(proving.error))
+    say.error("{error}", error=proving.error)

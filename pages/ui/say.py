@@ -73,10 +73,11 @@ def spoken(sentence: str) -> str:
 
 
 def _drawn(kind: str) -> Callable[..., None]:
-    """A function of Streamlit that takes a template, which is a literal, and what is put into it."""
+    """A function of Streamlit that takes a template, which is a literal, and what is put into it; nothing is drawn where nothing is said."""
 
     def draw(template: str, /, help: object = None, **values: object) -> None:
-        getattr(st, kind)(text(template, **values), **({"help": plain(help)} if help else {}))
+        if words := text(template, **values).strip():
+            getattr(st, kind)(words, **({"help": plain(help)} if help else {}))
 
     return draw
 

@@ -14,4 +14,3 @@ from ldp_core.studies.outcomes.views import LEVEL as LEVEL
 from ldp_core.studies.outcomes.views import Outcomes as Outcomes
 from ldp_core.studies.outcomes.views import compare as compare
 from ldp_core.studies.outcomes.views import left_out as left_out
-from ldp_core.studies.outcomes.views import seconds_a_trial as seconds_a_trial

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -83,21 +82,6 @@ def left_out(
         for estimator in estimators
         if (reason := estimation.spec(estimator).unsuitable(mechanism, workload))
     )
-
-
-def seconds_a_trial(
-    chosen: Mapping[str, Mechanism],
-    workload: Workload,
-    counts: Counts,
-    estimators: Sequence[str],
-) -> float:
-    """Seconds that one trial of every pair that goes together takes here, found by running it once."""
-    skipped = {pair[:2] for pair in left_out(chosen, workload, estimators)}
-    started = time.perf_counter()
-    for name, mechanism in chosen.items():
-        if suitable := [estimator for estimator in estimators if (name, estimator) not in skipped]:
-            simulate.collect(mechanism, workload, counts, 1, 0, suitable)
-    return time.perf_counter() - started
 
 
 def compare(

@@ -239,8 +239,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         return
     table, unlike = found
     reported = collection.users / occasions
-    if unlike:
-        st.error(say.plain(unlike))
+    say.error("{unlike}", unlike=unlike)
     words = say.text(
         "{said} {whose}", said=_said(subject, table, reported, estimator), whose=collector.whose(reported, wider, sizes)
     )
@@ -348,6 +347,5 @@ def _table(table: pd.DataFrame, words: str, kind: str) -> None:
         st.caption(
             "Sizes of secret groups are estimated as well: the intervals are Fieller's, for the ratio of two estimates."
         )
-    if unbounded := estimators.unbounded_in_words(table, kind):
-        st.caption(say.plain(unbounded))
+    say.caption("{unbounded}", unbounded=estimators.unbounded_in_words(table, kind))
     st.caption(verdicts.RULE)

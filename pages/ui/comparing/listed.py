@@ -46,8 +46,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         row_height=height,
     )
     layout.download_table(table, "comparison")
-    if weighting(state.configuration):
-        st.caption(say.plain(weighting(state.configuration)))
+    say.caption("{weights}", weights=weighting(state.configuration))
     if any(mechanism.delta > 0 for mechanism in ready.values()):
         st.caption(
             "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer people than the "

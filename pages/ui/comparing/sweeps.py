@@ -46,8 +46,7 @@ def tab(state: Session, over: str, case: str) -> None:
     elif over == "epsilon":
         trade_off.compared(state, case)
     over_time = done is not None and (done.left_out["reason"] == sweep.TIME_OVER).any()
-    if task.error:
-        st.error(say.plain(task.error))
+    say.error("{error}", error=task.error)
     if task.cut_short:
         kept = 0 if done is None else len(done.points)
         points = "one point was" if kept == 1 else f"{kept:,} points were"

@@ -75,8 +75,7 @@ def facts(state: Session, design: Setting) -> None:
     """What is wrong with the people and the types."""
     for sentence in _warnings(design):
         st.warning(say.plain(sentence))
-    if state.tally is not None and state.tally.notes:
-        st.caption(say.plain(" ".join(state.tally.notes)))
+    say.caption("{notes}", notes=" ".join(state.tally.notes) if state.tally is not None else "")
 
 
 FEW = 0.001

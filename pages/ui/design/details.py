@@ -46,14 +46,9 @@ def unfitted(state: Session, case: str) -> None:
             error=state.setting.error_in_words(1.0),
             case=case_meaning(case),
         )
-    if fit.error:
-        st.error(say.plain(fit.error))
-    for warning in (
-        state.setting.outgrows_a_kit(name),
-        None if fit.running is not None else state.crowded([name]),
-    ):
-        if warning:
-            st.caption(say.plain(warning))
+    say.error("{error}", error=fit.error)
+    say.caption("{outgrown}", outgrown=state.setting.outgrows_a_kit(name))
+    say.caption("{crowded}", crowded="" if fit.running is not None else state.crowded([name]))
 
 
 def simulated_only(state: Session, mechanism: Mechanism) -> None:
@@ -102,9 +97,8 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
             caveat=spec.caveat,
         ),
     )
-    for said in (setting.spared(mechanism), designs.open_values(c, audit)):
-        if said:
-            st.caption(say.plain(said))
+    say.caption("{spared}", spared=setting.spared(mechanism))
+    say.caption("{values}", values=designs.open_values(c, audit))
     if (ways := days.compared(setting, mechanism)) is not None:
         told = ways.assign(noise=ways["noise"].map("{:.1f}".format), people=ways["people"].map("{:.1f} times".format))
         named = told.set_axis(["Way to ask", "Noise a day and person", "People for the same errors"], axis=1)
@@ -288,8 +282,7 @@ def _proof(state: Session, mechanism: Mechanism, case: str) -> None:
         _check(state, proof_known, case)
     st.caption("Guarantee, to paste into a privacy review")
     layout.guarantee(c, mechanism.audit())
-    if weights := weighting(c):
-        st.caption(say.plain(weights))
+    say.caption("{weights}", weights=weighting(c))
 
 
 def _costs(state: Session, mechanism: Mechanism, case: str) -> None:

@@ -78,8 +78,7 @@ def _epsilon(state: Session, mechanism: Mechanism, k: int | None) -> None:
         st.caption("Epsilon is being searched for.")
         button("Cancel", "cancel-plan", "stop_circle", task.running.cancel)
     elif (found := task.result) is None:
-        if task.error:
-            st.info(say.plain(task.error))
+        say.info("{error}", error=task.error)
         help = "Tries several epsilons. A mechanism that is fitted to the questions is fitted at each of them."
         button("Find the least epsilon", "plan-epsilon", "play_arrow", task.start, help=help)
     else:

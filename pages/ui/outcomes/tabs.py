@@ -42,10 +42,8 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
     }
     drawn = [partial(view, state, state.setting, outcomes_shown) for view in views.values()]
     layout.panes(state, "outcome-tabs", list(views), drawn)
-    if missed := _missed(state.setting, outcomes_shown):
-        st.caption(say.plain(missed))
-    if worse := _worse(outcomes_shown):
-        st.warning(say.plain(worse))
+    say.caption("{missed}", missed=_missed(state.setting, outcomes_shown))
+    say.warning("{worse}", worse=_worse(outcomes_shown))
 
 
 def _verdict(design: Setting, outcomes_shown: Outcomes) -> str:
@@ -277,8 +275,8 @@ def _intervals(state: Session, design: Setting, outcomes_shown: Outcomes) -> Non
         "simulated-intervals",
         rows,
     )
-    if ESTIMATORS[pair[1]].unbiased and (without := estimators.unbounded_in_words(rows)):
-        st.caption(say.plain(without))
+    if ESTIMATORS[pair[1]].unbiased:
+        say.caption("{without}", without=estimators.unbounded_in_words(rows))
     for method in METHODS:
         if number := int((rows["method"] == method).sum()):
             say.caption(

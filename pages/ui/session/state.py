@@ -211,7 +211,7 @@ class Session:
 
     def crowded(self, names: list[str]) -> str:
         """A warning if the fits of these mechanisms cannot all be kept; else nothing."""
-        return "" if self.results.room(sum(map(self.setting.fit_bytes, names))) else NO_ROOM
+        return "" if not names or self.results.room(sum(map(self.setting.fit_bytes, names))) else NO_ROOM
 
     # --- data -----------------------------------------------------------------------------------
 

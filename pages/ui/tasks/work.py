@@ -302,58 +302,19 @@ def least_epsilon(state: Session, k: int | None) -> Task[str]:
     )
 
 
-@dataclass(frozen=True)
-class _Simulated:
-    """Mechanisms that can run, and estimates."""
-
-    chosen: dict[str, mechanisms.Mechanism]
-    estimates: tuple[str, ...]
-    inputs: list[Any]
-    """Further inputs of the trials: actual probabilities, the people, and a prior if there is one."""
-
-    @classmethod
-    def of(cls, state: Session, names: Sequence[str]) -> _Simulated:
-        design, asked = state.setting, state.configuration.simulation.estimators
-        chosen = {name: mechanism for name in names if (mechanism := state.setting.mechanism(name)) is not None}
-        digests = [[name, mechanism.digest] for name, mechanism in chosen.items()]
-        inputs = [digests, design.naming, design.people.digest]
-        if (prior := design.posterior_prior()) is not None:
-            inputs.append(np.asarray(prior).tolist())
-        return cls(chosen, asked, inputs)
-
-
-def timing(state: Session, names: Sequence[str]) -> Task[float]:
-    """How many seconds one trial takes."""
-    design, about = state.setting, _Simulated.of(state, names)
-
-    def run(work: Work) -> float:
-        people = (design.workload, design.counts)
-        return studies.outcomes.seconds_a_trial(about.chosen, *people, about.estimates)
-
-    key = "timing:" + json.dumps([about.inputs, about.estimates], sort_keys=True)
-    return Task(state, key, "timing one trial", run)
-
-
 def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Outcomes]:
     """Trials of the given mechanisms on the people of this design."""
-    design, about, simulation = state.setting, _Simulated.of(state, names), state.configuration.simulation
-    settings = simulation.model_dump(include={"seed", "trials", "new_people"}) | {"estimators": about.estimates}
+    design, simulation = state.setting, state.configuration.simulation
+    chosen = {name: mechanism for name in names if (mechanism := design.mechanism(name)) is not None}
+    digests, prior = [[name, mechanism.digest] for name, mechanism in chosen.items()], design.posterior_prior()
+    inputs = [digests, design.naming, design.people.digest, None if prior is None else np.asarray(prior).tolist()]
 
     def run(work: Work) -> studies.outcomes.Outcomes:
-        return design.simulated(about.chosen, **work.followed)
+        return design.simulated(chosen, **work.followed)
 
-    key = "simulation:" + json.dumps([about.inputs, settings], sort_keys=True)
-    many = len(about.chosen)
-    title = f"simulating {many} mechanism{'' if many == 1 else 's'}"
+    key = "simulation:" + json.dumps([inputs, simulation.model_dump(exclude={"prior"})], sort_keys=True)
+    title = f"simulating {wording.plural(len(chosen), 'mechanism')}"
     return Task(state, key, title, run, lambda outcome: outcome.nbytes, DESIGN)
-
-
-def start_simulation(state: Session, names: Sequence[str]) -> None:
-    """Run the trials; no one needs to know any more how long one would take."""
-    measuring = timing(state, names).running
-    if measuring is not None:
-        measuring.cancel()
-    simulation(state, names).start()
 
 
 def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False, mixed: bool = False) -> Task[bytes]:

@@ -77,8 +77,7 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
             continue
         with place, layout.controls(f"group-{i}", border=True):
             _heading(group, part, many)
-            if said:
-                st.caption(say.plain(said))
+            say.caption("{said}", said=said)
             _kind(group, part)
             _settings(part, group)
             _within(part, group)

@@ -83,8 +83,7 @@ def control_of_tables(state: Session, axes: Sequence[Axis]) -> None:
         selection_mode="multi",
         help="How many people have each value, each pair and each triple of values. Press again to remove it.",
     )
-    if limit := tables_limit(axes):
-        st.caption(say.plain(limit))
+    say.caption("{limit}", limit=tables_limit(axes))
 
 
 def _tables_in(parts: Sequence[WorkloadPart], axes: Sequence[Axis]) -> list[int]:
