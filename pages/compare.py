@@ -13,9 +13,8 @@ from ldp_core import charts, library, mechanisms, verdicts, wording
 from ldp_core.bounds import every_value_is_secret
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from pages.ui import compare_designs, later, layout, listing, proving, say
-from pages.ui.compared import compared_control, offer_fits, use_control
+from pages.ui.compared import case_control, compared_control, offer_fits, to_include, use_control
 from pages.ui.comparing import guesses, listed, sweeps
-from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.tasks import work
 from pages.ui.verdict_panel import explained, proved_for, side_by_side
@@ -32,14 +31,7 @@ work.fit_unasked(state, *names)
 with controls:
     with st.popover(say.text("Mechanisms ({number})", number=len(names)), icon=":material/checklist:"):
         compared_control(state)
-    case = case_control(
-        state,
-        "case",
-        state.view.get("case") or state.setting.case,
-        lambda chosen: state.view.update(case=chosen),
-        state.setting.cases,
-        help="People needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
-    )
+    case = case_control(state, "case", design.case, design.cases)
     ready: dict[str, mechanisms.Mechanism] = {}
     failed: dict[str, ValueError] = {}
     awaited = []
@@ -61,7 +53,7 @@ with controls:
     use_control(state, ready)
     if missing:
         with layout.actions():
-            offer_fits(state, missing, "optimise", first=True)
+            offer_fits([(state, name) for name in missing], "optimise", to_include(missing), type="primary")
     others = "The other mechanisms are compared without it." if ready else ""
     for name, why in failed.items():
         later.instead(why, f"{library.spec(name).title}:", others, mild=True)
@@ -224,5 +216,5 @@ if (
     ranking := layout.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")
 ) is not None:
     with ranking:
-        listed.show_league(state)
+        listed.show_league()
 layout.how_computed(COMPARE)

@@ -7,6 +7,6 @@ state = layout.open_page(
     "Papers",
     "The papers' figures and tables with this project's mechanisms, beside the printed numbers. Most settings open as a design.",
 )
-paper, panel = gallery.chosen(state)
+paper, panel = gallery.chosen()
 gallery.show(state, panel)
 gallery.about(paper)

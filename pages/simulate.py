@@ -10,7 +10,7 @@ from ldp_core.designs import choices
 from ldp_core.studies import outcomes
 from pages.ui import later, layout, say
 from pages.ui.ask import panel as ask
-from pages.ui.compared import mechanisms_control, offer_fits
+from pages.ui.compared import mechanisms_control, offer_fits, to_include
 from pages.ui.controls import button, control, several, view_switch, whole_number
 from pages.ui.formulas import SIMULATE
 from pages.ui.outcomes import tabs
@@ -124,7 +124,7 @@ with controls:
     if waiting_for := state.setting.unfitted(names):
         titles = " and ".join(library.spec(name).title for name in waiting_for)
         say.info("{titles}: not fitted to this design yet.", titles=titles)
-        offer_fits(state, waiting_for, "fit-simulated")
+        offer_fits([(state, name) for name in waiting_for], "fit-simulated", to_include(waiting_for))
     pairs = say_left_out()
     task = work.simulation(state, list(usable))
     if pairs and task.latest is None and task.result is None and quick_to_simulate():

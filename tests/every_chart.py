@@ -172,7 +172,7 @@ def _told():
 def _session():
     session = asking.Asking(COUNTS, 1.0, 5, seed=1)
     domain = Domain(attributes=(AGE,))
-    questions = [asking.between(domain.attributes, 0, 0, k) for k in (1, 5, 11)]
+    questions = [asking.condition(domain.attributes, f"age <= {k}") for k in (22, 34, 52)]
     return [session.ask(question) for question in [*questions, asking.average(domain.attributes, 0)]]
 
 

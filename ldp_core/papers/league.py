@@ -31,8 +31,6 @@ VARIANTS = (
 """Trees with even levels, by what reports their nodes: papers have the first and the last. The tree without parameters fits its levels to
 the questions."""
 PARAMETERS = {"optimized": {"target": "worst_case"}}
-SECONDS = 60.0
-"""About what all of it takes on one thread."""
 
 MEANING = (
     "The worst case counts: whatever people answer. The minimum is one that a certificate proves no unbiased mechanism with pure "

@@ -19,7 +19,7 @@ from ldp_core import bounds
 from ldp_core.limits import MOST_SESSION_ROUNDS, MOST_TRANSFORMED_TYPES
 from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, Answer, SimulatedUsers
 from ldp_core.workloads import averageable, expressions
-from ldp_core.workloads.axes import Axis, axes_of, cell_name
+from ldp_core.workloads.axes import Axis, axes_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,27 +50,6 @@ def condition(attributes: Any, text: str) -> Question:
     axes = axes_of(attributes)
     parsed = expressions.parse(text, axes)
     return Question(text.strip(), expressions.row(parsed, [axis.size for axis in axes]))
-
-
-def between(attributes: Any, axis: int, first: int, last: int) -> Question:
-    """The share of people whose value of one attribute lies from type ``first`` to type ``last``, both included."""
-    axes = axes_of(attributes)
-    chosen = axes[axis]
-    if not chosen.ordered:
-        raise ValueError(f"{chosen.name} has no order, so there is nothing between two of its values: ask a condition.")
-    if not 0 <= first <= last < chosen.ordinary:
-        raise ValueError(f"A range of {chosen.name} begins before it ends, within its {chosen.ordinary:,} values.")
-    places = np.arange(chosen.size)
-    return Question(chosen.between(first, last), _spread(axes, {axis: (first <= places) & (places <= last)}))
-
-
-def cell(attributes: Any, values: dict[int, int]) -> Question:
-    """The share of people with given types of some attributes (attribute -> type): a cell of their marginal."""
-    axes = axes_of(attributes)
-    if not values:
-        raise ValueError("A cell needs a value of at least one attribute: choose one.")
-    masks = {axis: np.arange(axes[axis].size) == value for axis, value in values.items()}
-    return Question(cell_name([axes[axis] for axis in values], list(values.values())), _spread(axes, masks))
 
 
 def average(attributes: Any, axis: int) -> Question:

@@ -11,11 +11,11 @@ import streamlit as st
 
 from ldp_core import charts, library, mechanisms, wording
 from pages.ui import layout, listing, say
-from pages.ui.controls import button, pick, view_switch
+from pages.ui.compared import case_control, offer_fits
+from pages.ui.controls import button, view_switch
 from pages.ui.file_menu import continue_with_copy
 from pages.ui.session.history import History
 from pages.ui.session.state import Session
-from pages.ui.tasks import work
 from pages.ui.words import case_meaning, case_title
 
 if TYPE_CHECKING:
@@ -59,26 +59,19 @@ def _designs(state: Session) -> None:
         label, nothing = "Keep this design and continue with a copy", state.saved.empty
         button(label, "design-copy", "content_copy", continue_with_copy, state, type="primary", disabled=nothing)
         return
-    case = state.view.get("case", "worst_case")
     settings = [own.setting for own in map(state.standing_for, kept) if own.setting.has_domain]
     known = [name for name in CASES if all(name in setting.cases for setting in settings)]
-    case = case if case in known else "worst_case"
     with layout.controls("designs"):
-        if len(known) > 1:
-            case = pick(
-                "Optimise for",
-                "designs-case",
-                case,
-                lambda chosen: state.view.update(case=chosen),
-                {name: case_title(name).capitalize() for name in known},
-                help="The same for all designs. Your people are those of each design.",
-            )
-        else:
-            st.caption("The worst case counts here: it is the only one that all of these designs have.")
+        case = case_control(state, "designs-case", known[0], known)
     with st.spinner("Working out what the designs cost"):
         costs = [_cost(state.standing_for(design), design, case) for design in kept]
         table = pd.DataFrame([_row(cost, case) for cost in costs])
-    _fitting(state, [cost for cost in costs if cost.unfitted])
+    if unfitted := [cost for cost in costs if cost.unfitted]:
+        say.info("Not optimised yet: {names}.", names=", ".join(cost.name for cost in unfitted))
+        label = f"Optimise {wording.plural(len(unfitted), 'design')}"
+        offer_fits(
+            [(cost.state, cost.state.setting.chosen) for cost in unfitted], "optimise-designs", label, type="primary"
+        )
     worked_out = [cost for cost in costs if cost.mechanism is not None]
     if worked_out:
         first = worked_out[0].about
@@ -143,25 +136,6 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
     needed = own.setting.users_needed(cost.mechanism, case)
     said = own.setting.error_in_words(own.setting.error(cost.mechanism, case))
     return {**row, **dict(zip(costs, (needed, bound, gap), strict=True)), "error": said}
-
-
-def _fitting(state: Session, unfitted: list[Cost]) -> None:
-    """The mechanisms that are not optimised yet, and one button for all of them."""
-    if not unfitted:
-        return
-    fits = [work.fit(cost.state, cost.state.setting.chosen) for cost in unfitted]
-    names = ", ".join(cost.name for cost in unfitted)
-    running = any(fit.running is not None for fit in fits)
-
-    def start() -> None:
-        for cost in unfitted:
-            work.start_fit(cost.state, cost.state.setting.chosen)
-
-    say.info("Not optimised yet: {names}. {now}", names=names, now="This is under way." if running else "")
-    label = "Optimising" if running else f"Optimise {wording.plural(len(unfitted), 'design')}"
-    button(label, "optimise-designs", "play_arrow", start, type="primary", disabled=running)
-    for fit in fits:
-        say.error("{error}", error=fit.error)
 
 
 def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:

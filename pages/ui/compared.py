@@ -9,12 +9,14 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import library
+from ldp_core.analysis import WORST_CASE
 from ldp_core.designs import choices
 from pages.ui import say
 from pages.ui.controls import button, change, pick, several
 from pages.ui.design.settings import parameter_control
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
+from pages.ui.words import case_title
 
 
 def compared_control(state: Session) -> None:
@@ -76,18 +78,41 @@ def _variant_controls(state: Session, key: str, shown: Sequence[str], add: Calla
     button(f"{title} is there already" if there else f"Add {title}", f"add-{key}", "add", add, variant, disabled=there)
 
 
-def offer_fits(state: Session, names: Sequence[str], key: str, first: bool = False) -> None:
-    """Fits those mechanisms that need it, in the same words on every page, and says what went wrong. ``first`` is whether nothing is
-    pressed before it there."""
-    fits, titles = [work.fit(state, name) for name in names], [library.spec(name).title for name in names]
+def case_control(state: Session, key: str, case: str, cases: Iterable[str]) -> str:
+    """Whose error counts among these ``cases``, at first in this ``case``; a sentence where there is no choice."""
+    titles, case = {name: case_title(name).capitalize() for name in cases}, state.view.get("case", case)
+    case = case if case in titles else WORST_CASE.name
+    if len(titles) == 1:
+        st.caption(
+            say.plain(
+                state.setting.only_case or "The worst case counts: it is the only one that all of these designs have."
+            )
+        )
+        return case
+    choose = lambda chosen: state.view.update(case=chosen)  # noqa: E731
+    help = "People needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours."
+    return str(pick("Optimise for", key, case, choose, titles, help=help))
+
+
+def offer_fits(pairs: Sequence[tuple[Session, str]], key: str, label: str, **options: Any) -> None:
+    """A button that fits the named mechanism of each design, in the same words on every page; says what went wrong."""
+    fits = [work.fit(state, name) for state, name in pairs]
     running = any(fit.running is not None for fit in fits)
-    what = " and ".join(titles) if len(titles) <= 2 else f"{len(titles)} mechanisms"
+
+    def start() -> None:
+        for state, name in pairs:
+            work.start_fit(state, name)
+
     about = "Fits each to your workload in the background; it takes part when it is ready."
-    looks = {"type": "primary" if first else "secondary", "disabled": running, "help": about}
-    label = "Fitting" if running else f"Fit and include {what}"
-    button(label, key, "play_arrow", work.start_fit, state, *names, **looks)
+    button("Fitting" if running else label, key, "play_arrow", start, disabled=running, help=about, **options)
     for fit in fits:
         say.error("{error}", error=fit.error)
+
+
+def to_include(names: Sequence[str]) -> str:
+    """The words of a button that fits these mechanisms."""
+    many = f"{len(names)} mechanisms"
+    return f"Fit and include {many if len(names) > 2 else ' and '.join(library.spec(name).title for name in names)}"
 
 
 def use_control(state: Session, names: Iterable[str]) -> None:

@@ -10,14 +10,12 @@ import streamlit as st
 from pydantic import ValidationError
 
 from ldp_core import verdicts, wording
-from ldp_core.analysis import WORST_CASE
 from ldp_core.designs.configuration import DifferenceToDetect
 from ldp_core.limits import MOST_USERS
 from ldp_core.workloads import Detect
 from ldp_core.workloads.answers import default_targets
 from pages.ui import say
 from pages.ui.session.state import Session, session
-from pages.ui.words import case_meaning, case_title
 
 _ENTERED, _FOLLOWED, _RENEWED = "entered", "entry-followed", "renewed"
 """The control that was changed last, the one whose change this run follows, and the keys of controls that have come anew."""
@@ -122,25 +120,6 @@ def view_switch(
         persist_state="session",
     )
     return chosen
-
-
-def case_control(
-    state: Session,
-    key: str,
-    case: str,
-    commit: Callable[[Any], None],
-    names: Iterable[str],
-    title: str = "{title}",
-    **options: Any,
-) -> str:
-    """The control for the case to optimise for, or a sentence on why there is no choice. Returns the case. ``title`` is how each case is written."""
-    if reason := state.setting.only_case:
-        st.caption(say.plain(reason))
-        return WORST_CASE.name
-    known = [name for name in names if name in state.setting.cases]
-    case = case if case in known else WORST_CASE.name
-    shown = {name: title.format(title=case_title(name).capitalize(), meaning=case_meaning(name)) for name in known}
-    return str(pick("Optimise for", key, case, commit, shown, **options))
 
 
 def guarded(state: Session, action: Callable[..., Any], *arguments: Any) -> None:

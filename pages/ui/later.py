@@ -320,18 +320,8 @@ def forgive(state: Session) -> None:
 
 
 @dataclass
-class Listed:
-    """The list of what runs: ``lines`` of what ran when the page began, a ``place`` for the lines of what it has begun since, and what had
-    ``ended`` before."""
-
-    ended: set[Work]
-    lines: list[Line]
-    place: DeltaGenerator
-
-
-@dataclass
 class Line:
-    """One line of it: a ``place`` that says of some ``work`` how far it is, as it ``said`` last."""
+    """One line of the list of what runs: a ``place`` that says of some ``work`` how far it is, as it ``said`` last."""
 
     work: Work
     place: DeltaGenerator
@@ -348,16 +338,9 @@ class Line:
             self.place.progress(done, text=say.plain(words), width="stretch")
 
 
-def listed(state: Session, ended: set[Work]) -> Listed:
-    """Draw the list as the page begins."""
-    with st.container(gap="xsmall", key="jobs"):
-        place = st.empty()
-        return Listed(ended, _lines([work for work in state.works.values() if work not in ended]), place)
-
-
-def wait(state: Session, listed: Listed) -> None:
-    """The page is drawn, and waits until something ends that had not ended when it began; then it is drawn again."""
-    ended = listed.ended
+def wait(state: Session, place: DeltaGenerator, ended: set[Work]) -> None:
+    """The page is drawn. It lists what runs in this ``place``, and waits until something ends that had not ``ended`` when it began; then it
+    is drawn again."""
     works = [work for work in state.works.values() if work not in ended]
     for work in works:
         if work.asker == state.page and not work.wanted:
@@ -365,10 +348,8 @@ def wait(state: Session, listed: Listed) -> None:
     works = [work for work in works if work.active or work.started]
     if not works:
         return
-    known = {line.work for line in listed.lines}
-    with listed.place.container(gap="xsmall"):
-        lines = [*listed.lines, *_lines([work for work in works if work not in known])]
-        tick = st.empty()
+    with place:
+        lines, tick = _lines(works), st.empty()
     drawn = {work: (work.started, work.progress) for work in works}
     while True:
         tick.empty()  # what has been pressed interrupts the script here, before it asks for a run itself

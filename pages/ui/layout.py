@@ -15,7 +15,6 @@ import streamlit as st
 
 from ldp_core import charts, designs, frames, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
-from ldp_core.designs.bundle import LACKS_STRATEGY
 from pages.ui import later, say
 from pages.ui.controls import button
 from pages.ui.session.state import WENT, Session, session
@@ -90,22 +89,9 @@ def open_page(title: str, purpose: str) -> Session:
     # Shown again on every run: one ends whenever background work does, before anybody has read.
     # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.
     with st.container(key="notices"):
-        name, setting = state.configuration.mechanism.name, state.setting
-        known = bool(state.notices) and setting.has_questions
-        fitted = known and setting.fitted(name) is not None
         for kind, text in state.notices:
-            if not (fitted and text == LACKS_STRATEGY):
-                getattr(st, kind)(say.plain(text))
-        if known and not fitted:
-            _offer_fit(state, setting, name)
+            getattr(st, kind)(say.plain(text))
     return state
-
-
-def _offer_fit(state: Session, setting: Setting, name: str) -> None:
-    """A button that fits a mechanism whose fit a loaded file lacked."""
-    lacked = state.view.get("offer_optimise") == setting.fitted_key(name)
-    if lacked and setting.unfit(name) is None and work.fit(state, name).running is None:
-        button("Optimise again", "offer", "play_arrow", work.start_fit, state, name)
 
 
 def _head(title: str, purpose: str) -> None:

@@ -34,8 +34,8 @@ def draw() -> None:
     controls.begin_page()
     streamlit_fixes.begin_page(browser.remembered())
     session().results.show()
-    lines = sidebar.draw_design(session())
-    listed = sidebar.draw(session())  # before the page: a page that lacks something ends early
+    ended = later.begin(session())
+    lines, jobs = sidebar.draw(session())
     ended_early, state = False, session()
     try:
         page.run()
@@ -45,8 +45,8 @@ def draw() -> None:
         if not state.left:
             raise
         st.rerun()  # it was forgotten, in another tab, while its page was drawn
-    lines()
+    sidebar.draw_design(session(), lines)
     streamlit_fixes.end_page()
-    later.wait(session(), listed)
+    later.wait(session(), jobs, ended)
     if ended_early:
         st.stop()  # Streamlit then keeps what the controls hold that the page did not come to

@@ -4,16 +4,19 @@ computed, whatever page asked for it."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from ldp_core import designs, frames, library, wording
 from ldp_core.designs import Setting
-from pages.ui import file_menu, later, say
+from pages.ui import file_menu, say
 from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.words import case_title, people
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 SET = ":material/check_circle:"
 UNSET = ":material/radio_button_unchecked:"
@@ -25,38 +28,25 @@ LINE = 34
 """Letters that a line of the sidebar holds."""
 
 
-def draw_design(state: Session) -> Callable[[], None]:
-    """The lines about the design, as the last page found it. The caller runs the returned function after the page is drawn, which draws
-    them again where the page has found something else."""
+def draw(state: Session) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The sidebar before the page is drawn. Returns the places of the lines about the design, for `draw_design`, and of the list of what
+    runs, for `later.wait`: until the page is drawn they show what the page before has found."""
     with st.sidebar:
         say.markdown("**{name}**", name=state.saved.name or "Current design")
-        with st.container(key="current-design"):
-            place = st.empty()
-    shown: list[Line] = []
-
-    def lines() -> None:
-        nonlocal shown
-        design = state.setting
-        if state.lines is None or state.lines[0] is not design:
-            costs = _mechanism(design, state.costed is design)
-            state.lines = design, [_data(state, design), _workload(state, design), _privacy(design), *costs]
-        if state.lines[1] is shown:
-            return
-        shown = state.lines[1]
-        with place.container(gap="xsmall"):
-            for page, mark, label, detail in shown:
-                st.page_link(page, label=say.Markdown(label), icon=mark, help=say.Markdown(detail))
-
-    lines()
-    return lines
-
-
-def draw(state: Session) -> later.Listed:
-    """What stands below the lines about the design; it begins no work. Returns the list of what is being computed, for `later.wait`."""
-    with st.sidebar:
-        ended = later.begin(state)
+        lines = st.container(gap="xsmall", key="current-design")
         _actions(state)
-        return later.listed(state, ended)
+        return lines, st.container(gap="xsmall", key="jobs")
+
+
+def draw_design(state: Session, place: DeltaGenerator) -> None:
+    """The lines about the design, as the page has found it."""
+    design = state.setting
+    if state.lines is None or state.lines[0] is not design:
+        costs = _mechanism(design, state.costed is design)
+        state.lines = design, [_data(state, design), _workload(state, design), _privacy(design), *costs]
+    with place:
+        for page, mark, label, detail in state.lines[1]:
+            st.page_link(page, label=say.Markdown(label), icon=mark, help=say.Markdown(detail))
 
 
 def _line(page: str, mark: str, text: str, detail: str) -> Line:

@@ -43,7 +43,7 @@ def visited(app, files):
             app.enter("segmented_control", "simulate", "collections")
             app.enter("number_input", "trials", 3).press("run").finish()
         if page == "ask":
-            app.enter("selectbox", "ask-kind", "cell").enter("selectbox", "ask-cell-0", 1).press("ask-put")
+            app.enter("text_input", "ask-condition", "age >= 30").press("ask-put")
         for tabs in (key for key, place in TABS.items() if place == page):
             for tab in [tab.label for tab in app.at.tabs]:
                 app.open(tabs, tab).finish()

@@ -154,7 +154,7 @@ def test_bare_json_offers_to_optimise_again(unmoved, another):
     other = another().load(document(unmoved), "configuration.json")
     assert other.session.setting.fitted("optimized_gradient") is None
     assert "optimise again" in other.words
-    other.press("offer").finish()
+    other.go("design").press("optimise").finish()
     assert "optimise again" not in other.words  # what the file lacks is there by now
     assert figures(other) == figures(unmoved)  # the seed is in the file
 

@@ -3,9 +3,6 @@ far."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -17,15 +14,13 @@ from ldp_core.people import dense
 from ldp_core.studies import asking
 from ldp_core.studies.asking import Asking, Question
 from ldp_core.workloads import averageable
-from ldp_core.workloads.axes import Axis, axes_of
+from ldp_core.workloads.axes import axes_of
 from pages.ui import say
 from pages.ui.session.state import Session, counts_column
 
 ROUNDS = 10
 KINDS = {
     "condition": "A condition",
-    "range": "A range",
-    "cell": "A cell",
     "average": "An average",
     "weights": "Own weights",
 }
@@ -75,108 +70,39 @@ def _people(state: Session, design: Setting) -> object:
 
 def question(domain: Domain) -> Question | None:
     """The question that the widgets put together; None, with a sentence about what is wrong, while it is none."""
-    axes = axes_of(domain)
-    impossible = set()
-    if not any(map(_orderly, axes)):
-        impossible.add("range")
-    if not any(map(_averaged, axes)):
-        impossible.add("average")
-    if domain.size > MOST_OFFERED_VALUES:
-        impossible.add("weights")
-    offered = [kind for kind in KINDS if kind not in impossible]
+    averaged = {i: axis.name for i, axis in enumerate(axes_of(domain)) if averageable(axis) and axis.size > 1}
+    impossible = {"average": not averaged, "weights": domain.size > MOST_OFFERED_VALUES}
     chosen = st.selectbox(
-        "What do you want to know?", offered, format_func=KINDS.__getitem__, key="ask-kind", persist_state="session"
-    )
-    make = {"condition": _condition, "range": _range, "cell": _cell, "average": _average, "weights": _weights}
-    try:
-        return make[chosen](domain, axes)
-    except ValueError as error:
-        st.error(say.plain(str(error)))
-        return None
-
-
-def _orderly(axis: Axis) -> bool:
-    return axis.ordered and axis.ordinary > 1
-
-
-def _averaged(axis: Axis) -> bool:
-    return averageable(axis) and axis.size > 1
-
-
-def _pick(label: str, key: str, shown: dict[Any, str], first: int = 0) -> Any:
-    """One of the keys of ``shown``, each under its text."""
-    return st.selectbox(
-        label,
-        options=list(shown),
-        index=first,
-        format_func=shown.__getitem__,
-        key=key,
+        "What do you want to know?",
+        [kind for kind in KINDS if not impossible.get(kind)],
+        format_func=KINDS.__getitem__,
+        key="ask-kind",
         persist_state="session",
     )
-
-
-def _condition(domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
-    with st.container():
+    try:
+        if chosen == "average":
+            names = {"options": list(averaged), "format_func": averaged.__getitem__}
+            return asking.average(
+                domain, st.selectbox("Attribute", key="ask-attribute", persist_state="session", **names)
+            )
+        if chosen == "weights":
+            text = st.text_area(
+                say.text("A number from 0 to 1 for each of the {size:,} types", size=domain.size),
+                key="ask-weights",
+                help="In the order of the types on the Data page. The answer is the mean over all people.",
+                persist_state="session",
+            )
+            return asking.weighted(text, domain.size) if text.strip() else None
         text = st.text_input(
             "The share of people for whom this holds",
             key="ask-condition",
-            help="Conditions as on the Workload page, such as age >= 30 and not (sex = male).",
+            help="Conditions as on the Workload page, such as age between 30 and 49 and not (sex = male).",
             persist_state="session",
         )
-    return asking.condition(domain, text) if text.strip() else None
-
-
-def _attribute(axes: tuple[Axis, ...], fits: Callable[[Axis], bool]) -> int:
-    """The attribute, among those that fit."""
-    fitting = {i: axis.name for i, axis in enumerate(axes) if fits(axis)}
-    return int(_pick("Attribute", "ask-attribute", fitting)) if len(fitting) > 1 else next(iter(fitting))
-
-
-def _range(domain: Domain, axes: tuple[Axis, ...]) -> Question:
-    i = _attribute(axes, _orderly)
-    axis = axes[i]
-    ends = []
-    for name, label in (("first", "From"), ("last", "Up to and including")):
-        key, otherwise = f"ask-{name}-{i}", 0 if name == "first" else axis.ordinary - 1
-        if axis.ordinary <= MOST_OFFERED_VALUES:
-            shown = {place: str(axis.labels[place]) for place in range(axis.ordinary)}
-            ends.append(int(_pick(say.plain(label), key, shown, otherwise)))
-        else:
-            words = f"{label}, as its place in the list (from 1)"
-            ends.append(
-                int(
-                    st.number_input(say.plain(words), 1, axis.ordinary, otherwise + 1, key=key, persist_state="session")
-                )
-                - 1
-            )
-    return asking.between(domain, i, *ends)
-
-
-def _cell(domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
-    values: dict[int, int] = {}
-    for i, axis in enumerate(axes):
-        if axis.size > MOST_OFFERED_VALUES:
-            say.caption("{name} has too many values to list; ask a range or a condition about it.", name=axis.name)
-            continue
-        shown = {-1: "any", **{place: str(axis.labels[place]) for place in range(axis.size)}}
-        value = int(_pick(say.plain(axis.name), f"ask-cell-{i}", shown))
-        if value >= 0:
-            values[i] = value
-    return asking.cell(domain, values) if values else None
-
-
-def _average(domain: Domain, axes: tuple[Axis, ...]) -> Question:
-    return asking.average(domain, _attribute(axes, _averaged))
-
-
-def _weights(domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
-    text = st.text_area(
-        say.text("A number from 0 to 1 for each of the {size:,} types", size=domain.size),
-        key="ask-weights",
-        help="In the order of the types on the Data page. The answer is the mean over all people.",
-        persist_state="session",
-    )
-    return asking.weighted(text, domain.size) if text.strip() else None
+        return asking.condition(domain, text) if text.strip() else None
+    except ValueError as error:
+        st.error(say.plain(str(error)))
+        return None
 
 
 def _shown(question: Question, value: float) -> str:

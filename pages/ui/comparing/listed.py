@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from ldp_core import frames, library, mechanisms, wording
 from ldp_core.papers import league
-from pages.ui import later, layout, listing, say
-from pages.ui.controls import button
-from pages.ui.later import Task, Work
+from pages.ui import layout, listing, say
 from pages.ui.session.state import Session
 from pages.ui.words import cells, weighting
 
@@ -90,41 +87,17 @@ def catalogue(state: Session) -> None:
         )
 
 
-def _league_task(state: Session) -> Task[pd.DataFrame]:
-    """The league computed in the background; a part of it is not kept."""
-
-    def run(work: Work) -> pd.DataFrame | None:
-        frame = league.compute(work.followed["callback"], work.cancelled)
-        return None if work.cancelled() else frame
-
-    return Task(state, league.KEY, "working out the league", run, expected=league.SECONDS)
-
-
-def show_league(state: Session) -> None:
-    """The table, where its numbers come from, and the button that works them out again."""
-    long = _league_task(state)
-    running, table = long.running, long.result
-    with layout.actions("league"):
-        if running is not None:
-            button("Cancel", "league-cancel", "stop_circle", running.cancel)
-        else:
-            help = f"About {wording.duration(league.SECONDS)}, in the background. The page goes on meanwhile."
-            button("Work it out again", "league-compute", "play_arrow", long.start, help=help)
-    if long.error:
-        st.error(say.plain(long.error))
-    if running is not None:
-        later.show(running, partial(later.counted, what=" figures"))
-    frame = league.read() if table is None else table
+def show_league() -> None:
+    """The table, and where its numbers come from."""
+    frame = league.read()
     with st.container(key="league-table"):
         listing.show_words(
             league.table(frame),
             f"People needed on {league.TYPES:d} types, as multiples of the proved minimum; the number after each workload is epsilon.",
         )
     layout.download_table(frame, "league", of_design=False)
-    origin = "These are stored results of the same calculation." if table is None else "Worked out just now."
     say.caption(
         "{meaning} Every mechanism has its usual parameters; of the trees, two more oracles are shown. "
-        "Empty where a mechanism cannot run. {origin}",
+        "Empty where a mechanism cannot run. These results are stored: they were worked out with this project's mechanisms.",
         meaning=league.MEANING,
-        origin=origin,
     )

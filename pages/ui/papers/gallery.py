@@ -12,7 +12,7 @@ from ldp_core.designs import Configuration
 from ldp_core.library import USUAL
 from ldp_core.papers import Panel, Paper
 from pages.ui import layout, listing, say
-from pages.ui.controls import control
+from pages.ui.controls import view_switch
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
 
@@ -21,42 +21,17 @@ AXES = {"Epsilon": "Over epsilon", "Types": "Over domain size"}
 STORED = "These results are stored. The command python -m ldp_core.papers make {} finds them again with this project's mechanisms, in about {}."
 
 
-def chosen(state: Session) -> tuple[Paper, Panel]:
+def chosen() -> tuple[Paper, Panel]:
     """The paper and the panel on screen, with the controls that choose them: the figure or table, and which part of it."""
     by_key = {paper.key: paper for paper in papers.PAPERS}
-    paper = by_key[
-        _choice(
-            state,
-            "Paper",
-            "paper",
-            {key: f"{p.authors} {p.year:d}" for key, p in by_key.items()},
-        )
-    ]
+    paper = by_key[view_switch("papers-paper", {key: f"{p.authors} {p.year:d}" for key, p in by_key.items()}, "Paper")]
     places = {panel.place: panel.place for panel in paper.panels}
-    place = _choice(state, "Figure or table", f"place-{paper.key}", places)
+    place = view_switch(f"papers-place-{paper.key}", places, "Figure or table")
     panels = {panel.key: panel for panel in paper.panels if panel.place == place}
     titles = {key: panel.title for key, panel in panels.items()}
     if len(panels) == 1:
         return paper, next(iter(panels.values()))
-    return paper, panels[_choice(state, "Of it", f"panel-{place}", titles)]
-
-
-def _choice(state: Session, label: str, name: str, shown: dict[str, str]) -> str:
-    """One of the keys of ``shown``, the first until somebody chooses."""
-    kept: dict[str, str] = state.view.setdefault("papers", {})
-    now = kept.get(name)
-    now = now if now in shown else next(iter(shown))
-    control(
-        st.segmented_control if name == "paper" else st.pills,
-        label,
-        f"papers-{name}",
-        now,
-        lambda key: kept.update({name: key or now}),  # a second click on a choice takes it back: it stays
-        options=list(shown),
-        format_func=lambda key: shown[key],
-        label_visibility="collapsed",
-    )
-    return now
+    return paper, panels[view_switch(f"papers-panel-{place}", titles, "Of it")]
 
 
 @st.cache_data(

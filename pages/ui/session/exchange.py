@@ -66,12 +66,10 @@ def load(state: Session, content: bytes) -> None:
         warnings += _adopt(state, mechanism, bundle.outcome or {})
     elif (
         design.has_questions
-        and library.spec(name).fitted
+        and library.spec(name).strategy_fitted
         and not (design.unsearched(name, bundle.recorded_parameters) or design.fitted(name))
     ):
-        if library.spec(name).strategy_fitted:
-            warnings.append(LACKS_STRATEGY)
-        state.view["offer_optimise"] = design.fitted_key(name)
+        warnings.append(LACKS_STRATEGY)
     state.notices = [("success", "The design was loaded.")]
     if bundle.certificate is not None and design.has_questions:
         state.notices.append(_proof(state, bundle.certificate))

@@ -39,8 +39,7 @@ class History:
     Attributes:
         source: the table in use; None for a declared domain, and while data is missing.
         future: what was undone, next step last.
-        name: that in the list of saved designs, empty where it is not there. One that was ``suggested`` follows what is chosen; one
-            that somebody gave stays.
+        name: that in the list of saved designs, empty where it is not there.
     """
 
     configuration: Configuration = field(default_factory=beginning)
@@ -49,7 +48,6 @@ class History:
     past: list[Step] = field(default_factory=list)
     future: list[Step] = field(default_factory=list)
     name: str = ""
-    suggested: bool = False
 
     @property
     def now(self) -> Step:
@@ -140,11 +138,11 @@ class SavedDesigns:
 
         ValueError with a sentence where the name is not available, or the list is full; then nothing has changed.
         """
-        suggested, name = name is None, self._checked(self.suggested_name() if name is None else name)
+        name = self._checked(self.suggested_name() if name is None else name)
         if not self.name:
             self._check_room()
             self.designs.append(self.shown)
-        self.shown.name, self.shown.suggested = name, suggested
+        self.shown.name = name
 
     def duplicate(self) -> None:
         """A copy of the design on screen takes its place there. ValueError where the list is full."""
@@ -165,7 +163,7 @@ class SavedDesigns:
         """Start a new design from the one on screen. That one waits if it has a name; else undo brings it back."""
         if self.name:
             self._put_away()
-            self.shown = self.shown.copy(name="", suggested=False)
+            self.shown = self.shown.copy(name="")
 
     def delete(self, name: str) -> None:
         """Take a design off the list; `bring_back` is possible until the next one is deleted.
@@ -190,36 +188,13 @@ class SavedDesigns:
         if empty:
             self.shown = back
 
-    def follow(self) -> None:
-        """The design on screen has changed: a suggested name says what is chosen now."""
-        if self.shown.suggested:
-            self.shown.name = ""
-            self.shown.name = self.suggested_name()
-
     def clear(self) -> None:
         """Drop everything."""
         self.shown, self.designs, self.deleted = History(), [], None
 
     def _put_away(self) -> None:
-        if not self.empty:
-            if not self.name:
-                self.keep()
-            self._drop_steps()
-
-    def _drop_steps(self) -> None:
-        """Drop steps of designs that wait, the oldest first, where their tables would take more than `MOST_HISTORY_BYTES`."""
-        held = _tables_of(self.designs)
-        for design in self.designs:
-            for steps in (design.past, design.future):
-                for i in reversed(range(len(steps))):
-                    source = steps[i][1]
-                    if source is None:
-                        continue
-                    more = 0 if source.id in held else source.size
-                    if more and sum(held.values()) + more > MOST_HISTORY_BYTES:
-                        del steps[: i + 1]
-                        break
-                    held[source.id] = source.size
+        if not self.empty and not self.name:
+            self.keep()
 
     def _check_room(self) -> None:
         if len(self.designs) >= MOST_DESIGNS:

@@ -144,7 +144,7 @@ class Session:
     def take(self, done: Session) -> None:
         """What was done to a copy is done here."""
         changed = done.history.now != self.history.now
-        vars(self.history).update(vars(done.history) | {"name": self.history.name, "suggested": self.history.suggested})
+        vars(self.history).update(vars(done.history) | {"name": self.history.name})
         if changed:
             self._changed()
         self.notices = done.notices
@@ -152,7 +152,6 @@ class Session:
     def _changed(self) -> None:
         self.notices = []
         self.invalid.clear()
-        self.saved.follow()
 
     def switch(self, name: str) -> None:
         """Show another saved design."""

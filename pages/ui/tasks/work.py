@@ -87,13 +87,12 @@ def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[
     return Task(state, setting.fitted_key(name), title, run, size, DESIGN, seconds, expensive=True)
 
 
-def start_fit(state: Session, *names: str) -> None:
-    """Fit mechanisms to the current design, one after the other as places become free, and prove beside them what no mechanism
-    can beat in the case that they are for; proofs of other cases wait for the first verdict."""
-    for name in names:
-        if library.spec(name).aimed:
-            start_certificate(state, state.setting.aim(name))
-        fit(state, name).start()
+def start_fit(state: Session, name: str) -> None:
+    """Fit a mechanism to the current design, and prove beside it what no mechanism can beat in the case that it is for; proofs of
+    other cases wait for the first verdict."""
+    if library.spec(name).aimed:
+        start_certificate(state, state.setting.aim(name))
+    fit(state, name).start()
 
 
 def fit_unasked(state: Session, *names: str) -> None:
