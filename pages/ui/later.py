@@ -24,7 +24,7 @@ import streamlit as st
 from ldp_core import wording
 from ldp_core.designs.results import digest
 from ldp_core.limits import MOST_FINISHED_JOBS, MOST_JOBS_AT_ONCE
-from ldp_core.run import Cancel, Progress
+from ldp_core.run import Cancel, Interrupted, Progress
 from pages.ui import say
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Work:
     Attributes:
         of: what it depends on of the design, as that was when it was begun.
         asker: title of the page that waits for it, empty where it was begun by hand; ``wanted`` is whether it still does.
-        limit: seconds after which it ends. expected: seconds it takes by an estimate. None where these are not known.
+        limit: seconds after which it ends; None where none is known.
         views: places on the page with what draws its progress there.
         stopped: whether a person stopped it, who has not asked for it again; nobody waits for what the program cancels.
     """
@@ -61,7 +61,6 @@ class Work:
     of: dict[str, str] = field(default_factory=dict)
     asker: str = ""
     limit: float | None = None
-    expected: float | None = None
     progress: Any = None
     error: str = ""
     wanted: bool = False
@@ -101,6 +100,8 @@ class Work:
             if self.run is not None and not self.cancelled():
                 self.started = time.monotonic()
                 self.run(self)
+        except Interrupted:
+            pass  # it was cancelled
         except ValueError as error:  # the core's sentence for people
             self.error = str(error)
         except MemoryError:
@@ -150,7 +151,6 @@ class Task(Generic[T]):
     size: Callable[[T], int] = lambda result: 0
     of: Sequence[str] = ()
     limit: float | None = None
-    expected: float | None = None
     expensive: bool = False
 
     @property
@@ -194,7 +194,7 @@ class Task(Generic[T]):
             return running
         now = _features(self.state) if self.of else {}
         of = {name: now[name] for name in self.of}
-        work = Work(self.key, self.title, self._run, self.state.ended, of, asker, self.limit, self.expected)
+        work = Work(self.key, self.title, self._run, self.state.ended, of, asker, self.limit)
         works.pop(self.key, None)
         works[self.key] = work
         finished = [old.key for old in works.values() if not old.active]
@@ -206,13 +206,12 @@ class Task(Generic[T]):
     def get(self, quick: bool = False) -> T | None:
         """The result, computed now where that is ``quick``; else None until it has been computed, and the page is drawn again. ValueError
         with a sentence when it is not available, `Stopped` where somebody stopped it by hand since the page was opened."""
-        if (value := self.result) is not None:
+        running = self.running
+        if (value := self.result) is not None:  # looked for once it is known whether it runs: it may end meanwhile
             return value
         if quick:
             return self._run(Work(self.key, self.title, None, self.state.ended))
-        if self.running is None:
-            if (value := self.result) is not None:  # it ended just now
-                return value
+        if running is None:
             if (latest := self.latest) is not None and latest.stopped:
                 raise Stopped(f"You stopped “{self.title}”; it begins again when a page that shows it is opened.")
             if self.error:
@@ -388,13 +387,13 @@ def _lines(works: Sequence[Work]) -> list[Line]:
 
 
 def share(work: Work) -> float | None:
-    """The share of some work that is done, 0 to 1: by its own progress, else by the expected time. None where no one knows."""
-    progress, lasts = work.progress, work.limit or work.expected
+    """The share of some work that is done, 0 to 1: by its own progress, else by the time it has. None where no one knows."""
+    progress = work.progress
     if isinstance(progress, float):
         return min(1.0, progress)
     if isinstance(progress, Progress) and progress.max_rounds:
         return min(1.0, progress.round / progress.max_rounds)
-    return None if lasts is None else min(1.0, work.seconds / lasts)
+    return None if work.limit is None else min(1.0, work.seconds / work.limit)
 
 
 def so_far(work: Work) -> str:

@@ -81,10 +81,14 @@ def question(domain: Domain) -> Question | None:
     )
     try:
         if chosen == "average":
-            names = {"options": list(averaged), "format_func": averaged.__getitem__}
-            return asking.average(
-                domain, st.selectbox("Attribute", key="ask-attribute", persist_state="session", **names)
+            column = st.selectbox(
+                "Attribute",
+                list(averaged),
+                format_func=averaged.__getitem__,
+                key="ask-attribute",
+                persist_state="session",
             )
+            return asking.average(domain, column)
         if chosen == "weights":
             text = st.text_area(
                 say.text("A number from 0 to 1 for each of the {size:,} types", size=domain.size),

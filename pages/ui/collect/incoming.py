@@ -39,7 +39,7 @@ def kit(state: Session) -> Kit | None:
 
     def take(uploaded: Any) -> None:
         task = collecting.opened(state, uploaded.getvalue())
-        state.view.update({"collect-kit": task.key.partition(":")[2], collecting.HELD: True})
+        state.view["collect-kit"] = task.key.partition(":")[2]
         task.start()
 
     take_file(
@@ -77,7 +77,7 @@ def bring(state: Session, subject: Kit, own: bool) -> None:
     {"upload": _upload, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
 
 
-def _start(label: str, act: Callable[[], None], disabled: bool = False) -> None:
+def _start(label: str, act: Callable[[], object], disabled: bool = False) -> None:
     button(label, "count", "play_arrow", act, type="primary", disabled=disabled)
 
 
@@ -87,7 +87,7 @@ def _upload(state: Session, subject: Kit) -> None:
     def act() -> None:
         files = [(upload.name, upload.getvalue()) for upload in st.session_state[key]]
         state.view["reports"] = state.view.get("reports", 0) + 1  # an empty uploader next time: the files are in
-        collecting.count_files(state, subject, files)
+        collecting.counting(state, subject, collecting.reading(state, subject, lambda: files)).start()
 
     given = st.file_uploader(
         "Files of reports (CSV or Parquet)",
@@ -114,7 +114,7 @@ def _earlier(state: Session, subject: Kit) -> None:
     def act() -> None:
         content = st.session_state[key].getvalue()
         state.view["earlier"] = state.view.get("earlier", 0) + 1
-        collecting.add(state, subject, content)
+        collecting.counting(state, subject, collecting.earlier(state, subject, content)).start()
 
     given = st.file_uploader(
         "A collection downloaded here, or the --state of the command line (.npz)",
@@ -139,12 +139,13 @@ def _simulated(state: Session, subject: Kit) -> None:
         number=wording.count(number),
         population=design.population,
     )
+    drawn = lambda: collecting.simulated(subject, design.counts, seed)  # noqa: E731
+    counting = collecting.counting(state, subject, collecting.reading(state, subject, lambda: [(SIMULATED, drawn())]))
     with layout.actions():
-        count = lambda: collecting.count_simulated(state, subject, state.setting.counts, seed)  # noqa: E731
-        _start("Count simulated reports", count)
+        _start("Count simulated reports", counting.start)
         layout.download(
             "Download them (CSV)",
-            lambda: collecting.simulated(subject, state.setting.counts, seed),
+            drawn,
             f"{layout.file_name(Path(SIMULATED).stem)}.csv",
             "text/csv",
             "download-simulated",

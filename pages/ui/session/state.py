@@ -329,7 +329,7 @@ class Session:
         history, saved = self.history, self.saved
         changed = history.configuration != beginning() or history.draft is not None
         steps = bool(history.past or history.future or saved.designs or saved.deleted)
-        return changed or steps or bool(self.view.get("collected"))
+        return changed or steps or bool(self.works)
 
     def weight(self, shown: bool) -> int:
         """Bytes of its tables, roughly, but for the one on screen where it is ``shown``."""

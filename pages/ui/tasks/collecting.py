@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 
 from ldp_core import analysis
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Collection
 from ldp_core.deploy.collector.reading import File
-from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.deploy.kit.opening import Kit, kit_of, open_kit
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import Counts
-from ldp_core.run import Cancel, Interrupted
+from ldp_core.run import Cancel
 from ldp_core.workloads import Line
 from pages.ui.later import Task, Work
 from pages.ui.session.state import Session
 
-HELD = "collected"
-"""In `Session.view`: whether anything was collected here."""
 _NOTHING = 0
 """Bytes that a collection is said to hold, so that it is kept as long as the session."""
 
@@ -74,27 +70,30 @@ def counting(
     the work."""
 
     def run(work: Work) -> None:
-        with suppress(Interrupted):  # then nothing of these files is counted
-            collected = adding(collection(state, subject), work) if adding else collection(state, subject)
-            state.results.put(_held(subject), collected, _NOTHING)
+        if adding:  # where that is interrupted, nothing of these files is counted
+            state.results.put(_held(subject), adding(collection(state, subject), work), _NOTHING)
 
     return Task(state, f"counting:{_held(subject)}", "counting reports", run)
 
 
-def count_files(state: Session, subject: Kit, files: Sequence[File]) -> None:
-    """Begin to count the reports in files."""
-    state.view[HELD] = True
-    counting(state, subject, lambda before, work: _read(state, subject, files, before, work)).start()
+def reading(
+    state: Session, subject: Kit, files: Callable[[], Sequence[File]]
+) -> Callable[[Collection, Work], Collection]:
+    """What `counting` adds: the reports in ``files``."""
+    apart_known = state.view.get(apart(subject), False)
+
+    def adding(before: Collection, work: Work) -> Collection:
+        follow = partial(setattr, work, "progress")
+        about = (subject.mechanism, subject.design, before, follow, work.cancelled)
+        return collector.collect(files(), *about, apart=apart_known)
+
+    return adding
 
 
-def count_simulated(state: Session, subject: Kit, counts: Counts, seed: int) -> None:
-    """Begin to count simulated reports of the people ``counts``."""
-    state.view[HELD] = True
-    counting(
-        state,
-        subject,
-        lambda before, work: _read(state, subject, [(SIMULATED, simulated(subject, counts, seed))], before, work),
-    ).start()
+def earlier(state: Session, subject: Kit, content: bytes) -> Callable[[Collection, Work], Collection]:
+    """What `counting` adds: a collection that was downloaded before."""
+    apart_known = state.view.get(apart(subject), False)
+    return lambda before, work: before.added(Collection.load(content, subject.mechanism), apart_known)
 
 
 def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
@@ -102,31 +101,9 @@ def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
     return collector.simulated(subject.mechanism, subject.design, counts, seed)
 
 
-def add(state: Session, subject: Kit, content: bytes) -> None:
-    """Begin to add a collection that was downloaded before."""
-    state.view[HELD] = True
-    counting(
-        state,
-        subject,
-        lambda before, work: before.added(
-            Collection.load(content, subject.mechanism), state.view.get(apart(subject), False)
-        ),
-    ).start()
-
-
-def forged(mechanism: Mechanism, lines: Sequence[Line], cancel: Cancel) -> list[collector.Manipulation] | None:
-    """The effect of forged reports on the answers to each question, or on a sample of many; None once cancelled."""
-    with suppress(Interrupted):
-        return [
-            collector.manipulation(mechanism, line.workload, analysis.judged_queries(line.workload), cancel)
-            for line in lines
-        ]
-    return None
-
-
-def _read(state: Session, subject: Kit, files: Sequence[File], before: Collection, work: Work) -> Collection:
-    follow, known = partial(setattr, work, "progress"), state.view.get(apart(subject), False)
-    return collector.collect(files, subject.mechanism, subject.design, before, follow, work.cancelled, apart=known)
+def forged(mechanism: Mechanism, lines: Sequence[Line], cancel: Cancel) -> list[collector.Manipulation]:
+    """The effect of forged reports on the answers to each question, or on a sample of many."""
+    return [collector.manipulation(mechanism, line.workload, analysis.judged_queries(line.workload), cancel) for line in lines]
 
 
 def _held(subject: Kit) -> str:

@@ -19,7 +19,7 @@ from ldp_core.designs.fits import Fit
 from ldp_core.designs.proofs import Curve, Proof
 from ldp_core.designs.results import digest
 from ldp_core.designs.setting import Setting
-from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
+from ldp_core.limits import AT_ONCE_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
 from ldp_core.run import Budget, Cancel, Interrupted, Progress
 from pages.ui.later import DESIGN, Task, Work, ask
 from pages.ui.session import exchange
@@ -30,19 +30,13 @@ PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
 UNASKED_SECONDS = 5.0
 """An automatic fit ends after this many seconds, with the best result so far."""
 QUICK_KIT_BYTES = 24 * 2**16
-PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
 
 def questions(state: Session) -> Task[workloads.Workload]:
     """The structure of the questions of the design, where working it out takes long."""
     design = state.setting
-
-    def run(work: Work) -> workloads.Workload | None:
-        return design.work_out(work.cancelled)
-
-    title, bytes_held = "working out the questions", design.price.bytes
-    about = (DESIGN[1:], None, design.price.seconds)
-    return Task(state, design.questions_key, title, run, lambda _: bytes_held, *about)
+    run, size = lambda work: design.work_out(work.cancelled), lambda _: design.price.bytes
+    return Task(state, design.questions_key, "working out the questions", run, size, DESIGN[1:])
 
 
 @dataclass(frozen=True)
@@ -219,24 +213,15 @@ def sweep_options(state: Session, name: str) -> dict[str, Any]:
     return options
 
 
-def price(state: Session, mechanism: mechanisms.Mechanism) -> Task[np.ndarray]:
-    """The exact errors of a mechanism, type by type, where they take seconds."""
-    setting = state.setting
-    key = f"price:{setting.workload.digest}:{setting.epsilon}:{mechanism.digest}"
-    seconds = PRICE_SECONDS * (setting.workload.n / MOST_EXACT_TYPES) ** 3
-    title = f"working out what {library.spec(mechanism.name).title} costs"
-
-    def run(work: Work) -> np.ndarray | None:
-        with suppress(Interrupted):
-            return setting.profiled(mechanism, setting.workload, Budget(cancel=work.cancelled).check)
-        return None
-
-    return Task(state, key, title, run, lambda priced: priced.nbytes, DESIGN, expected=seconds)
-
-
 def priced(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """True if the exact errors of a mechanism can be shown now; else they are being computed, and the page follows them."""
-    return not state.setting.profile_takes_seconds(mechanism) or price(state, mechanism).get() is not None
+    setting = state.setting
+    if not setting.profile_takes_seconds(mechanism):
+        return True
+    key = ("price", setting.workload.digest, setting.epsilon, mechanism.digest)
+    title = f"working out what {library.spec(mechanism.name).title} costs"
+    run = lambda cancel: setting.profiled(mechanism, setting.workload, Budget(cancel=cancel).check)  # noqa: E731
+    return ask(state, key, title, run, size=8 * setting.workload.n) is not None
 
 
 def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
