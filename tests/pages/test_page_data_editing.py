@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from pages.ui import sources
-from pages.ui.data import background_read
 
 PEOPLE = pd.DataFrame(
     {
@@ -82,7 +81,6 @@ def test_a_table_stays_while_a_large_file_is_counted_again(app, monkeypatch, req
     app.upload("people.csv", PEOPLE.to_csv(index=False).encode()).finish()
     app.columns("country").finish()
     table, busy = Table(app), request.getfixturevalue("busy")
-    monkeypatch.setattr(background_read, "WAITED", 0.0)
     first = {table.row("France"): {"category": "islands"}}
     table.edit(edited_rows=first)
     assert app.has("button", "look-cancel")

@@ -23,8 +23,8 @@ def turn(app, key):
     """To another panel of the paper on screen."""
     paper, panel = find(key)
     for choice, wanted in ((f"papers-place-{paper.key}", panel.place), (f"papers-panel-{panel.place}", panel.key)):
-        if app.has("pills", choice) and app.at.pills(key=choice).value != wanted:
-            app.enter("pills", choice, wanted)
+        if app.has("segmented_control", choice) and app.control("segmented_control", choice).value != wanted:
+            app.enter("segmented_control", choice, wanted)
     assert f"{panel.place}: {panel.title}" in app.words
     return app
 

@@ -5,7 +5,6 @@ import io
 import pandas as pd
 
 from pages.ui import sources
-from pages.ui.data import background_read
 
 TWICE = b"a,a\n1,2\n3,4\n3,5\n"
 
@@ -79,7 +78,6 @@ def test_a_file_that_was_not_read_is_forgotten(app):
 
 def test_a_large_upload_is_read_in_the_background_and_can_be_cancelled(app, monkeypatch, busy):
     monkeypatch.setattr(sources, "QUICK_BYTES", 0)
-    monkeypatch.setattr(background_read, "WAITED", 0.0)
     before = app.sample().configuration
     app.go("data").enter("segmented_control", "data-source", "upload")
     app.hand("upload", ("people.csv", b"age\n1\n2\n", "text/csv"))
@@ -94,7 +92,6 @@ def test_a_large_upload_is_read_in_the_background_and_can_be_cancelled(app, monk
 def test_counting_a_large_upload_can_be_cancelled_whatever_its_size(app, monkeypatch, busy):
     app.upload("people.csv", b"age,sex\n1,f\n2,m\n3,f\n")
     monkeypatch.setattr(sources, "QUICK_ROWS", 2)
-    monkeypatch.setattr(background_read, "WAITED", 0.0)
     before = app.configuration
     app.columns("age", "sex")
     assert app.configuration == before

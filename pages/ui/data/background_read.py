@@ -6,7 +6,6 @@ Until then the design stays as it was; who cancels goes on with it at once, what
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,8 +29,6 @@ from pages.ui.later import Task, Work
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 
-WAITED = 1.0
-"""Seconds an action waits for its table before the page goes on without it."""
 PREVIEW = 4
 DOUBTED_COLUMNS = 6
 """Most columns that are said to be readable in two ways."""
@@ -50,9 +47,10 @@ class Pending:
 
 def do(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -> None:
     """``act(state)``. Where that is slow, it is done to a copy in the background, and the design becomes that of the copy once it is
-    done, here where that was quick after all. ValueError with a sentence when it is not available; then nothing has changed."""
+    done. ValueError with a sentence when it is not available; then nothing has changed."""
     if not slow:
-        return act(state)
+        act(state)
+        return
     forget(state)
     done = state.copy()
 
@@ -62,14 +60,7 @@ def do(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -
             _look_ahead(done)
 
     work = Task(state, f"look:{uuid.uuid4().hex}", title, run).start()
-    pending = Pending(work, done, _asked_of(state))
-    until = time.monotonic() + WAITED
-    while work.active and time.monotonic() < until:
-        time.sleep(0.02)
-    if not work.active:
-        return _end(state, pending)
-    state.view[_PENDING] = pending
-    return None
+    state.view[_PENDING] = Pending(work, done, _asked_of(state))
 
 
 def _look_ahead(state: Session) -> None:

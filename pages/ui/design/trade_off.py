@@ -4,15 +4,14 @@ design's own, at more epsilons as they are computed."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, library, wording
-from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
+from ldp_core.run import Cancel
 from ldp_core.studies import curves, theorems
 from pages.ui import later, layout, say
 from pages.ui.controls import button
@@ -23,6 +22,8 @@ from pages.ui.words import case_meaning, case_title
 
 AT_ONCE_TYPES = 64
 CURVE_POINTS = 24
+Point = tuple[str, float, float]
+"""A name, an epsilon, and the people needed there."""
 BROKEN = "Broken lines are theorems of the papers, in full on Bounds."
 
 
@@ -56,7 +57,7 @@ def compared(state: Session, case: str) -> None:
             missing=f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}",
         )
     norm = state.setting.answers.norm
-    averages = {} if even is None else dict(zip(even["epsilon"], norm * even["users_needed"], strict=True))
+    averages = {epsilon: norm * users for _, epsilon, users in even}
     at = curves.epsilons(state.setting.epsilon, CURVE_POINTS).tolist()
     _picture(state, case, lines, names, words + f" {BROKEN}", theorem_lines(state, at, averages))
 
@@ -69,27 +70,31 @@ def theorem_lines(state: Session, at: Sequence[float], averages: Mapping[float, 
     return theorems.over_epsilon(setting.answers.workload, setting.alpha, at, averages=pure)
 
 
-def _lines(state: Session, case: str, names: Iterable[str]) -> list[pd.DataFrame]:
+def _lines(state: Session, case: str, names: Iterable[str]) -> list[Point]:
     """The bound and these mechanisms, as far as they are known by now."""
-    lines_known = [_bound(state, case), *(_line(state, name, case) for name in names)]
-    return [line for line in lines_known if line is not None]
+    return [*_bound(state, case), *(point for name in names for point in _line(state, name, case))]
 
 
-def _bound(state: Session, case: str) -> pd.DataFrame | None:
+def _bound(state: Session, case: str) -> list[Point]:
     setting = state.setting
     workload, chosen, norm = setting.workload, setting.cases[case], setting.answers.norm
     people = None if chosen.prior is None else chosen.prior.tobytes()
     at = curves.epsilons(setting.epsilon)
     try:
-        return later.ask(
+        bound = later.ask(
             state,
             ("users bound", workload.digest, norm, people, at.tobytes()),
             "computing the bound over epsilon",
-            lambda cancel: curves.users_bound(workload, at, chosen),
+            lambda cancel: _points(curves.users_bound(workload, at, chosen)),
             setting.working_types <= AT_ONCE_TYPES,
         )
     except ValueError:  # too many types: the picture does without
-        return None
+        return []
+    return bound or []
+
+
+def _points(frame: pd.DataFrame) -> list[Point]:
+    return list(frame[["name", "epsilon", "users_needed"]].itertuples(index=False, name=None))
 
 
 def known(state: Session, name: str) -> Mechanism | None:
@@ -113,71 +118,57 @@ def _best_classical(state: Session, case: str) -> str | None:
     return min(needed, key=lambda name: needed[name]) if needed else None
 
 
-def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
-    """Users that a mechanism without a fit needs over epsilon; a single point while that is computed, or takes long."""
+def _line(state: Session, name: str, case: str) -> list[Point]:
+    """Users that a mechanism without a fit needs over epsilon, and at that of the design; this alone while the others are computed, or take
+    long; nothing of a mechanism that is not known."""
     setting, mechanism = state.setting, known(state, name)
     if mechanism is None:
-        return None
-    point = _point(setting, name, mechanism, case)
+        return []
+    point = (name, setting.epsilon, setting.users_needed(mechanism, case))
     if not curves.quick(mechanism):
-        return point
-    workload, chosen, parameters = setting.workload, setting.cases[case], setting.parameters_for(name)
+        return [point]
+    workload, chosen, spec = setting.workload, setting.cases[case], library.spec(name)
+    parameters, at = {**setting.parameters_for(name), **spec.fixed}, curves.epsilons(setting.epsilon, CURVE_POINTS)
     people = None if chosen.prior is None else chosen.prior.tobytes()
-    at = curves.epsilons(setting.epsilon, CURVE_POINTS)
     about = (name, sorted(parameters.items()), workload.digest, setting.answers.norm, people, at.tobytes())
+
+    def compute(cancel: Cancel) -> list[Point]:
+        return _points(curves.users_needed(spec.mechanism, workload, at, chosen, parameters, cancel).assign(name=name))
+
+    title, quick = "computing people needed over epsilon", setting.working_types <= AT_ONCE_TYPES // 2
     try:
-        curve = later.ask(
-            state,
-            ("users over epsilon", *about),
-            "computing people needed over epsilon",
-            lambda cancel: curves.users_needed(
-                library.spec(name).mechanism,
-                workload,
-                at,
-                chosen,
-                {**parameters, **library.spec(name).fixed},
-                cancel,
-            ),
-            setting.working_types <= AT_ONCE_TYPES // 2,
-        )
+        curve = later.ask(state, ("users over epsilon", *about), title, compute, quick)
     except ValueError:
-        curve = None
-    if curve is None:
-        return point
-    return pd.concat([curve.assign(name=name)[curve["epsilon"] != setting.epsilon], point], ignore_index=True)
-
-
-def _point(setting: Setting, name: str, mechanism: Mechanism, case: str) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"name": [name], "epsilon": [setting.epsilon], "users_needed": [setting.users_needed(mechanism, case)]}
-    )
+        return [point]
+    return [*(other for other in curve or () if other[1] != setting.epsilon), point]
 
 
 def _picture(
     state: Session,
     case: str,
-    lines: list[pd.DataFrame],
+    lines: list[Point],
     names: Sequence[str],
     sentence: str,
     broken: pd.DataFrame | None = None,
 ) -> None:
     setting = state.setting
     fitted = [name for name in names if library.spec(name).fitted]
-    points = [part for name in fitted for part in work.known_over_epsilon(state, name, case)]
-    frame = pd.concat([*lines, *points, work.certified_over_epsilon(state, case)], ignore_index=True)
-    about = (setting.epsilon, setting.users, fitted)
-    key = ("trade-off", *about, frame.to_json(), "" if broken is None else broken.to_json())
+    points, about = lines + work.known_over_epsilon(state, fitted, case), (setting.epsilon, setting.users, fitted)
+    key = ("trade-off", *about, points, "" if broken is None else broken.to_json())
+
+    def frame() -> pd.DataFrame:
+        return pd.DataFrame(points, columns=["name", "epsilon", "users_needed"])
 
     def draw(look: charts.Theme) -> go.Figure:
         """Kept, as it takes longer than all the rest of the page."""
-        made = partial(charts.users_over_epsilon, frame, *about, look, broken)
+        made = lambda: charts.users_over_epsilon(frame(), *about, look, broken)  # noqa: E731
         return state.results.cached((*key, look), made, lambda _: PICTURE_BYTES)
 
     layout.chart(
         draw,
         sentence,
         "trade-off",
-        frame if broken is None else pd.concat([frame, broken.rename(columns={"title": "name"})], ignore_index=True),
+        lambda: pd.concat([frame(), *([] if broken is None else [broken.rename(columns={"title": "name"})])]),
         title=f"People needed over epsilon, {case_title(case)}",
     )
 

@@ -102,23 +102,19 @@ def fit_unasked(state: Session, *names: str) -> None:
             task.start()
 
 
-def known_over_epsilon(state: Session, name: str, case: str) -> list[pd.DataFrame]:
-    """name, epsilon, users_needed of a fitted mechanism at the other epsilons at which it has been fitted."""
-    points = []
-    for other in state.setting.at_other_epsilons:
-        fit = other.fitted(name) if library.spec(name).fitted else None
-        if fit is not None:
-            needed = other.users_needed(fit.mechanism, case)
-            points.append({"name": name, "epsilon": other.epsilon, "users_needed": needed})
-    return [pd.DataFrame(points)] if points else []
-
-
-def certified_over_epsilon(state: Session, case: str) -> pd.DataFrame:
-    """name, epsilon, users_needed of the certificates at the epsilons of the trade-off at which there is one."""
-    proved = [other for other in (state.setting, *state.setting.at_other_epsilons) if other.proof(case) is not None]
-    rows = [("certificate", other.epsilon, other.bounds(case)["certificate"]) for other in proved]
-    found = pd.DataFrame(rows, columns=["name", "epsilon", "users_needed"]).sort_values("epsilon")
-    return found.astype({"epsilon": float, "users_needed": float})
+def known_over_epsilon(state: Session, names: Sequence[str], case: str) -> list[tuple[str, float, float]]:
+    """(name, epsilon, users needed) of fitted mechanisms at the other epsilons at which they have been fitted, and of the certificates at
+    all epsilons at which there is one."""
+    setting, others = state.setting, state.setting.at_other_epsilons
+    points = [
+        (name, other.epsilon, other.users_needed(fit.mechanism, case))
+        for name in names
+        for other in others
+        if (fit := other.fitted(name)) is not None
+    ]
+    proved = [other for other in (setting, *others) if other.proof(case) is not None]
+    certificates = [("certificate", other.epsilon, other.bounds(case)["certificate"]) for other in proved]
+    return points + sorted(certificates)
 
 
 def points_over_epsilon(state: Session, name: str) -> list[Work]:

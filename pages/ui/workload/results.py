@@ -27,7 +27,6 @@ from ldp_core.limits import (
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
 from ldp_core.workloads.units import OF_GROUP, POINTS
 from pages.ui import later, layout, proving, say
-from pages.ui.controls import button
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 QUICK_ALIKE = 2**13
 """Types up to which spectra and bounds take no time where the questions treat the types alike, so that no large matrices are needed."""
 QUICK_PICTURE = 2**13
-FEW_LEVELS = 4
-"""Singular values with at most this many levels are listed in a sentence, not drawn."""
 
 SOURCES = {
     "svd": "McKenna et al. 2020, Theorem 5.6",
@@ -228,7 +225,7 @@ def _proving(state: Session, case: str) -> None:
 
 
 def singular_values(state: Session, design: Setting) -> None:
-    """How evenly the questions spread over the directions there are, by their singular values and rank; asked for where that takes long."""
+    """How evenly the questions spread over the directions there are, by their singular values and rank."""
     w = design.answers.workload
     if w.n > MOST_TRANSFORMED_TYPES:
         say.info(
@@ -237,12 +234,16 @@ def singular_values(state: Session, design: Setting) -> None:
             n=w.n,
         )
         return
-    run = lambda work: (w.singular_values(), w.rank)  # noqa: E731
-    task = later.Task(state, f"spectrum:{w.digest}", "singular values", run, lambda _: 8 * w.n, later.DESIGN)
-    figures = task.get(True) if quick(design) else task.result
+    figures = later.value(
+        state,
+        ("spectrum", w.digest),
+        "singular values",
+        lambda cancel: (w.singular_values(), w.rank),
+        "The singular values are being worked out.",
+        quick=quick(design),
+        size=8 * w.n,
+    )
     if figures is None:
-        st.info("The singular values are being worked out." if task.running else "Working these out takes a while.")
-        button("Work them out", "spectrum", "play_arrow", task.start, disabled=task.running is not None)
         return
     values, rank = figures
     say.caption(
@@ -250,21 +251,6 @@ def singular_values(state: Session, design: Setting) -> None:
         "(their rank). Each singular value says how much of all answers moves together in one way.",
         rank=rank,
     )
-    levels, times = np.unique(np.round(values / values.max(), 6), return_counts=True)
-    if len(levels) <= FEW_LEVELS:
-        sizes = [wording.significant(level * values.max()) for level in levels[::-1]]
-        sentences = [
-            wording.plural(many, f"is {size}", f"are {size}")
-            for size, many in zip(sizes, times[::-1].tolist(), strict=True)
-        ]
-        each = "" if len(levels) > 1 else ": the questions spread evenly over all directions"
-        say.markdown(
-            "Of {number}, {sentences}{each}.",
-            number=wording.plural(len(values), "singular value"),
-            sentences=wording.listed(sentences, FEW_LEVELS),
-            each=each,
-        )
-        return
     first = max(1, len(values) // 10)
     share = float(values[:first].sum() / values.sum())
     largest = f"The {first:,} largest hold" if first > 1 else "The largest holds"
