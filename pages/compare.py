@@ -59,17 +59,6 @@ with controls:
         later.instead(why, f"{library.spec(name).title}:", others, mild=True)
 
 
-def nothing_ready() -> None:
-    """Say why, and end the page."""
-    if any(isinstance(why, later.Stopped) for why in failed.values()):
-        least = max(state.setting.bounds(case).values())
-        proved = f"Proved: nobody can do with fewer than {wording.at_least(least)}, {case_meaning(case)}."
-        say.info("Nothing is left to compare so far. {proved}", proved=proved if least > 0 else "")
-    elif not awaited:
-        st.info("Choose at least one mechanism above that can be compared here.")
-    layout.end()
-
-
 def verdict(table: pd.DataFrame) -> None:
     """What the design's own mechanism needs against the best classical one; where that is not known, this comes first."""
     needed, own = table.set_index("name")["users_needed"], state.setting.chosen
@@ -195,7 +184,9 @@ with st.container(key="results"):
     if awaited:
         say.info("The costs of these are being computed: {awaited}.", awaited=", ".join(awaited))
     if not ready:
-        nothing_ready()
+        if not awaited:
+            st.info("Choose at least one mechanism above that can be compared here.")
+        layout.end()
     table = state.setting.compared(ready, case)
     work.prove_unasked(state)
     verdict(table)

@@ -24,7 +24,7 @@ with controls:
     groups.groups(state, design, axes)
 with place:
     layout.need_questions(state, design)
-    if design.misfit and not design.expensive and not groups.any_misfit(recipe.parts, axes):
+    if design.misfit and not design.expensive and not any(groups.misfit_of(part, axes) for part in recipe.parts):
         st.error(say.plain(design.misfit))
     if not design.has_questions:
         st.warning(

@@ -12,7 +12,9 @@ from pages.ui.tasks import work
 
 
 def controls(state: Session, case: str) -> None:
-    """The button that proves a bound in this case, or a tighter one, or ends the search and keeps what it has found."""
+    """The button that proves a bound in this case, or a tighter one, or ends the search and keeps what it has found. A search that takes
+    seconds is begun here."""
+    work.prove_unasked(state, [case])
     proof, proving = state.setting.proof(case), work.certificate(state, case)
     if (running := proving.running) is not None:
         with st.container(horizontal=True, vertical_alignment="center", key="proving"):

@@ -6,13 +6,11 @@ from ldp_core.designs import proof_files
 from ldp_core.limits import UNASKED_TYPES
 from pages.ui import layout, proving
 from pages.ui.session.state import Session
-from pages.ui.tasks import work
 
 
 def controls(state: Session) -> None:
     """The buttons that prove a tighter bound, and that download what is proved, where writing it does not keep the page waiting."""
     case = state.setting.case
-    work.prove_unasked(state, [case])
     proving.controls(state, case)
     if state.setting.proof(case) is None or state.setting.working_types > UNASKED_TYPES // 2:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -210,9 +211,14 @@ def suggested(state: Session, source: Source, column: str, counts: str | None = 
 
 
 def _looked_at(state: Session, choice: DataChoice, source: Source) -> dict[str, tables.Suggestion]:
-    """What is suggested for every column."""
+    """What is suggested for every column in a survey."""
     counts = counts_column(choice)
-    return {name: _in_a_survey(state, source, name, counts) for name in source.columns if name != counts}
+    look = lambda name: tables.suggest_for_survey(column_of(state, source, name, counts))  # noqa: E731
+    return {
+        name: state.results.cached(("in a survey", source.id, name, counts), partial(look, name))
+        for name in source.columns
+        if name != counts
+    }
 
 
 def able_columns(state: Session, choice: DataChoice, source: Source) -> dict[str, AttributeRecipe]:
@@ -245,13 +251,6 @@ def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
     if len(kept) < len(able):
         said.append(f"Only the first {len(kept):,} of these fit in one design: leave out some to have others.")
     state.notices = [*state.notices, ("info", " ".join(said))]
-
-
-def _in_a_survey(state: Session, source: Source, name: str, counts: str | None) -> tables.Suggestion:
-    return state.results.cached(
-        ("in a survey", source.id, name, counts),
-        lambda: tables.suggest_for_survey(column_of(state, source, name, counts)),
-    )
 
 
 def unused_columns(state: Session) -> None:

@@ -154,15 +154,9 @@ def spellings(state: Session, design: Setting) -> None:
         shown = wording.listed([", ".join(map(wording.quoted, group[:_MOST_SPELLINGS])) for group in groups])
         with st.container(horizontal=True, vertical_alignment="center", key=f"spellings-{place}"):
             st.warning(say.plain(f"{wording.shortened(attribute.name, 30)}: {shown} look alike."))
-            about = (recipe, attribute, design.people.table([place]))
-            undone = "Under the most common spelling. Undo brings them back."
-            button("Merge them", f"data-merge-{place}", "merge", _merge, state, source.id, *about, help=undone)
-
-
-def _merge(
-    state: Session, table: str, recipe: CategoricalRecipe, attribute: CategoricalAttribute, counts: np.ndarray
-) -> None:
-    data_actions.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
+            merged = tables.merge_spellings(recipe, attribute, design.people.table([place]))
+            undone, take = "Under the most common spelling. Undo brings them back.", data_actions.set_recipe
+            button("Merge them", f"data-merge-{place}", "merge", take, state, source.id, merged, help=undone)
 
 
 def doubts(state: Session) -> None:

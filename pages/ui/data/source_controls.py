@@ -162,13 +162,8 @@ def _options(
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}-options"):
         for name, (shown, endings) in OPTIONS.items():
             if not endings or file.ending in endings:
-                pick(
-                    LABELS[name],
-                    f"{key}-{name}",
-                    getattr(reading, name),
-                    partial(_say, change, name),
-                    shown,
-                )
+                said = lambda value, name=name: change(**{name: value})  # noqa: E731
+                pick(LABELS[name], f"{key}-{name}", getattr(reading, name), said, shown)
     control(
         st.text_area,
         "Names of the columns, separated by commas",
@@ -177,10 +172,6 @@ def _options(
         lambda typed: change(names=data_actions.listed_names(typed)),
         **about_names,
     )
-
-
-def _say(change: Callable[..., None], name: str, value: Any) -> None:
-    change(**{name: value})
 
 
 def _as_found(source: sources.Source) -> str:

@@ -84,7 +84,7 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
             if len(parts) > 1 or part.weight != 1:
                 _weight(group, part)
             if design.misfit and not design.expensive:
-                _misfit(group, part)
+                say.error("{misfit}", misfit=misfit_of(part, axes))
     another(state, design, axes)
     if known := [axis.name for axis in axes if axis.known]:
         st.caption(
@@ -151,21 +151,13 @@ def _heading(group: Group, part: WorkloadPart, many: int | None) -> None:
             )
 
 
-def _misfit(group: Group, part: WorkloadPart) -> None:
+def misfit_of(part: WorkloadPart, axes: Sequence[Axis]) -> str:
+    """Why a group cannot be asked even on its own, in a sentence; empty where it can."""
     try:
-        checked(part, group.axes)
+        checked(part, axes)
     except ValueError as error:
-        st.error(say.plain(str(error)))
-
-
-def any_misfit(parts: Sequence[WorkloadPart], axes: Sequence[Axis]) -> bool:
-    """True if there is a group that cannot be asked even on its own, which is said beside it."""
-    for part in parts:
-        try:
-            checked(part, axes)
-        except ValueError:
-            return True
-    return False
+        return str(error)
+    return ""
 
 
 def _kind(group: Group, part: WorkloadPart) -> None:
@@ -224,21 +216,16 @@ def _about_one(
     | workloads.PairsOfItemsPart
     | workloads.MeanRankPart
     | workloads.BeforePart
-    | workloads.DaysPart,
+    | workloads.DaysPart
+    | workloads.MeanPart
+    | workloads.TotalPart,
     group: Group,
 ) -> None:
     names = usable(part.kind, group.axes)
     if len(names) > 1 or part.attribute not in names:
         _chooser(group, "Attribute", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
-
-
-@_settings.register
-def _of_numbers(part: workloads.MeanPart | workloads.TotalPart, group: Group) -> None:
-    names = usable(part.kind, group.axes)
-    if len(names) > 1 or part.attribute not in names:
-        _chooser(group, "Attribute", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
-    if part.attribute in names:
-        st.caption(say.plain(part.caveat(group.axes)))
+    if isinstance(part, workloads.MeanPart | workloads.TotalPart) and part.attribute in names:
+        say.caption("{caveat}", caveat=part.caveat(group.axes))
 
 
 @_settings.register

@@ -29,7 +29,6 @@ from ldp_core.workloads.units import OF_GROUP, POINTS
 from pages.ui import later, layout, proving, say
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
-from pages.ui.tasks import work
 from pages.ui.words import case_meaning, people
 
 if TYPE_CHECKING:
@@ -213,14 +212,6 @@ def hardness(state: Session, design: Setting, row: DeltaGenerator) -> None:
     else:
         say.metric(row, name, "unknown", about)
         st.markdown("At this epsilon the lower bounds say nothing.")
-    _proving(state, case)
-
-
-def _proving(state: Session, case: str) -> None:
-    proof = state.setting.proof(case)
-    if proof is not None and proof.finished:
-        return
-    work.prove_unasked(state, [case])
     proving.controls(state, case)
 
 
