@@ -7,11 +7,11 @@ gives it away is the name by which it came: `KnownHosts` refuses every name that
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
+from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
-from starlette.responses import PlainTextResponse
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -47,10 +47,10 @@ class KnownHosts:
         if scope["type"] != "http" or _allowed(name) or scope["path"].endswith("/_stcore/health"):
             return await self._app(scope, receive, send)
         said = (
-            f"This app is not served under the name {name[:100] or '(none)'}: open it as localhost, or let its operator add the "
+            f"This app is not served under the name {escape(name[:100]) or '(none)'}: open it as localhost, or let its operator add the "
             "name to server.allowedHosts."
         )
-        await PlainTextResponse(said, 403)(scope, receive, send)
+        await _refuse(send, 403, said)
 
 
 class NoUploads:
@@ -61,6 +61,12 @@ class NoUploads:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] in ("PUT", "POST"):
-            said = "Uploads would be written to the disk of this server, so it takes none."
-            return await PlainTextResponse(said, 503)(scope, receive, send)
+            return await _refuse(send, 503, "Uploads would be written to the disk of this server, so it takes none.")
         return await self._app(scope, receive, send)
+
+
+async def _refuse(send: Send, status: int, said: str) -> None:
+    page = f"<!doctype html><meta charset=utf-8><title>Not served here</title><p>{said}</p>".encode()
+    headers = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", str(len(page)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": page})
