@@ -7,8 +7,8 @@ import streamlit as st
 from ldp_core import charts, library, wording
 from ldp_core.bounds.theorems.statements import KINDS
 from ldp_core.studies import theorems
-from pages.ui import later, layout, say
-from pages.ui.bounds import entries, proof, subject
+from pages.ui import later, layout, proving, say
+from pages.ui.bounds import entries, subject
 from pages.ui.tasks import work
 from pages.ui.words import case_meaning, people, weighting
 
@@ -101,7 +101,7 @@ layout.chart(
 if behind := " ".join(filter(None, [elsewhere(), weighting(state.configuration)])):
     layout.details(behind)
 if any(entry.statement.kind == "impossible" and not entry.reason for entry in found):
-    proof.controls(state)
+    proving.controls(state, design.case)
 
 for kind, words in KINDS.items():
     entries.of_kind(state, words, [entry for entry in found if entry.statement.kind == kind])

@@ -155,7 +155,7 @@ def plan_with(state: Session, needed: float, key: str, **options: Any) -> None:
 
 
 def take_file(
-    state: Session, key: str, label: str, take: Callable[[Any], None], after: str = "", **options: Any
+    state: Session, key: str, label: str, take: Callable[[Any], object], after: str = "", **options: Any
 ) -> None:
     """An uploader that hands on what it is given to ``take`` and is empty again, so that the same file can be chosen again. A sentence
     about an error, and what comes ``after`` it, stands below."""
@@ -164,7 +164,7 @@ def take_file(
 
     def taken() -> None:
         file = st.session_state.get(f"{key}-{count}")
-        if file is None:
+        if not file:  # one, or a list of several
             return
         st.session_state[files] = count + 1
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,57 +76,39 @@ def bring(state: Session, subject: Kit, own: bool) -> None:
     {"upload": _upload, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
 
 
-def _start(label: str, act: Callable[[], object], disabled: bool = False) -> None:
-    button(label, "count", "play_arrow", act, type="primary", disabled=disabled)
-
-
 def _upload(state: Session, subject: Kit) -> None:
-    key = f"reports-{state.view.get('reports', 0)}"
-
-    def act() -> None:
-        files = [(upload.name, upload.getvalue()) for upload in st.session_state[key]]
-        state.view["reports"] = state.view.get("reports", 0) + 1  # an empty uploader next time: the files are in
+    def take(uploads: list[Any]) -> None:
+        files = [(upload.name, upload.getvalue()) for upload in uploads]
         collecting.counting(state, subject, collecting.reading(state, subject, lambda: files)).start()
 
-    given = st.file_uploader(
-        "Files of reports (CSV or Parquet)",
+    take_file(
+        state,
+        "reports",
+        "Files of reports (CSV or Parquet), which are counted at once",
+        take,
         type=ENDINGS,
         accept_multiple_files=True,
-        key=key,
-        help=say.text(
-            "{reports_in_memory} {forgetting}",
-            reports_in_memory=promises.reports_in_memory(),
-            forgetting=promises.forgetting(),
-        ),
+        help=f"{promises.reports_in_memory()} {promises.forgetting()}",
     )
     st.caption(
         "With a column report, and where you have them design and id; or report and reports (how many) where something else has "
         "counted. An id counts once in all files together, also in those of other days."
     )
-    with layout.actions():
-        _start("Count these reports", act, disabled=not given)
 
 
 def _earlier(state: Session, subject: Kit) -> None:
-    key = f"earlier-{state.view.get('earlier', 0)}"
-
-    def act() -> None:
-        content = st.session_state[key].getvalue()
-        state.view["earlier"] = state.view.get("earlier", 0) + 1
-        collecting.counting(state, subject, collecting.earlier(state, subject, content)).start()
-
-    given = st.file_uploader(
+    take_file(
+        state,
+        "earlier",
         "A collection downloaded here, or the --state of the command line (.npz)",
+        lambda file: collecting.counting(state, subject, collecting.earlier(state, subject, file.getvalue())).start(),
         type=["npz"],
-        key=key,
         help="Its reports are added to those counted so far, exactly: day by day, or one server's to another's.",
     )
     st.caption(
         "A collection holds counts, and digests of ids: a report that is sent again another day is left out. Open the collection of the days "
         "before first, then count the new files; two collections with ids in common are not added up."
     )
-    with layout.actions():
-        _start("Add it", act, disabled=given is None)
 
 
 def _simulated(state: Session, subject: Kit) -> None:
@@ -142,7 +123,7 @@ def _simulated(state: Session, subject: Kit) -> None:
     drawn = lambda: collecting.simulated(subject, design.counts, seed)  # noqa: E731
     counting = collecting.counting(state, subject, collecting.reading(state, subject, lambda: [(SIMULATED, drawn())]))
     with layout.actions():
-        _start("Count simulated reports", counting.start)
+        button("Count simulated reports", "count", "play_arrow", counting.start, type="primary")
         layout.download(
             "Download them (CSV)",
             drawn,
