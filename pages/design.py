@@ -9,7 +9,7 @@ import streamlit as st
 
 from ldp_core import library, wording
 from pages.ui import later, layout, privacy_accuracy, say, verdict_panel
-from pages.ui.controls import button, other_targets, target_control
+from pages.ui.controls import button, target_control
 from pages.ui.data import actions as data_actions
 from pages.ui.design import details, detect, direct, settings, solve_for, trade_off
 from pages.ui.tasks import work
@@ -54,26 +54,13 @@ def optimise_button() -> None:
     )
 
 
-def more_options() -> None:
-    """Settings that are rarely needed."""
-    with layout.more("More options"):
-        settings.exact_epsilon(state)
-        settings.reports_control(state)
-        settings.mechanism_options(state)
-        settings.types_control(state)
-        other_targets(state)
-        if spec.fitted:
-            settings.search_controls(state)
-        settings.unavailable(state)
-
-
 with layout.controls("page"):
     settings.epsilon_control(state)
     settings.mechanism_control(state)
     settings.file_control(state)
     target_control(state)
     solve_for.draw(state)
-    more_options()
+    settings.more_options(state)
     if state.setting.from_file(name):
         st.caption("This strategy was loaded from a file, not computed here. Its epsilon and errors were recomputed.")
     say.caption("{about}", about=state.setting.about_types)

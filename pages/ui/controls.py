@@ -104,14 +104,12 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
     )
 
 
-def view_switch(
-    key: str, titles: dict[str, str], label: str = "View", default: str = "", help: str | None = None
-) -> str:
+def view_switch(key: str, titles: dict[str, str], label: str = "View", help: str | None = None) -> str:
     """One of the keys of ``titles``, by default the first: a part of the page."""
     chosen: str = st.segmented_control(
         label,
         list(titles),
-        default=default or next(iter(titles)),
+        default=next(iter(titles)),
         required=True,
         key=key,
         format_func=lambda one: say.plain(titles[one]),
@@ -211,12 +209,10 @@ def several(
     )
 
 
-def target_control(state: Session, most: int = 1) -> None:
-    """The targets of the answers, by their unit, and a button that works them out anew: the first ``most``, or the others."""
-    keys = list(dict.fromkeys(line.key for line in state.setting.answers.lines))
-    for key in keys[:most]:
-        _target(state, key)
-    if most and state.setting.settled.targets != (auto := _auto(state)):
+def target_control(state: Session) -> None:
+    """The target of the answers in their first unit, and a button that works all targets out anew."""
+    _target(state, state.setting.answers.lines[0].key)
+    if state.setting.settled.targets != (auto := _auto(state)):
         button(
             "Auto",
             "target-auto",

@@ -330,7 +330,7 @@ def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Calla
                 draws[place]()
 
 
-def fold(title: str, key: str, icon: str | None = None, expanded: bool = False) -> DeltaGenerator | None:
+def fold(title: str, key: str, expanded: bool = False) -> DeltaGenerator | None:
     """A section to draw into, with this title, folded at first unless ``expanded``; None while it is folded."""
-    folded = st.expander(say.plain(title), expanded, key=key, icon=icon, on_change="rerun")
+    folded = st.expander(say.plain(title), expanded, key=key, on_change="rerun")
     return folded if folded.open else None

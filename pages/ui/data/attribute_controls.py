@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe
+from ldp_core.data.tables import AttributeRecipe
 from pages.ui import layout
 from pages.ui.controls import control, pick
 from pages.ui.data import combined_controls
@@ -34,7 +34,15 @@ def of_column(recipe: AttributeRecipe, commit: Commit, types: int) -> None:
     change = _change(recipe, commit)
     if recipe.kind == "categorical":
         if recipe.categories is None:
-            _rare(recipe, change)
+            control(
+                st.number_input,
+                "Merge values of fewer than this many people into (other)",
+                "data-rare",
+                recipe.rare_below,
+                lambda people: change(rare_below=people),
+                min_value=0,
+                help="0 keeps every value. To merge or rename values by hand, edit the table below.",
+            )
         words = {None: "only if all are numbers", True: "yes", False: "no"}
         help = "Small, medium, large has an order; red, green, blue has none. Running totals and ranges need one."
         _pick("Does their order mean something?", "ordered", recipe, change, words, help=help)
@@ -51,22 +59,17 @@ def of_column(recipe: AttributeRecipe, commit: Commit, types: int) -> None:
     with layout.more("Values that do not fit"):
         if recipe.kind in ("numeric", "date"):
             name, what = ("non_numbers", "a number") if recipe.kind == "numeric" else ("non_dates", "a date")
-            _texts(recipe, change, name, what)
+            control(
+                st.checkbox,
+                "Other texts count as missing",
+                "data-texts",
+                getattr(recipe, name) == "missing",
+                lambda on: change(**{name: "missing" if on else "refuse"}),
+                help=f"Any text in this column that is not {what}, such as “over 90”. Otherwise a column with such texts is refused.",
+            )
         ways = {way: words for way, words in OUTSIDE.items() if way != "clamp" or recipe.kind in ("numeric", "date")}
         help = "What a person's device does with a value that is not listed or lies beyond the ends."
         _pick("Values outside the domain", "outside", recipe, change, ways, help=help)
-
-
-def _rare(recipe: CategoricalRecipe, change: Change) -> None:
-    control(
-        st.number_input,
-        "Merge values of fewer than this many people into (other)",
-        "data-rare",
-        recipe.rare_below,
-        lambda people: change(rare_below=people),
-        min_value=0,
-        help="0 keeps every value. To merge or rename values by hand, edit the table below.",
-    )
 
 
 def secret(recipe: AttributeRecipe, commit: Commit, labels: Sequence[str]) -> None:
@@ -96,17 +99,6 @@ def secret(recipe: AttributeRecipe, commit: Commit, labels: Sequence[str]) -> No
 def _change(recipe: AttributeRecipe, commit: Commit) -> Change:
     """Commits a change; which values are secret is asked again, as there may be others then."""
     return lambda **fields: commit(recipe.model_copy(update={"secret": None, **fields}))
-
-
-def _texts(recipe: AttributeRecipe, change: Change, name: str, what: str) -> None:
-    control(
-        st.checkbox,
-        "Other texts count as missing",
-        "data-texts",
-        getattr(recipe, name) == "missing",
-        lambda on: change(**{name: "missing" if on else "refuse"}),
-        help=f"Any text in this column that is not {what}, such as “over 90”. Otherwise a column with such texts is refused.",
-    )
 
 
 def _pick(

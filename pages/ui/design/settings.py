@@ -11,8 +11,8 @@ from ldp_core import beliefs, designs, library, wording
 from ldp_core.library import Spec
 from ldp_core.limits import MOST_MATRIX_BYTES
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-from pages.ui import privacy_accuracy, say
-from pages.ui.controls import UNCHANGED, change, control, pick, take_file
+from pages.ui import layout, privacy_accuracy, say
+from pages.ui.controls import UNCHANGED, change, control, other_targets, pick, take_file
 from pages.ui.priors import histogram_box
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.words import CASES, case_title
@@ -78,34 +78,42 @@ def epsilon_control(state: Session) -> None:
     )
 
 
-def exact_epsilon(state: Session) -> None:
-    """Epsilon to any digit."""
-    control(
-        st.text_input,
-        "Exact epsilon",
-        "epsilon-text",
-        state.configuration.epsilon,
-        change(state, "epsilon"),
-        help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}.",
-    )
+def more_options(state: Session) -> None:
+    """Settings that are rarely needed."""
+    c, name = state.configuration, state.configuration.mechanism.name
+    spec = library.spec(name)
+    with layout.more("More options"):
+        control(
+            st.text_input,
+            "Exact epsilon",
+            "epsilon-text",
+            c.epsilon,
+            change(state, "epsilon"),
+            help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}.",
+        )
+        control(
+            st.number_input,
+            "Reports per person (occasions)",
+            "reports",
+            c.reports_per_user,
+            change(state, "reports_per_user"),
+            min_value=1,
+            max_value=1000,
+            help="Separate occasions on which one person sends a report; each is counted as a collection of its own. Their epsilons add up.",
+        )
+        take = lambda chosen: state.change(mechanism=choose_mechanism(name, **chosen))  # noqa: E731
+        for parameter in spec.settings:
+            parameter_control(spec, parameter, c.mechanism.parameters, f"choice-{parameter}", take)
+        if spec.aimed:
+            _aim_controls(state)
+        _types_control(state)
+        other_targets(state)
+        if spec.fitted:
+            _search_controls(state)
+        _unavailable(state)
 
 
-def reports_control(state: Session) -> None:
-    """How often one person spends epsilon."""
-    c = state.configuration
-    control(
-        st.number_input,
-        "Reports per person (occasions)",
-        "reports",
-        c.reports_per_user,
-        change(state, "reports_per_user"),
-        min_value=1,
-        max_value=1000,
-        help="Separate occasions on which one person sends a report; each is counted as a collection of its own. Their epsilons add up.",
-    )
-
-
-def types_control(state: Session) -> None:
+def _types_control(state: Session) -> None:
     """A box to keep the types that no question distinguishes. It is left out if there are none."""
     if not state.setting.about_types:
         return
@@ -182,28 +190,12 @@ def file_control(state: Session) -> None:
     )
 
 
-def unavailable(state: Session) -> None:
+def _unavailable(state: Session) -> None:
     """The mechanisms that cannot run here, and why."""
     if reasons := state.setting.unsuitable:
         with st.expander(say.text("{number} unavailable (why?)", number=wording.plural(len(reasons), "mechanism"))):
             for name, reason in reasons.items():
                 say.markdown("- **{title}**: {reason}", title=library.spec(name).title, reason=reason)
-
-
-def mechanism_options(state: Session) -> None:
-    """The parameters of the mechanism, and whose error it makes small."""
-    c = state.configuration
-    name, spec = c.mechanism.name, library.spec(c.mechanism.name)
-    for parameter in spec.settings:
-        parameter_control(
-            spec,
-            parameter,
-            c.mechanism.parameters,
-            f"choice-{parameter}",
-            lambda chosen: state.change(mechanism=choose_mechanism(name, **chosen)),
-        )
-    if spec.aimed:
-        _aim_controls(state)
 
 
 def parameter_control(
@@ -276,7 +268,7 @@ def _aim_controls(state: Session) -> None:
             st.info("Until a histogram is given for every type, the worst case counts.")
 
 
-def search_controls(state: Session) -> None:
+def _search_controls(state: Session) -> None:
     """How long the optimiser searches, and from where."""
     c = state.configuration
     control(
