@@ -246,8 +246,6 @@ MOST_DOWNLOADED_TYPES = 2**17
 MOST_OFFERED_VALUES = 2_000
 # Single answers of a simulation that are kept and drawn.
 MOST_SHOWN_QUERIES = 400
-# Reports of a mechanism in a table.
-MOST_SHOWN_REPORTS = 200
 # Characters of a configuration that is shown as text.
 MOST_SHOWN_BYTES = 200_000
 # Singular values in a chart.

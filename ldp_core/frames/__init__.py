@@ -14,4 +14,3 @@ from ldp_core.frames.surveys import fourier_weights as fourier_weights
 from ldp_core.frames.surveys import names_of as names_of
 from ldp_core.frames.surveys import people_by_design as people_by_design
 from ldp_core.frames.types import per_attribute as per_attribute
-from ldp_core.frames.types import reports as reports

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -35,23 +34,11 @@ def table_of(setting: Setting, mechanism: Mechanism) -> ReportTable:
 
 def picture(setting: Setting, mechanism: Mechanism, look: charts.Theme) -> go.Figure:
     """The picture of that table. Finding the order of its rows takes a tenth of a second."""
-    key, prior = _about(setting, mechanism)
+    prior = setting.cases[setting.aim(mechanism.name)].prior if setting.workload.survey is None else None
+    key = ("patterns", mechanism.digest, setting.naming, None if prior is None else prior.tobytes(), look)
     table = table_of(setting, mechanism)
     draw = lambda: charts.report_table(table, setting.labels, look, mechanism.name, prior)  # noqa: E731
-    return setting.results.cached(("patterns", *key, look), draw, lambda figure: PICTURE_BYTES)
-
-
-def reports(setting: Setting, mechanism: Mechanism) -> pd.DataFrame:
-    """The types that share each report of a table of possible reports: see `frames.reports`."""
-    key, prior = _about(setting, mechanism)
-    draw = lambda: frames.reports(table_of(setting, mechanism).entries, setting.labels, prior)  # noqa: E731
-    return setting.results.cached(("reports", *key), draw)
-
-
-def _about(setting: Setting, mechanism: Mechanism) -> tuple[tuple[object, ...], np.ndarray | None]:
-    """What pictures of a mechanism depend on besides the look, and the weights of types in them."""
-    prior = setting.cases[setting.aim(mechanism.name)].prior if setting.workload.survey is None else None
-    return (mechanism.digest, setting.naming, None if prior is None else prior.tobytes()), prior
+    return setting.results.cached(key, draw, lambda figure: PICTURE_BYTES)
 
 
 def meaning(table: ReportTable, mechanism: Mechanism) -> str:

@@ -36,7 +36,7 @@ def counted(another, counts):
 def visited(app, files):
     """Everything on offer after a visit to every page, made as if each button were pressed."""
     files.clear()
-    app.unfold("every-mechanism").unfold("groups")
+    app.unfold("every-mechanism")
     for page in PAGES:
         (app.to_ask() if page == "ask" else app.go(page)).finish()
         if page == "simulate":

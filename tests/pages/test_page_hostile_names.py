@@ -17,7 +17,7 @@ from tests import hostile_table
 ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?")
 EXPECTED = {
-    *("histogram", "joint", "workload", "singular-values", "costs", "closing-gap"),
+    *("histogram", "joint", "workload", "singular-values", "costs"),
     *(
         "patterns",
         "reports",
@@ -72,7 +72,7 @@ def visited(app, seen, monkeypatch):
     app.go("design").press("optimise").finish()
     for tab in ("Questions", "Patterns and proof"):
         app.open("design-tabs", tab)
-    app.unfold("groups").go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
+    app.go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
     for tab in ("Error of each answer", "Over epsilon"):
         app.open("compare-tabs", tab).finish()
     app.press("sweep-epsilon").finish()

@@ -13,15 +13,14 @@ import streamlit as st
 from ldp_core import analysis, charts, designs, frames, library, verdicts, wording
 from ldp_core.designs import days
 from ldp_core.designs.choices import GOOD_ENOUGH
-from ldp_core.designs.proofs import Curve, Proof
-from ldp_core.limits import MOST_SHOWN_REPORTS
+from ldp_core.designs.proofs import Proof
 from ldp_core.mechanisms import Mechanism
 from pages.ui import answer_tables, layout, listing, patterns, say, verdict_panel
 from pages.ui.formulas import DESIGN
 from pages.ui.later import Work
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.words import case_meaning, case_title, cells, weighting
+from pages.ui.words import case_meaning, case_title, weighting
 
 
 def finished(state: Session, mechanism: Mechanism, case: str) -> bool:
@@ -122,19 +121,6 @@ def questions(state: Session, mechanism: Mechanism) -> None:
 # --- the search -------------------------------------------------------------------------------------------------
 
 
-def _curves(state: Session, history: Curve, case: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The best mechanism so far and the bound proved so far, in users over seconds."""
-    setting = state.setting
-    trace = setting.workload.trace
-    so_far = ((0.0, trace), *work.proved(work.certificate(state, case), trace))
-    best, bound = (
-        frames.convergence(points, setting.answers.workload, setting.answers.norm) for points in (history, so_far)
-    )
-    # The closed form holds from the first moment.
-    bound["users_needed"] = bound["users_needed"].clip(lower=max(setting.closed_bounds(case).values())).cummax()
-    return best, bound
-
-
 def optimising(state: Session, case: str, progress: work.FitProgress, running: Work) -> None:
     """The optimiser at work: the best mechanism falls, the certified bound rises, and the gap between them closes."""
     name = state.configuration.mechanism.name
@@ -144,7 +130,14 @@ def optimising(state: Session, case: str, progress: work.FitProgress, running: W
     if not progress.history:
         st.markdown(say.plain(so_far))
         return
-    best, bound = _curves(state, progress.history, case)
+    setting, trace = state.setting, state.setting.workload.trace
+    proved_so_far = ((0.0, trace), *work.proved(work.certificate(state, case), trace))
+    best, bound = (
+        frames.convergence(points, setting.answers.workload, setting.answers.norm)
+        for points in (progress.history, proved_so_far)
+    )
+    # The closed form holds from the first moment.
+    bound["users_needed"] = bound["users_needed"].clip(lower=max(setting.closed_bounds(case).values())).cummax()
     needed, least = best["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
     proved = f"the proved minimum is {wording.at_least(least)}" if least > 0 else "nothing is proved yet"
     gap = f" (at most {wording.gap(frames.gap(needed, least))} the minimum)" if least > 0 else ""
@@ -164,40 +157,18 @@ def optimising(state: Session, case: str, progress: work.FitProgress, running: W
         )
 
 
-def _search_history(state: Session, case: str) -> None:
-    """How the search went."""
-    name = state.configuration.mechanism.name
-    fit = state.setting.fitted(name)
-    if fit is None or not fit.history:
-        st.caption("It is not known how the search for this strategy went.")
-        return
-    best, bound = _curves(state, fit.history, case)
-    known = max(state.setting.bounds(case).values()) > 0
-    region = (
-        "Nothing unbiased can be in the shaded region." if known else "At this epsilon the lower bound says nothing."
-    )
-    layout.chart(
-        lambda look: charts.closing_gap(best, bound, name, look),
-        f"The search took {wording.duration(best['seconds'].iloc[-1])}. {region}",
-        "closing-gap",
-        pd.concat({"mechanism": best, "bound": bound}, names=["curve"]).reset_index("curve"),
-    )
-
-
 # --- the patterns and the proof ---------------------------------------------------------------------------------
 
 
 def patterns_and_proof(state: Session, mechanism: Mechanism, case: str, go_on: Callable[[], None]) -> None:
-    """Who shares which report, what proves that hardly anything is better, and how the search went, with the button to ``go_on`` with it."""
+    """Who shares which report, what proves that hardly anything is better, and the button to ``go_on`` with the search."""
     layout.heading("Patterns")
     _patterns(state, mechanism)
     layout.heading("Proof")
     _proof(state, mechanism, case)
-    if library.spec(state.configuration.mechanism.name).fitted:
-        layout.heading("Search")
-        if work.fit(state, state.configuration.mechanism.name).running is None:
-            go_on()
-        _search_history(state, case)
+    name = state.configuration.mechanism.name
+    if library.spec(name).fitted and work.fit(state, name).running is None:
+        go_on()
     layout.how_computed(DESIGN)
 
 
@@ -236,31 +207,6 @@ def _patterns(state: Session, mechanism: Mechanism) -> None:
         lambda: pd.DataFrame(table.entries, columns=list(setting.labels)),
         title=patterns.TITLES.get(table.kind, ""),
     )
-    if table.kind == "reports":
-        _reports(state, mechanism, len(table.entries))
-
-
-def _reports(state: Session, mechanism: Mechanism, m: int) -> None:
-    fold = layout.fold(f"The groups that share a report ({m:,})", "groups")
-    if fold is None:
-        return
-    with fold:
-        with st.spinner("Looking through the reports"):
-            table = patterns.reports(state.setting, mechanism)
-        shown = f"the {MOST_SHOWN_REPORTS} commonest; the download has all" if m > MOST_SHOWN_REPORTS else "all of them"
-        listing.show_table(
-            cells(table.head(MOST_SHOWN_REPORTS), probability=wording.share),
-            f"The reports, and the types that share each: {shown}.",
-            column_order=["group", "types", "probability", "high", "low"],
-            column_config={
-                "probability": st.column_config.NumberColumn("Sent by, on average"),
-                "types": st.column_config.NumberColumn("Types in the group"),
-                "high": st.column_config.NumberColumn("Probability in the group", format="%.4g"),
-                "low": st.column_config.NumberColumn("Everyone else", format="%.4g"),
-                "group": st.column_config.TextColumn("Group", width="large"),
-            },
-        )
-        layout.download_table(table, "reports")
 
 
 def _proof(state: Session, mechanism: Mechanism, case: str) -> None:
