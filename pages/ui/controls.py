@@ -121,7 +121,8 @@ def view_switch(key: str, titles: dict[str, str], label: str = "View", help: str
 
 
 def guarded(state: Session, action: Callable[..., Any], *arguments: Any) -> None:
-    """The action of a button or an uploader; a sentence about an error is shown above the page."""
+    """The action of a button or an uploader: what was said of the one before goes, and a sentence about an error is shown above the page."""
+    state.notices = []
     try:
         action(*arguments)
     except ValueError as error:

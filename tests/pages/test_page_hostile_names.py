@@ -20,7 +20,6 @@ EXPECTED = {
     *("histogram", "joint", "workload", "singular-values", "costs"),
     *(
         "patterns",
-        "reports",
         "users-needed",
         "query-errors",
         "over-epsilon",

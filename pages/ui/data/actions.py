@@ -94,7 +94,6 @@ def read_otherwise(state: Session, **said: Any) -> None:
 def forget(state: Session) -> None:
     """Drop a file that could not be read."""
     state.view.pop(PENDING_FILE, None)
-    state.notices = []
 
 
 def run_query(state: Session, given: File, query: str) -> None:

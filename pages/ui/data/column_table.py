@@ -127,7 +127,6 @@ def _shown(state: Session, about: str, columns: list[str], recipes: tuple[Attrib
 def _draw(state: Session, shown: Shown, commit: Commit, first: list[str], fixed: list[str]) -> None:
 
     def changed() -> None:
-        state.notices = []
         if rows := shown.typed(st.session_state[shown.key]["edited_rows"]):
             shown.done = False
             guarded(state, commit, shown, rows)

@@ -150,9 +150,7 @@ def _otherwise(state: Session, given: File) -> None:
         with st.container(horizontal=True, key="given-actions"):
             if not given.is_database:
                 st.button("Read it again", key="given-again", icon=":material/refresh:", on_click=change)
-            st.button(
-                "Forget this file", key="given-forget", type="tertiary", on_click=data_actions.forget, args=(state,)
-            )
+            button("Forget this file", "given-forget", "", data_actions.forget, state, type="tertiary")
 
 
 def _options(
