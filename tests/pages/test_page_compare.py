@@ -145,16 +145,8 @@ def test_errors_and_right_guesses_are_those_of_the_core(compared):
     assert "too many reports to say: Optimised." in words
 
 
-def test_the_league_is_stored_at_first_and_worked_out_again_on_request(app, monkeypatch):
-    def shown():
-        (found,) = [table.value for table in app.at.table if "Histogram, 0.5" in table.value]
-        return found
-
+def test_the_league_is_shown_as_it_is_stored(app):
     app.declare(bins=8).go("compare").unfold("league-fold")
-    assert shown().to_numpy().tolist() == league.table(league.read()).map(say.plain).to_numpy().tolist()
+    (found,) = [table.value for table in app.at.table if "Histogram, 0.5" in table.value]
+    assert found.to_numpy().tolist() == league.table(league.read()).map(say.plain).to_numpy().tolist()
     assert league.MEANING in app.words
-    some, compute = ["subset_selection", "randomized_response"], league.compute
-    monkeypatch.setattr(league, "compute", lambda callback, cancel: compute(callback, cancel, some))
-    app.press("league-compute").finish().unfold("league-fold")
-    assert "Worked out just now." in app.words
-    assert list(shown()["Mechanism"]) == ["Subset selection", "Randomized response"]

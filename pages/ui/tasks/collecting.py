@@ -103,7 +103,10 @@ def simulated(subject: Kit, counts: Counts, seed: int) -> bytes:
 
 def forged(mechanism: Mechanism, lines: Sequence[Line], cancel: Cancel) -> list[collector.Manipulation]:
     """The effect of forged reports on the answers to each question, or on a sample of many."""
-    return [collector.manipulation(mechanism, line.workload, analysis.judged_queries(line.workload), cancel) for line in lines]
+    return [
+        collector.manipulation(mechanism, line.workload, analysis.judged_queries(line.workload), cancel)
+        for line in lines
+    ]
 
 
 def _held(subject: Kit) -> str:
