@@ -86,10 +86,10 @@ def secret_values(recipes: Sequence[AttributeRecipe], position: int, commit: att
     hidden = [one.name for one in attributes if not one.known and one.secret_types is None]
     if not hidden or not any(one.secret_types for one in attributes):
         return
-    st.caption(say.plain(f"Everybody is still hidden: every value of {wording.listed(hidden)} is secret."))
+    say.caption("Everybody is still hidden: every value of {hidden} is secret.", hidden=wording.listed(hidden))
     first = next(recipe for recipe in recipes if recipe.column == hidden[0])
     st.button(
-        say.plain(f"{hidden[0]} is not sensitive"),
+        say.text("{name} is not sensitive", name=hidden[0]),
         key="data-open",
         on_click=commit,
         args=(first.model_copy(update={"secret": ()}),),
@@ -242,15 +242,14 @@ def counted() -> None:
     if source is None or not isinstance(choice, UploadedData):
         return
     if choice.counts is not None:
-        st.info(
-            say.plain(
-                f"Each row stands for as many people as {choice.counts} says; choose one person instead if that is wrong."
-            )
+        say.info(
+            "Each row stands for as many people as {counts} says; choose one person instead if that is wrong.",
+            counts=choice.counts,
         )
         return
     for name in filter(tables.called_counts, source.columns):
-        st.info(
-            say.plain(f"Each row was read as one person; if {name} says how many people a row stands for, choose it.")
+        say.info(
+            "Each row was read as one person; if {name} says how many people a row stands for, choose it.", name=name
         )
 
 

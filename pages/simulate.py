@@ -55,8 +55,12 @@ def say_left_out() -> int:
     for name, estimator, reason in left_out_names:
         reasons.setdefault((estimator, reason), []).append(library.spec(name).title)
     for (estimator, reason), titles in reasons.items():
-        pair = f"{estimators.spec(estimator).title} is left out for {' and '.join(titles)}"
-        st.caption(say.plain(f"{pair}. {reason}"))
+        say.caption(
+            "{estimator} is left out for {titles}. {reason}",
+            estimator=estimators.spec(estimator).title,
+            titles=" and ".join(titles),
+            reason=reason,
+        )
     return len(usable) * len(asked) - len(left_out_names)
 
 
@@ -117,7 +121,7 @@ with controls:
         try:
             mechanism = state.setting.mechanism(name)
         except ValueError as error:
-            st.warning(say.plain(f"{library.spec(name).title}: {error}"))
+            say.warning("{title}: {error}", title=library.spec(name).title, error=error)
         else:
             if mechanism is not None:
                 usable[name] = mechanism

@@ -86,7 +86,7 @@ def _designs(state: Session) -> None:
         )
     for cost in costs:
         if cost.why and not cost.unfitted:
-            st.warning(say.plain(f"{cost.name}: {cost.why}"))
+            say.warning("{name}: {why}", name=cost.name, why=cost.why)
     _listed(table, costs)
     st.caption(
         "The error is that of the question that needs the most people, with each design's people. Compare people needed only between designs with "

@@ -257,7 +257,7 @@ def value(
         found = ask(state, key, title, compute, quick, size)
     except ValueError as error:
         if small:
-            st.caption(say.plain(f"{what} {error}"))
+            say.caption("{what} {error}", what=what, error=error)
         else:
             instead(error, what)
         return None
@@ -270,11 +270,9 @@ def instead(error: ValueError, what: str = "", known: str = "", mild: bool = Fal
     """Why something cannot be shown, in its place, after ``what`` that means; ``mild`` where the rest of the page does without. A stop
     by hand is no fault: ``known`` then says, as plain information, what is there all the same."""
     if isinstance(error, Stopped):
-        st.info(say.plain(f"{error} {known}"))
-    elif mild:
-        st.warning(say.plain(f"{what} {error}"))
+        say.info("{error} {known}", error=error, known=known)
     else:
-        st.error(say.plain(f"{what} {error}"))
+        (say.warning if mild else say.error)("{what} {error}", what=what, error=error)
 
 
 def show(work: Work, draw: Callable[[Any, Work], None], unknown: str = "Starting.") -> None:

@@ -32,8 +32,9 @@ def draw(state: Session) -> tuple[DeltaGenerator, DeltaGenerator]:
     """The sidebar before the page is drawn. Returns the places of the lines about the design, for `draw_design`, and of the list of what
     runs, for `later.wait`: until the page is drawn they show what the page before has found."""
     with st.sidebar:
-        say.markdown("**{name}**", name=state.saved.name or "Current design")
         lines = st.container(gap="xsmall", key="current-design")
+        with lines:
+            say.markdown("**{name}**", name=state.saved.name or "Current design")
         _actions(state)
         return lines, st.container(gap="xsmall", key="jobs")
 

@@ -288,7 +288,7 @@ def _behind(
     counts = over_attributes([JointHistogramPart()], subject.domain)
     with st.expander("The counts behind these answers"):
         if reason := subject.mechanism.supports(counts):
-            st.caption(say.plain(f"This design estimates what was asked and no counts besides: {reason}"))
+            say.caption("This design estimates what was asked and no counts besides: {reason}", reason=reason)
             return
         work_out = lambda cancel: answered(workload=counts)  # noqa: E731
         found = later.value(state, ("behind", *key), "working out the counts", work_out, quick=quick, small=True)

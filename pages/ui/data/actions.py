@@ -259,11 +259,12 @@ def unused_columns(state: Session) -> None:
         return
     times = math.prod(a.size for a in design.domain.attributes if a.name in names)
     with st.container(horizontal=True, vertical_alignment="center", key="unused-columns"):
-        st.warning(
-            say.plain(
-                f"No question uses {wording.listed([wording.shortened(name, 30) for name in names])}: without {'it' if len(names) == 1 else 'them'} there would be "
-                f"{wording.magnitude(design.domain.size // times)} types instead of {wording.magnitude(design.domain.size)}."
-            ),
+        say.warning(
+            "No question uses {names}: without {them} there would be {fewer} types instead of {types}.",
+            names=wording.listed([wording.shortened(name, 30) for name in names]),
+            them="it" if len(names) == 1 else "them",
+            fewer=wording.magnitude(design.domain.size // times),
+            types=wording.magnitude(design.domain.size),
         )
         what = wording.shortened(names[0], 30) if len(names) == 1 else f"{len(names):,} columns"
         undone = "The questions stay. Undo brings the columns back."

@@ -153,7 +153,7 @@ def spellings(state: Session, design: Setting) -> None:
             continue
         shown = wording.listed([", ".join(map(wording.quoted, group[:_MOST_SPELLINGS])) for group in groups])
         with st.container(horizontal=True, vertical_alignment="center", key=f"spellings-{place}"):
-            st.warning(say.plain(f"{wording.shortened(attribute.name, 30)}: {shown} look alike."))
+            say.warning("{name}: {shown} look alike.", name=wording.shortened(attribute.name, 30), shown=shown)
             merged = tables.merge_spellings(recipe, attribute, design.people.table([place]))
             undone, take = "Under the most common spelling. Undo brings them back.", data_actions.set_recipe
             button("Merge them", f"data-merge-{place}", "merge", take, state, source.id, merged, help=undone)

@@ -47,8 +47,10 @@ def draw(state: Session) -> None:
 def _people(state: Session, mechanism: Mechanism, k: int | None) -> None:
     """How many people it takes at the epsilon of the design."""
     needed = solving.people(state.setting, mechanism, k)
-    st.markdown(
-        say.plain(f"At epsilon {state.configuration.epsilon}, {wording.needed(needed)} people meet the target.")
+    say.markdown(
+        "At epsilon {epsilon}, {needed} people meet the target.",
+        epsilon=state.configuration.epsilon,
+        needed=wording.needed(needed),
     )
     plan_with(state, needed, "plan-people")
 
@@ -65,7 +67,12 @@ def _target(state: Session, mechanism: Mechanism, k: int | None) -> None:
         f"{'a difference of ' if detect else '± '}{verdicts.in_unit(reached, line.key)}{' a person' * line.unit.total}"
     )
     people = wording.plural(setting.users, "person", "people")
-    st.markdown(say.plain(f"With {people} at epsilon {state.configuration.epsilon}, {said} is reached."))
+    say.markdown(
+        "With {people} at epsilon {epsilon}, {said} is reached.",
+        people=people,
+        epsilon=state.configuration.epsilon,
+        said=said,
+    )
     changed = {**targets, line.key: now.model_copy(update={"difference": reached}) if detect else reached}
     button("Take it as the target", "plan-target", "my_location", lambda: state.change(targets=changed))
 
@@ -82,5 +89,5 @@ def _epsilon(state: Session, mechanism: Mechanism, k: int | None) -> None:
         help = "Tries several epsilons. A mechanism that is fitted to the questions is fitted at each of them."
         button("Find the least epsilon", "plan-epsilon", "play_arrow", task.start, help=help)
     else:
-        st.markdown(say.plain(f"With {people}, epsilon {found} and more meet the target."))
+        say.markdown("With {people}, epsilon {found} and more meet the target.", people=people, found=found)
         button(f"Take epsilon {float(found):g}", "take-epsilon", "lock_open", lambda: state.change(epsilon=found))

@@ -87,10 +87,9 @@ def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
                 say.error("{misfit}", misfit=misfit_of(part, axes))
     another(state, design, axes)
     if known := [axis.name for axis in axes if axis.known]:
-        st.caption(
-            say.plain(
-                f"The collector knows {wording.listed(known)} already: questions are asked within its groups, about the other columns."
-            )
+        say.caption(
+            "The collector knows {known} already: questions are asked within its groups, about the other columns.",
+            known=wording.listed(known),
         )
 
 
@@ -412,8 +411,10 @@ def _slope(part: workloads.SlopePart, group: Group) -> None:
 
 @_settings.register
 def _matrix(part: workloads.MatrixPart, group: Group) -> None:
-    st.caption(
-        say.plain(f"{part.rows:,} x {part.columns:,} numbers. For another file, add a group and remove this one.")
+    say.caption(
+        "{rows:,} x {columns:,} numbers. For another file, add a group and remove this one.",
+        rows=part.rows,
+        columns=part.columns,
     )
 
 
@@ -445,10 +446,10 @@ def _types(part: workloads.TypesPart, group: Group) -> None:
         change = lambda value: choose(part.family, **{name: value})  # noqa: E731
         _number(group, say.plain(needed.label), needed.name, value, needed.low, needed.high, change)
     if part.family in workloads.OVER_ATTRIBUTES and any(axis.size > 2 for axis in axes):
-        st.caption(
-            say.plain(
-                f"The {n:,} types are read as {n.bit_length() - 1:,} yes-or-no attributes x1, x2, ..., the first type being all no."
-            )
+        say.caption(
+            "The {n:,} types are read as {bits} yes-or-no attributes x1, x2, ..., the first type being all no.",
+            n=n,
+            bits=n.bit_length() - 1,
         )
     elif part.family not in ("histogram", *workloads.OVER_ATTRIBUTES):
         _order_of_types(axes)
