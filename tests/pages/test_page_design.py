@@ -14,7 +14,6 @@ from tests.pages.conftest import plain
 TITLES = {
     "People needed over epsilon, worst case",
     "Which types share a report",
-    "The search: best mechanism and proved minimum",
     "What somebody can believe after a report",
     "How wide the answers will be",
 }
