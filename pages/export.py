@@ -192,7 +192,7 @@ with results:
         with st.expander("What manipulated reports can do"):
             manipulation.show(state, mechanism, design.workload, design.users)
     layout.heading("What the file reveals about the data")
-    observed, attributes = disclosure.told(design, figures), designs.observed_attributes(design.configuration)
+    observed, attributes = disclosure.observed(design, figures), designs.observed_attributes(design.configuration)
     if folded := len(attributes) > _MOST_SENTENCES:
         observed[: len(attributes)] = [
             f"Values of {wording.listed(list(map(wording.quoted, attributes)), _MOST_SENTENCES + 1)} come from the data: see Details."

@@ -91,7 +91,7 @@ def write(proof: Proof, epsilon: str) -> Written:
     value = min(claimed, less(by_script, n * verify.mean_diagonal(document, arrays), n))
     if not (value > 0 and proof.verify()):
         raise ValueError("The certificate proves nothing yet.")
-    document_written = _told(document, arrays, value, claimed)
+    document_written = _stated(document, arrays, value, claimed)
     packed = npz(arrays, zipfile.ZIP_STORED)
     content = strict_json.write({**document_written, "sha256": hashlib.sha256(packed).hexdigest()}, pretty=True) + b"\n"
     if len(content) > limits.MOST_JSON_BYTES:
@@ -128,7 +128,7 @@ def read(written: Written, workload: Workload, epsilon: str, checked: bool = Fal
         certificate = from_file(document, given, as_tables(workload) or workload, number, claimed)
         expected, arrays = certificate.to_file(document["epsilon"])
         document_expected = strict_json.write(
-            _told(expected, arrays, value, claimed)
+            _stated(expected, arrays, value, claimed)
         )  # 6 and 6.0 are equal, but not the same text
         if not _same(arrays, given) or document_expected != strict_json.write(document):
             raise ValueError("it is about other questions than those of the design, or was changed")
@@ -169,7 +169,7 @@ def _decimal(epsilon: str, number: float) -> str:
     return text
 
 
-def _told(document: Document, arrays: Mapping[str, np.ndarray], value: float, stronger: float) -> Document:
+def _stated(document: Document, arrays: Mapping[str, np.ndarray], value: float, stronger: float) -> Document:
     """The document with what it claims."""
     stated: Document = {"format": verify.format_of(document), **document, "value": value}
     if any("proof" in part for part in (document, *document.get("parts", ()))):

@@ -70,7 +70,7 @@ def proved_unasked(workload: workloads.Workload, case: analysis.Case) -> bool:
     """True if a certificate for this case is a matter of seconds."""
     even = case.prior is None or case.uniform
     if workload.strata is not None and workload.survey is not None:
-        return all(proved_unasked(few, analysis.WORST_CASE) for few in workload.strata.designs)
+        return all(proved_unasked(stratum, analysis.WORST_CASE) for stratum in workload.strata.designs)
     if workload.working_types <= PROVED_UNASKED or (workload.symmetry in ("hamming", "exchangeable") and even):
         return True
     if workload.survey is not None:
@@ -85,8 +85,8 @@ def optimized_unasked(name: str, workload: workloads.Workload, fitted_types: int
     spec, survey = library.spec(name), workload.survey
     if survey is not None:
         each = (survey,) if survey.strata is None else survey.strata.designs
-        few = all(one.survey and one.survey.symmetric and len(one.survey.groups) <= SETS_UNASKED for one in each)
-        return spec.fitted and spec.aimed and few
+        quick = all(one.survey and one.survey.symmetric and len(one.survey.groups) <= SETS_UNASKED for one in each)
+        return spec.fitted and spec.aimed and quick
     return spec.fitted and spec.aimed and fitted_types <= OPTIMIZED_UNASKED
 
 

@@ -373,8 +373,8 @@ class Configuration(_Inputs):
         Raises ConfigurationError: one sentence naming the field and what is allowed.
         """
         document = {**dict(self), **changes}
-        asked = (document[name] != getattr(self, name) for name in ("workload", "domain"))
-        if "rates" not in changes and any(asked):
+        changed = (document[name] != getattr(self, name) for name in ("workload", "domain"))
+        if "rates" not in changes and any(changed):
             document["rates"] = None  # they were of other questions
         try:
             return Configuration.model_validate(document)

@@ -14,7 +14,7 @@ from ldp_core.workloads.days_part import DaysPart
 
 
 def usual(values: int, days: int, epsilon: float) -> tuple[float, float]:
-    """The noise a day and person of one random day each, and of every day anew at epsilon / days, both with subset selection.
+    """The noise a day and person, with subset selection: of one random day each, and of a new report every day at epsilon / days.
 
     Parameters
     ----------
@@ -24,17 +24,17 @@ def usual(values: int, days: int, epsilon: float) -> tuple[float, float]:
     Returns
     -------
     The variances that one person adds to the counts of a day, in squared people. Who answers for a day is drawn by chance: estimates begin
-    from even shares, and only what differs from these is counted up.
+    from even shares, and only differences from these are counted up.
     """
-    asked = custom(np.eye(values)[-1:] if values == 2 else np.eye(values))
-    spread = asked.trace / values - asked.even_square
-    whole, part = (SubsetSelection(values, one).variance_profile(asked).mean() for one in (epsilon, epsilon / days))
+    counted = custom(np.eye(values)[-1:] if values == 2 else np.eye(values))
+    spread = counted.trace / values - counted.even_square
+    whole, part = (SubsetSelection(values, one).variance_profile(counted).mean() for one in (epsilon, epsilon / days))
     return days * (whole + spread) - spread, part
 
 
 def compared(setting: Setting, mechanism: Mechanism) -> pd.DataFrame | None:
-    """One report of a course beside one random day each, and every day anew: the noise a day and person, and the people it takes for the same errors,
-    as many times as the first. None where other things are asked than the days of a course."""
+    """One report of a course beside one random day each, and a new report every day: the noise a day and person, and the people it takes for the same
+    errors, as multiples of the first. None for other questions than the days of a course."""
     recipe, attributes = setting.configuration.workload, setting.domain.attributes
     if len(attributes) != 1 or not isinstance(course := attributes[0], CourseAttribute) or recipe is None:
         return None

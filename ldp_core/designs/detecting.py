@@ -52,13 +52,12 @@ class Detection:
 def of_design(setting: Setting, mechanism: Mechanism, target: Detect | None = None) -> Detection:
     """The differences that the questions ask for, for their own targets or for ``target``; or else any answer in two collections, by default for
     a difference that its target error finds. ValueError, one sentence, where single answers take too long, or nothing is compared."""
-    told, every = setting.answered(mechanism), range(len(setting.answers.lines))
-    compared = told[told["finds"].notna() & (told["finds"] > _ROUNDING)]
-    between, of_line = (GROUPS, _between_groups) if len(compared) else (COLLECTIONS, _two_collections)
+    finds, every = setting.answered(mechanism)["finds"], range(len(setting.answers.lines))
+    between, of_line = (GROUPS, _between_groups) if (finds > _ROUNDING).any() else (COLLECTIONS, _two_collections)
     tables, curves = zip(*(of_line(setting, mechanism, k, target) for k in every), strict=True)
     table, curve = (
-        own[own["difference"] > _ROUNDING].reset_index(drop=True)
-        for own in (pd.concat(tables, ignore_index=True), pd.concat(curves, ignore_index=True))
+        rows[rows["difference"] > _ROUNDING].reset_index(drop=True)
+        for rows in (pd.concat(tables, ignore_index=True), pd.concat(curves, ignore_index=True))
     )
     if table.empty:
         raise ValueError("Every answer compared is known without a report, so there is no difference to detect.")
@@ -81,12 +80,12 @@ def _between_groups(setting: Setting, mechanism: Mechanism, k: int, target: Dete
 
 def _two_collections(setting: Setting, mechanism: Mechanism, k: int, target: Detect | None) -> Found:
     """Each answer to a question, in two collections of as many people each as the design has."""
-    line, told = setting.answers.lines[k], setting.answered(mechanism)
-    own, many = told[told["line"] == k], setting.users if line.unit.total else 1.0
-    queries = own["query"].to_numpy()
-    asked = target or Detect(many * detection.reach(detection.POWER, detection.LEVEL) * line.standard_error)
+    line, answered = setting.answers.lines[k], setting.answered(mechanism)
+    rows, many = answered[answered["line"] == k], setting.users if line.unit.total else 1.0
+    queries = rows["query"].to_numpy()
+    target = target or Detect(many * detection.reach(detection.POWER, detection.LEVEL) * line.standard_error)
     contrasts = detection.of_collections(mechanism, line, setting.counts, queries)
-    return _found(setting, k, contrasts, queries, asked, many, own["value"].to_numpy())
+    return _found(setting, k, contrasts, queries, target, many, rows["value"].to_numpy())
 
 
 def _found(
@@ -94,18 +93,18 @@ def _found(
     k: int,
     contrasts: detection.Contrasts,
     queries: np.ndarray,
-    asked: Detect,
+    target: Detect,
     many: float,
     other: np.ndarray,
 ) -> Found:
     """The rows of the table and of the curve for one question; ``other`` are the answers compared with."""
     line, users = setting.answers.lines[k], setting.users
     scale, at = many * line.unit.factor, users * CURVE
-    found = [scale * contrasts.difference(people, asked.power, asked.level) for people in (users, *at)]
+    found = [scale * contrasts.difference(people, target.power, target.level) for people in (users, *at)]
     known = np.where((other != 0) & setting.known_values[k], np.abs(other), np.nan)
     numbers = {
-        "target": asked.difference,
-        "users_needed": contrasts.users(asked.difference / scale, asked.power, asked.level),
+        "target": target.difference,
+        "users_needed": contrasts.users(target.difference / scale, target.power, target.level),
         "difference": found[0],
         "relative": found[0] / known,
     }

@@ -52,7 +52,7 @@ def cases(setting: Setting) -> list[str]:
     return [case for case in setting.cases if not (unknown and case == PEOPLE)]
 
 
-def told(setting: Setting, figures: bool = False) -> list[str]:
+def observed(setting: Setting, figures: bool = False) -> list[str]:
     """The sentences of `observed_parts` for the files of a setting."""
     return observed_parts(setting.configuration, figures and withheld(setting))
 

@@ -77,8 +77,7 @@ def _types_asked(document: dict[str, Any]) -> int:
         return 1
     attributes = Domain.model_validate_json(json.dumps(document["domain"])).attributes
     every, questions = document["types"] == "all", json.dumps(document["workload"])
-    asked = (every or json.dumps(attribute.name) in questions for attribute in attributes)
-    return math.prod(a.size for a, told in zip(attributes, asked, strict=True) if told and not a.known)
+    return math.prod(a.size for a in attributes if not a.known and (every or json.dumps(a.name) in questions))
 
 
 def refusal(document: Any) -> str:

@@ -14,7 +14,7 @@ from ldp_core.workloads import Detect, Rates
 from ldp_core.workloads.units import Target
 
 QUICK_SECONDS = 1.5
-"""Questions that take longer than this are computed in the background, once somebody asks for it."""
+"""Questions that take longer than this are computed in the background, on request."""
 NO_PRICE = workloads.Price(0.0, 0)
 
 
@@ -30,12 +30,13 @@ def people_in(configuration: Configuration, domain: Domain, tally: tables.Tally 
 def planned(
     configuration: Configuration, domain: Domain, people: Counted | Records, on_data: bool
 ) -> list[Rates | None] | None:
-    """What the questions take of planning data; None for people spread evenly. A file without its data holds what was taken."""
+    """The rates that the questions take of planning data; None for people spread evenly. A file without its data holds them."""
     if configuration.planning == "even":
         return None
     held = configuration.rates
     if held is not None and not on_data and configuration.population.shape == "data":
-        return [None if own is None else own.rates for own in held] if len(held) == len(configuration.parts) else None
+        fits = len(held) == len(configuration.parts)
+        return [None if part is None else part.rates for part in held] if fits else None
     return workloads.rates_of(configuration.parts, domain, people)
 
 
@@ -52,8 +53,8 @@ def settled(
     people: Counted | Records,
     on_data: bool,
 ) -> Configuration:
-    """The configuration with its targets, and what it takes of planning data, as numbers: what files hold. It is the same object where
-    it holds them already."""
+    """The configuration with its targets, and the rates of planning data, as numbers: files hold these. It is the same object where it
+    holds them already."""
     targets: dict[str, float | DifferenceToDetect] = dict(configuration.targets or {})
     rates = None
     for line in answers.lines:
@@ -61,7 +62,7 @@ def settled(
         targets[line.key] = DifferenceToDetect(**vars(target)) if isinstance(target, Detect) else target
     if any(line.rates is not None for line in answers.lines):
         taken = planned(configuration, domain, people, on_data)
-        rates = None if taken is None else tuple(None if own is None else PlanningRates.of(own) for own in taken)
+        rates = None if taken is None else tuple(None if part is None else PlanningRates.of(part) for part in taken)
     if targets == configuration.targets and rates == configuration.rates:
         return configuration
     return configuration.model_copy(update={"targets": targets, "rates": rates})

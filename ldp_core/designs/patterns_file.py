@@ -136,7 +136,7 @@ def _split(
 ) -> SplitSurvey:
     if (file.rest is None) != (not patterns):
         raise ValueError("patterns and the share of people who send them belong together")
-    own, divided = list[GroupTable](), [part.share for part in file.own] + ([] if file.rest is None else [file.rest])
+    tables, divided = list[GroupTable](), [part.share for part in file.own] + ([] if file.rest is None else [file.rest])
     if abs(math.fsum(divided) - 1) > 1e-9:
         raise ValueError(f"the shares of people must sum to 1; they sum to {math.fsum(divided):g}")
     for part, strategy in zip(file.own, strategies, strict=True):
@@ -148,9 +148,9 @@ def _split(
             raise ValueError(
                 f"a strategy for {strategy.shape[1]:,} types is too large; at most {MOST_FITTED_TYPES:,} are allowed"
             )
-        own.append(GroupTable(tuple(part.attributes), ExplicitMechanism(name, strategy, file.epsilon)))
+        tables.append(GroupTable(tuple(part.attributes), ExplicitMechanism(name, strategy, file.epsilon)))
     rest = ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares) if patterns else None
-    return SplitSurvey(name, file.sizes, file.epsilon, own, rest, divided, {}, LOADED_SPLIT)
+    return SplitSurvey(name, file.sizes, file.epsilon, tables, rest, divided, {}, LOADED_SPLIT)
 
 
 LOADED = (

@@ -29,12 +29,12 @@ class Proof:
 
 def _bytes(certificate: object) -> int:
     held = vars(certificate)
-    own = sum(array.nbytes for array in held.get("numbers", {}).values())
-    return own + sum(_bytes(part) for part in (held.get("types"), *held.get("parts", ())) if part is not None)
+    numbers = sum(array.nbytes for array in held.get("numbers", {}).values())
+    return numbers + sum(_bytes(part) for part in (held.get("types"), *held.get("parts", ())) if part is not None)
 
 
 def search(
-    told: workloads.Workload,
+    workload: workloads.Workload,
     epsilon: float,
     case: Case,
     seconds: float,
@@ -43,21 +43,21 @@ def search(
 ) -> Proof:
     """A certificate of what no mechanism can beat in a case, the best that is found in so many seconds.
 
-    ``told`` are the rows that errors are summed over: see `workloads.Questionnaire`.
+    ``workload`` has the rows that errors are summed over: that of a `workloads.Questionnaire`.
     """
     history, cancelled, began = list[tuple[float, float]](), asked(cancel), time.perf_counter()
 
     def follow(progress: Progress) -> None:
         value = progress.bound or 0.0
         if case.prior is not None:  # the worst case is reported on the scale of L already
-            value = bounds.equivalent_objective(bounds.average_variance(value, told, case.prior), told)
+            value = bounds.equivalent_objective(bounds.average_variance(value, workload, case.prior), workload)
         history.append((progress.seconds, value))
         if callback is not None:
             callback(replace(progress, bound=value, history=history))
 
     # A survey has one bound for all cases, but for those of known groups.
-    alike = case.prior is not None or (told.survey is not None and told.strata is None)
+    alike = case.prior is not None or (workload.survey is not None and workload.strata is None)
     find = bounds.certificate if alike else bounds.worst_case
     people = None if case.uniform else case.prior
-    certificate = find(told, epsilon, seconds, people, callback=follow, cancel=cancelled)
+    certificate = find(workload, epsilon, seconds, people, callback=follow, cancel=cancelled)
     return Proof(certificate, tuple(history), time.perf_counter() - began < seconds and not cancelled())

@@ -123,8 +123,8 @@ class Rivals(Basis):
         merged |= self.workload.strata is not None
         workload = self.workload if spec.uses_workload or merged else None
         # The text of a file is long.
-        told = sorted((key, hash(value) if isinstance(value, str) else value) for key, value in parameters.items())
-        about = (name, self.domain.size, self.epsilon, workload and workload.digest, told)
+        given = sorted((key, hash(value) if isinstance(value, str) else value) for key, value in parameters.items())
+        about = (name, self.domain.size, self.epsilon, workload and workload.digest, given)
         return digest(("mechanism", *about)), workload
 
     def _classes(self, name: str) -> workloads.Quotient | None:
@@ -293,14 +293,14 @@ class Rivals(Basis):
     ) -> Fit:
         """Fit a mechanism and keep the fit, or an earlier one that was computed here and is better: see `fits.search`. By default the
         ``bound`` is the proof kept for the case."""
-        name, told = self.named(name), self.answers.workload
+        name, questions = self.named(name), self.answers.workload
         case = self.aim(name)
 
         def proved() -> float | None:
             proof: Proof | None = self.results.get(self.certificate_key(case))
-            if proof is None or told != self.workload:  # then it is on other rows than those fitted to
+            if proof is None or questions != self.workload:  # then it is on other rows than those fitted to
                 return None
-            return bounds.equivalent_objective(proof.certificate.variance, told)
+            return bounds.equivalent_objective(proof.certificate.variance, questions)
 
         def objective(mechanism: Mechanism, check: Check) -> float:
             variance = self.cases[case].variance(self.profiled(mechanism, self.workload, check))
@@ -329,10 +329,10 @@ class Rivals(Basis):
     def proof(self, case: str) -> Proof | None:
         """The best proof of a case so far. It takes no time where the workload treats all types alike."""
         kept: Proof | None = self.results.get(self.certificate_key(case))
-        told, chosen = self.answers.workload, self.cases[case]
-        if kept is not None or told.symmetry != "exchangeable" or not (chosen.prior is None or chosen.uniform):
+        questions, chosen = self.answers.workload, self.cases[case]
+        if kept is not None or questions.symmetry != "exchangeable" or not (chosen.prior is None or chosen.uniform):
             return kept
-        return self.keep_proof(case, Proof(bounds.certificate(told, self.epsilon, None), (), True))
+        return self.keep_proof(case, Proof(bounds.certificate(questions, self.epsilon, None), (), True))
 
     def keep_proof(self, case: str, proof: Proof) -> Proof:
         """Keep the better of a proof and the last one of this case, and return it."""

@@ -115,7 +115,7 @@ class Setting(Rivals):
 
     @once
     def each_needs(self, mechanism: Mechanism) -> list[float]:
-        """How many people each question needs by itself: see `analysis.needed_by`."""
+        """How many people each question needs on its own: see `analysis.needed_by`."""
         about = (self.counts, self.cases[self.case])
         return [analysis.needed_by(mechanism, line, *about) for line in self.answers.lines]
 
@@ -127,10 +127,10 @@ class Setting(Rivals):
     def variance(self, mechanism: Mechanism, case: str) -> float:
         """The total variance a person for the mean over the questions, in a case. ValueError where exact errors take too long."""
         self._refuse_expensive(mechanism.name)
-        told = self.answers.workload
-        if told.survey is not None and self.cases[case].prior is not None:  # how many people groups have
-            return mechanism.variance_on(told, self.counts) / self.users
-        return self.cases[case].variance(self.profiled(mechanism, told))
+        questions = self.answers.workload
+        if questions.survey is not None and self.cases[case].prior is not None:  # how many people groups have
+            return mechanism.variance_on(questions, self.counts) / self.users
+        return self.cases[case].variance(self.profiled(mechanism, questions))
 
     def answered(self, mechanism: Mechanism) -> pd.DataFrame:
         """Each answer with its error in the case of the design: see `analysis.answers`. ValueError where single answers take too long."""
@@ -141,13 +141,13 @@ class Setting(Rivals):
     def lines(self, mechanism: Mechanism, alone: Sequence[tuple[float, bool]] | None = None) -> pd.DataFrame:
         """Each question with what it comes to: see `analysis.question_lines`; ``alone`` as of `alone`, which it is by default. What a value is, and the
         verdict on it, is not known where people were counted who are left out. ValueError as `answered`."""
-        told, c = self.answered(mechanism), self.configuration
-        if c.population.shape == "data" and not self.on_data:
-            judged = ~told["unit"].isin([POINTS, OF_GROUP]) | told["finds"].notna()
-            told = told.assign(verdict=told["verdict"].where(judged, ""))
+        answered = self.answered(mechanism)
+        if self.configuration.population.shape == "data" and not self.on_data:
+            judged = ~answered["unit"].isin([POINTS, OF_GROUP]) | answered["finds"].notna()
+            answered = answered.assign(verdict=answered["verdict"].where(judged, ""))
         return analysis.lines_of(
             self.answers,
-            told,
+            answered,
             self.each_needs(mechanism),
             self.users,
             self.alone() if alone is None else alone,
@@ -156,7 +156,7 @@ class Setting(Rivals):
 
     @property
     def known_values(self) -> list[bool]:
-        """Of each question, whether its answers in the planning data are known."""
+        """Whether the answers to each question in the planning data are known."""
         c = self.configuration
         declared = c.population.shape not in ("data", "uniform")
         taken = c.planning == "people" and (declared or (c.rates is not None and c.population.shape == "data"))
@@ -184,8 +184,8 @@ class Setting(Rivals):
         about = (self.users, self.configuration.epsilon, self.users_needed(mechanism, self.case))
         if not singly or analysis.too_many_types(self.workload):
             return verdicts.headline(*about, coarse=self.answers.coarse)
-        told = analysis.lines_of(self.answers, self.answered(mechanism), self.each_needs(mechanism), self.users)
-        return verdicts.headline(*about, told, self.tally(mechanism), self.answers.coarse)
+        lines = analysis.lines_of(self.answers, self.answered(mechanism), self.each_needs(mechanism), self.users)
+        return verdicts.headline(*about, lines, self.tally(mechanism), self.answers.coarse)
 
     def error(self, mechanism: Mechanism, case: str | None = None) -> float:
         """The error with the people of the design, in targets, of the question that needs the most people, in a case (that of the design)."""

@@ -30,10 +30,10 @@ def people(setting: Setting, mechanism: Mechanism, k: int | None = None) -> floa
 def target(setting: Setting, mechanism: Mechanism, k: int) -> float:
     """The target that the people of the design reach in question ``k``, as targets are given: the largest difference that they find, or else the
     root mean square of the standard errors of the answers. ValueError where single answers take too long."""
-    line, told = setting.answers.lines[k], setting.answered(mechanism)
-    own = told[told["line"] == k]
-    off = own["finds"].max() if isinstance(line.target, Detect) else math.sqrt((own["standard_error"] ** 2).mean())
-    return float(line.goal * off / own["target"].iloc[0])
+    line, answered = setting.answers.lines[k], setting.answered(mechanism)
+    rows = answered[answered["line"] == k]
+    off = rows["finds"].max() if isinstance(line.target, Detect) else math.sqrt((rows["standard_error"] ** 2).mean())
+    return float(line.goal * off / rows["target"].iloc[0])
 
 
 def epsilon(setting: Setting, name: str, k: int | None = None, cancel: Cancel | None = None) -> str:

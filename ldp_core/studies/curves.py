@@ -66,16 +66,18 @@ def users_bound(workload: Workload, at: Sequence[float] | np.ndarray, case: anal
         analysis.questionnaire_of(workload),
         None if case.prior is None or case.uniform else case.prior,
     )
-    targeted, one, two = questionnaire.workload, 2 * math.asinh(1), 2 * math.asinh(2)
-    if not bounds.every_value_is_secret(targeted):
+    questions, one, two = questionnaire.workload, 2 * math.asinh(1), 2 * math.asinh(2)
+    if not bounds.every_value_is_secret(questions):
         return pd.DataFrame({"name": "centred_svd", "epsilon": np.asarray(at, dtype=float), "users_needed": 0.0})
-    first, second = (bounds.centred_svd(targeted, epsilon, prior) for epsilon in (one, two))
+    first, second = (bounds.centred_svd(questions, epsilon, prior) for epsilon in (one, two))
     b = (first - second) * 4 / 3
     a, rows = first - b, []
     for epsilon in map(float, at):
         value = a + b / math.sinh(epsilon / 2) ** 2
         variance = (
-            (value - targeted.trace) / targeted.n if prior is None else bounds.average_variance(value, targeted, prior)
+            (value - questions.trace) / questions.n
+            if prior is None
+            else bounds.average_variance(value, questions, prior)
         )
         rows.append(
             {"name": "centred_svd", "epsilon": epsilon, "users_needed": max(0.0, variance) / questionnaire.norm}

@@ -88,7 +88,7 @@ def test_what_leaves_is_the_same_for_every_table_with_as_many_people(name, targe
     own = one.configuration.targets
     assert (own == targets) == (targets is not None)
     assert (own == other.configuration.targets) == (targets is not None)  # a digit of the data, which is announced
-    assert any("one digit of how large" in sentence for sentence in disclosure.told(one))
+    assert any("one digit of how large" in sentence for sentence in disclosure.observed(one))
     other = made(chosen.with_(targets=own), table(OTHER))
     assert files(one) == files(other)
     exact, others = (files(found, figures=True) for found in (one, other))
@@ -124,11 +124,11 @@ def test_of_questions_within_groups_two_digits_of_shares_and_sizes_leave_and_are
     assert files(one) == files(other)
     assert any(
         "each share or average in the data and the size of each group, two digits" in told
-        for told in disclosure.told(one)
+        for told in disclosure.observed(one)
     )
     even = made(chosen.with_(planning="even"), of(np.array(alike[0])), proved=False)
     assert even.configuration.rates is None
-    assert not any("each share or average" in told for told in disclosure.told(even))
+    assert not any("each share or average" in told for told in disclosure.observed(even))
     targets = chosen.with_(planning="even", targets=even.configuration.targets)
     assert files(even) == files(made(targets, of(np.array(alike[0][::-1])), proved=False))
 

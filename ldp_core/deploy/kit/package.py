@@ -60,7 +60,7 @@ def outcome_of(setting: Setting, figures: bool = False) -> dict[str, Any]:
         "audit": asdict(mechanism.audit()),
         "guarantee": guarantee(c, mechanism.audit()),
         "users_no_mechanism_can_do_without": {case: shown.bounds(case) for case in cases},
-        "read_off_the_data": disclosure.told(setting, figures),
+        "read_off_the_data": disclosure.observed(setting, figures),
         **expected,
     }
 
