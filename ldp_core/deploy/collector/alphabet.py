@@ -26,7 +26,7 @@ class Alphabet:
         return self.shape[0] if self.shape else 1
 
     @property
-    def few(self) -> bool:
+    def small(self) -> bool:
         """True if there are at most `FEW_OUTCOMES` different reports, so that it pays to count equal ones first."""
         return self.mechanism.outcomes <= FEW_OUTCOMES
 

@@ -40,7 +40,7 @@ def answers(
     sizes: pd.Series | np.ndarray | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """What a ``collection`` answers, question by question, in the units that were asked for.
+    """The answers of a ``collection``, question by question, each in the unit of its question.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def answers(
         raise ValueError("Weights to a population are for one look, at the end.")
     unbiased = mechanism.estimate(collection.reports)
     estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
-    asked = questionnaire_of(workload)
+    lines = questionnaire_of(workload).lines
     times = None if sizes is None else population.weights(mechanism, collection.reports, sizes) * occasions
     based_on = estimate if estimate.unbiased else unbiased
     given = Estimated(mechanism, estimate, based_on, collection.users, level, KINDS[kind], drawn, occasions, times)
@@ -86,10 +86,10 @@ def answers(
         given = replace(
             given, people=float(sizes.sum()), weighted=partial(population.weighted, mechanism=mechanism, times=times)
         )
-    many = sum(line.workload.num_queries for line in asked.lines)
-    room = None if most is None or many <= most else max(1, most // len(asked.lines))
+    many = sum(line.workload.num_queries for line in lines)
+    room = None if most is None or many <= most else max(1, most // len(lines))
     frames = []
-    for k, line in enumerate(asked.lines):
+    for k, line in enumerate(lines):
         about = (line, workload.survey is not None)
         found = line_answers(*about, given, room)
         tested = found

@@ -257,7 +257,7 @@ class Collection:
         people = alphabet(mechanism).some(_EXAMPLES)
         if isinstance(mechanism, InStrata):  # each group on its own: an example is about one of them
             parts = zip(mechanism.strata, mechanism.reports_of(self.reports), strict=True)
-            return all(Collection("", own)._possible(made) for made, own in parts)
+            return all(Collection("", part)._possible(made) for made, part in parts)
         for place, array in enumerate(self.reports.arrays):
             if not array.size or array.dtype.kind not in "iuf":
                 continue

@@ -126,11 +126,11 @@ class Engine:
         name = (
             "coalesce(CAST(TRY_CAST(id AS UUID) AS VARCHAR), CAST(id AS VARCHAR))"  # the same however a UUID is written
         )
-        own = f"SELECT number, {literal(self.design + ' ')} || {name} AS own, coalesce(CAST(report AS VARCHAR), '') AS sent"
+        named = f"SELECT number, {literal(self.design + ' ')} || {name} AS named, coalesce(CAST(report AS VARCHAR), '') AS sent"
         connection.execute(
-            f"COPY (SELECT number, unhex(left(sha256(own), {2 * ID_BYTES})) AS id, "
-            f"unhex(left(sha256(own || ' ' || sent), {2 * (MARK.byte_width - ID_BYTES)})) AS report "
-            f"FROM ({own} FROM {self.source.query(numbered=True)} WHERE {self._own} AND {self._named})) "
+            f"COPY (SELECT number, unhex(left(sha256(named), {2 * ID_BYTES})) AS id, "
+            f"unhex(left(sha256(named || ' ' || sent), {2 * (MARK.byte_width - ID_BYTES)})) AS report "
+            f"FROM ({named} FROM {self.source.query(numbered=True)} WHERE {self._own} AND {self._named})) "
             f"TO {literal(self.written)} (FORMAT parquet, USE_TMP_FILE false)"
         )
         table = (
@@ -198,7 +198,7 @@ class Engine:
         """Batches (status, text, times): all rows of the file, each once or together with others that are equal; ``again`` where
         `find_repeated` found some."""
         sql = self._statuses(again, longest(letters))
-        if letters.few and REPORTS not in self.source.columns:
+        if letters.small and REPORTS not in self.source.columns:
             sql = f"SELECT status, text, CAST(sum(times) AS BIGINT) AS times FROM ({sql}) GROUP BY ALL"
         sql = f"SELECT status, CAST(text AS VARCHAR) AS text, times FROM ({sql})"
         rows = min(max(_NUMBERS_AT_ONCE // letters.width, _FEWEST), _ROWS_AT_ONCE)

@@ -174,9 +174,9 @@ def _text(path: Path, version: tuple[int, int], end: bytes) -> Source:
     delimiter, names, one_line = _header(path)
     columns = _columns(names, path)
     stored = [f"c{i}" for i in range(len(names))]
-    text = Text(delimiter, {name: names.index(own) for name, own in columns.items()}, len(names), one_line)
+    text = Text(delimiter, {name: names.index(given) for name, given in columns.items()}, len(names), one_line)
     columns = {name: stored[place] for name, place in text.places.items()}
-    others = {own: name for own, name in zip(stored, names, strict=True) if own not in columns.values()}
+    others = {column: name for column, name in zip(stored, names, strict=True) if column not in columns.values()}
     types = ", ".join(f"'{name}': 'VARCHAR'" for name in stored)
     table = (
         f"read_csv({literal(path)}, auto_detect=false, header=false, skip=1, columns={{{types}}}, delim={literal(delimiter)}, "
@@ -219,11 +219,11 @@ def _columns(names: Sequence[str], path: Path) -> dict[str, str]:
     """Our names of columns to those of the file."""
     columns: dict[str, str] = {}
     for name in names:
-        own = name.strip().lower()
-        if own in columns:
-            raise UnreadableReports(f"The file {quoted(path.name)} has two columns {quoted(own)}: leave one out.")
-        if own in (REPORT, DESIGN, ID, REPORTS):
-            columns[own] = name
+        plain = name.strip().lower()
+        if plain in columns:
+            raise UnreadableReports(f"The file {quoted(path.name)} has two columns {quoted(plain)}: leave one out.")
+        if plain in (REPORT, DESIGN, ID, REPORTS):
+            columns[plain] = name
     if REPORT not in columns:
         raise UnreadableReports(
             f"The file {quoted(path.name)} has no column report, but {quote_examples(list(names)) or 'none at all'}: name the column of "

@@ -40,7 +40,7 @@ UNLIKE = (
 
 
 def unlike_in_words(collection: Collection, mechanism: Mechanism) -> str:
-    """That the counted reports are beyond chance from what devices of ``mechanism`` draw, in sentences; empty where they are not."""
+    """Sentences that say how the counted reports are beyond chance for devices of ``mechanism``; empty where they are not."""
     what = next(_found(mechanism.drawn, collection.reports), "") if collection.users else ""
     return UNLIKE.format(what=what) if what else ""
 
@@ -49,8 +49,8 @@ def _found(mechanism: Mechanism, reports: Reports) -> Iterator[str]:
     """The deviations from every device, in words."""
     users, n = reports.users, mechanism.n
     if isinstance(mechanism, InStrata):  # how many people are in each group is not drawn
-        for made, own in zip(mechanism.strata, mechanism.reports_of(reports), strict=True):
-            yield from _found(made.drawn, own) if own.users else ()
+        for made, part in zip(mechanism.strata, mechanism.reports_of(reports), strict=True):
+            yield from _found(made.drawn, part) if part.users else ()
     elif mechanism.channel is not None:
         tally = mechanism.tally(reports)
         yield from _outside(tally, users, *_extremes(mechanism), what="one report makes up {} of all")
@@ -71,7 +71,7 @@ def _found(mechanism: Mechanism, reports: Reports) -> Iterator[str]:
 def _parts(
     mechanism: HierarchicalTree | SampledSets | SplitSurvey | ScrambledPatterns, reports: Reports
 ) -> Iterator[str]:
-    """How many reports are about each part, and what they say of it."""
+    """The deviations of the numbers of reports about each part, and of these reports, in words."""
     sent, *arrays = reports.arrays
     shares = 1 / np.asarray(mechanism.gains) if isinstance(mechanism, HierarchicalTree) else mechanism.shares
     parts: list[tuple[Mechanism, Reports]] = []
@@ -80,9 +80,9 @@ def _parts(
     elif len(arrays[0]) <= _CELLS:
         yield from _covered(mechanism, sent, arrays[0])
     yield from _outside(sent, reports.users, shares, shares, what="one part of the questions has {} of the reports")
-    for oracle, own in parts:
-        if own.users:
-            yield from _found(oracle.drawn, own)
+    for oracle, part in parts:
+        if part.users:
+            yield from _found(oracle.drawn, part)
 
 
 def _covered(mechanism: ScrambledPatterns, sent: np.ndarray, cover: np.ndarray) -> Iterator[str]:
@@ -117,10 +117,10 @@ def _outside(
 
     level, rounding = LEVEL / len(counts), 1e-12
     least, most = np.clip(least - rounding, 0, 1), np.clip(most + rounding, 0, 1)
-    few, many = binom.cdf(counts, users, least), binom.sf(counts - 1, users, most)
-    place = int(np.argmin(np.minimum(few, many)))
-    if min(few[place], many[place]) < level:
-        bound, word = (most[place], "most") if many[place] <= few[place] else (least[place], "least")
+    lower, upper = binom.cdf(counts, users, least), binom.sf(counts - 1, users, most)  # tails
+    place = int(np.argmin(np.minimum(lower, upper)))
+    if min(lower[place], upper[place]) < level:
+        bound, word = (most[place], "most") if upper[place] <= lower[place] else (least[place], "least")
         yield f"{what.format(wording.share((counts / users)[place]))}, and at {word} {wording.share(float(bound))} is expected"
 
 

@@ -62,7 +62,7 @@ def quantiles(
         low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
         totals, users = estimate.answers(scale.totals), collection.users
         least, whole, most = (low[-1], totals[-1], high[-1]) if scale.left_out else (users,) * 3
-        ends = [(np.append(own, np.inf) >= wanted * all_).argmax(axis=1) for own, all_ in ((high, least), (low, most))]
+        ends = [(np.append(end, np.inf) >= wanted * all_).argmax(axis=1) for end, all_ in ((high, least), (low, most))]
         columns = {"value": positions(totals, whole, SHARES), "low": ends[0], "high": np.minimum(ends[1], k - 1)}
         names = np.arange(k).astype(str) if scale.labels is None else np.array(scale.labels[:k])
         named = {name: names[np.minimum(places, k - 1)] for name, places in columns.items()}

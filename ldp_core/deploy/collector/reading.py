@@ -172,12 +172,12 @@ def _written(file: File, folder: Path, number: int) -> Path:
 def _share_of(progress: Progress | None, sizes: Sequence[int], number: int) -> Progress:
     """Progress within one file as that of all; it never goes back."""
     total, begun, size = max(1, sum(sizes)), sum(sizes[:number]), sizes[number]
-    told = 0.0
+    largest = 0.0
 
     def tell(share: float) -> None:
-        nonlocal told
-        if progress is not None and share > told:
-            told = share
+        nonlocal largest
+        if progress is not None and share > largest:
+            largest = share
             progress((begun + share * size) / total)
 
     return tell
@@ -208,7 +208,7 @@ def _counted(engine: Engine, letters: Alphabet, digest: str, before: Collection,
                     f"The file {quoted(source.path.name)} has no column id, and its column {quoted(name)} looks like ids of reports. If it is, name it "
                     "id, so that a report sent twice counts once; if not, leave it out. No report in it was counted."
                 )
-            if letters.few and (name := engine.like_counts(connection, int(letters.mechanism.outcomes))) is not None:
+            if letters.small and (name := engine.like_counts(connection, int(letters.mechanism.outcomes))) is not None:
                 raise look_at.like_counts(source.path, name)
         before.check_new(source.path.name, digest, source.ids, apart)
         if source.ids:
@@ -223,8 +223,8 @@ def _counted(engine: Engine, letters: Alphabet, digest: str, before: Collection,
             for status, reason in REFUSED.items():
                 tally.refused[reason] += int(times[statuses == status].sum())
             repeated += int(times[statuses == AGAIN].sum())
-            own = statuses == OWN
-            tally.add(texts.filter(pa.array(own)), times[own])
+            accepted = statuses == OWN
+            tally.add(texts.filter(pa.array(accepted)), times[accepted])
     if look_at.now(source.path) != source.version:
         raise UnreadableReports(
             f"The file {quoted(source.path.name)} changed while it was read: collect it again. No report in it was counted."

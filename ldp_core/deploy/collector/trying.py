@@ -1,4 +1,4 @@
-"""Simulated reports, to walk the whole way before anybody is asked. They are marked, and never those of real people."""
+"""Simulated reports, to try a collection before anyone is asked. They are marked, and never those of real people."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def release(
     about = (Collection("", reports), mechanism, workload, estimator)
     found = answers(*about, most=most, drawn=drawn, **options)
     true = [
-        (users if lines[k].unit.total else 1.0) * lines[k].values(people, own["query"].to_numpy())
-        for k, own in found.groupby("line", sort=False)
+        (users if lines[k].unit.total else 1.0) * lines[k].values(people, rows["query"].to_numpy())
+        for k, rows in found.groupby("line", sort=False)
     ]
     return found.assign(true=np.concatenate(true))

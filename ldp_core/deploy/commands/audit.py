@@ -54,8 +54,8 @@ def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event)
     if not audit.epsilon <= setting.epsilon:
         if not MIN_EPSILON <= audit.epsilon <= MAX_EPSILON:
             return result | {"missing": f"Costs are worked out for epsilon from {MIN_EPSILON:g} to {MAX_EPSILON:g}."}
-        own = setting.configuration.with_(epsilon=wording.rounded_up(audit.epsilon, 12))
-        setting = ready(own, files.table(given.data, bundle.configuration), stop)
+        configuration = setting.configuration.with_(epsilon=wording.rounded_up(audit.epsilon, 12))
+        setting = ready(configuration, files.table(given.data, bundle.configuration), stop)
     if setting.workload.working_types > MOST_EXACT_TYPES:
         return result | {"missing": f"Exact errors are worked out for at most {MOST_EXACT_TYPES:,} types."}
     return result | _judged(setting, mechanism, analysis.WORST_CASE.name, stop)

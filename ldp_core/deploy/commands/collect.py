@@ -124,8 +124,8 @@ def _table(answers: pd.DataFrame) -> Iterator[str]:
         name: (heading, lambda value: "none" if value != value else wording.significant(value, 5))
         for name, heading in numbers.items()
     }
-    told = answers.assign(unit=answers["unit"].map(verdicts.unit_in_words))
+    shown = answers.assign(unit=answers["unit"].map(verdicts.unit_in_words))
     columns = {**columns, "unit": ("Unit", str), "verdict": ("Verdict", str)}
     if answers["found"].any():
         columns = {**columns, "found": ("Difference", str)}
-    return terminal.table(told, columns)
+    return terminal.table(shown, columns)

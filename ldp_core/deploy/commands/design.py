@@ -42,8 +42,8 @@ def _target(given: argparse.Namespace) -> Detect | None:
 def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
     """The design of a file, its mechanism from there or fitted, and what none can beat proved. A strategy in the file is used as
     it is, unless a time limit or a seed asks for another."""
-    asked = {"time_limit": given.time_limit, "seed": given.seed}
-    bundle, setting = working.opened(given.config, given, stop, "optimizer", **asked)
+    changes = {"time_limit": given.time_limit, "seed": given.seed}
+    bundle, setting = working.opened(given.config, given, stop, "optimizer", **changes)
     name = setting.chosen
     loaded = bundle if setting.configuration.optimizer == bundle.configuration.optimizer else None
     if (loaded is None or loaded.mechanism is None) and (warning := setting.outgrows_a_kit(name)):

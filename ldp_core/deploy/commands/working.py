@@ -22,14 +22,14 @@ WHOSE = {
 
 
 def opened(
-    name: str, given: argparse.Namespace, stop: threading.Event, part: str = "", **asked: object
+    name: str, given: argparse.Namespace, stop: threading.Event, part: str = "", **changes: object
 ) -> tuple[Bundle, Setting]:
-    """A design file, opened. What was assumed is said, and why a proof in the file cannot be used.
+    """A design file, opened. Assumptions are said, and the reason why a proof in the file cannot be used.
 
     Parameters
     ----------
     name, given, stop : the file, the arguments of the command, and whether Ctrl-C was pressed.
-    part, asked : what is asked for instead in this part of the configuration.
+    part, changes : a part of the configuration, and the values of its fields instead; None for as they are.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def opened(
     """
     bundle = files.opened(name)
     configuration = bundle.configuration
-    if stated := {field: value for field, value in asked.items() if value is not None}:
+    if stated := {field: value for field, value in changes.items() if value is not None}:
         configuration = configuration.with_(**{part: {**dict(getattr(configuration, part)), **stated}})
     for named in getattr(given, "split", None) or ():
         column, _, sign = named.partition("=")

@@ -305,7 +305,7 @@ def secret_values(described: Mapping[str, Any]) -> list[int] | None:
 
 
 def secret_combinations(attributes: Sequence[Mapping[str, Any]], secret: Sequence[int] | None) -> list[int] | None:
-    """The combinations that are secret by what is said of each of the ``attributes``, where ``secret`` says that not all are."""
+    """The combinations that are secret by the values of each of the ``attributes``, where ``secret`` says that not all are."""
     hidden = [one for one in attributes if not one.get("known")]
     if secret is None:
         return [] if any("secret" in one for one in hidden) else None
@@ -313,8 +313,8 @@ def secret_combinations(attributes: Sequence[Mapping[str, Any]], secret: Sequenc
         raise ValueError("The attributes of the device have too many values: export it again.")
     flags = [False]
     for one in hidden:
-        own = {_whole(k, "A secret value", 0, one["size"] - 1) for k in one["secret"]}
-        flags = [flag or k in own for flag in flags for k in range(one["size"])]
+        values = {_whole(k, "A secret value", 0, one["size"] - 1) for k in one["secret"]}
+        flags = [flag or k in values for flag in flags for k in range(one["size"])]
     return [u for u, flag in enumerate(flags) if flag]
 
 
@@ -412,17 +412,17 @@ def _attributes(domain: Mapping[str, Any] | None, sizes: Sequence[int], known: b
     """The attributes of people, whose values must be those that the sampler takes."""
     attributes = [] if domain is None else _list(domain["attributes"])
     _whole(len(attributes), "The number of attributes", 0, MOST_TOGETHER)
-    own = [_whole(attribute["size"], "The size of an attribute", 1, MOST) for attribute in attributes]
+    stated = [_whole(attribute["size"], "The size of an attribute", 1, MOST) for attribute in attributes]
     flags = [attribute.get("known", False) for attribute in attributes]
     clear, secret = (
-        [size for size, flag in zip(own, flags, strict=True) if flag is wanted] for wanted in (True, False)
+        [size for size, flag in zip(stated, flags, strict=True) if flag is wanted] for wanted in (True, False)
     )
     groups = math.prod(clear)
     fits = list(sizes) in ([groups, math.prod(secret)], [groups, *secret])
     in_groups = all(isinstance(flag, bool) for flag in flags) and any(flags) and fits
-    if own and not (in_groups if known else not any(flags) and list(sizes) in (own, [math.prod(own)])):
+    if stated and not (in_groups if known else not any(flags) and list(sizes) in (stated, [math.prod(stated)])):
         raise ValueError("The attributes of the device have other values than its sampler takes: export it again.")
-    if not all(map(_readable, attributes, own)):
+    if not all(map(_readable, attributes, stated)):
         raise ValueError("The values of an attribute of the device cannot be read: export it again.")
     if len({_looks(attribute["name"]) for attribute in attributes}) < len(attributes):
         raise ValueError(
@@ -597,19 +597,19 @@ def _response(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
     n, truth = _types(described["n"], sizes), _chance(described["truth"])
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
-        own = below(ONE) < truth
+        truthful = below(ONE) < truth
         other = below(n)
-        return [value[0] if own else other]
+        return [value[0] if truthful else other]
 
     return Sampler(draw, 1, *_over(n * truth + ONE - truth, ONE - truth))
 
 
 def _bits(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    n, own, other = _types(described["n"], sizes), _chance(described["own"]), _chance(described["other"])
+    n, p, q = _types(described["n"], sizes), _chance(described["own"]), _chance(described["other"])
     return Sampler(
-        lambda value, below: [int(below(ONE) < (own if j == value[0] else other)) for j in range(n)],
+        lambda value, below: [int(below(ONE) < (p if j == value[0] else q)) for j in range(n)],
         n,
-        *_over(own * (ONE - other), other * (ONE - own)),
+        *_over(p * (ONE - q), q * (ONE - p)),
     )
 
 
@@ -619,14 +619,14 @@ def _subset(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         u = value[0]
-        own = below(ONE) < inside
+        included = below(ONE) < inside
         others: set[int] = set()
         for j in range(n - 1 - size, n - 1):
-            needed = not own or j > n - 1 - size  # one less of the others where u is in the set
+            needed = not included or j > n - 1 - size  # one less of the others where u is in the set
             t = below(j + 1)  # drawn all the same, so that the number of bytes says nothing about the value
             if needed:
                 others.add(j if t in others else t)
-        return sorted([t + (t >= u) for t in others] + [u] * own)
+        return sorted([t + (t >= u) for t in others] + [u] * included)
 
     return Sampler(draw, size, *_two_cells(inside, size, n))
 

@@ -137,12 +137,14 @@ def kit(
     return design(configuration, outcome, mechanism, files, certificate)
 
 
-def _verdict(setting: Setting, told: bool) -> str:
-    """What Design says of the people of the design, without what depends on their counts unless these are ``told``; empty where errors
-    take too long."""
+def _verdict(setting: Setting, singly: bool) -> str:
+    """The verdict of Design on the people of the design, with that on single answers, which depends on their counts, only if ``singly``; empty
+    where errors take too long."""
     with suppress(ValueError):
-        said = setting.verdict(setting.chosen_mechanism, singly=told)
-        return said if told else f"{said} How many answers are usable depends on counts that are left out of the files."
+        said = setting.verdict(setting.chosen_mechanism, singly)
+        return (
+            said if singly else f"{said} How many answers are usable depends on counts that are left out of the files."
+        )
     return ""
 
 
@@ -160,9 +162,9 @@ def to_prove(setting: Setting, searched: bool = True) -> list[str]:
     The names of the cases without a proof where one is a matter of seconds, or may be searched for. None
     are where epsilon is not pure: proofs are about pure epsilon.
     """
-    own = [setting.case] if searched and library.spec(setting.configuration.mechanism.name).aimed else []
+    aimed = [setting.case] if searched and library.spec(setting.configuration.mechanism.name).aimed else []
     quick = [name for name, case in setting.cases.items() if choices.proved_unasked(setting.workload, case)]
-    return [name for name in dict.fromkeys(own + quick) if not setting.delta and setting.proof(name) is None]
+    return [name for name in dict.fromkeys(aimed + quick) if not setting.delta and setting.proof(name) is None]
 
 
 def certificate_of(setting: Setting, before: bool = False) -> Written | None:

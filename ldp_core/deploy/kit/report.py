@@ -40,7 +40,7 @@ def report(
     ``mixing`` what mixing the reports gives, where somebody asked for it. ValueError where nothing can be promised."""
     c, mechanism = shown.configuration, shown.chosen_mechanism
     audit = mechanism.audit()
-    asked = "" if c.workload is None else f", for {c.workload.summary}"
+    questions = "" if c.workload is None else f", for {c.workload.summary}"
     versions = ", ".join(f"{name} {version}" for name, version in software.items())
     return page(
         f"Privacy report {design}",
@@ -48,7 +48,7 @@ def report(
         element("h1", "Privacy report of a data collection"),
         element(
             "p",
-            f"{library.titled(c.mechanism.name, mechanism)}, epsilon {c.epsilon}{asked}. Design {design}.",
+            f"{library.titled(c.mechanism.name, mechanism)}, epsilon {c.epsilon}{questions}. Design {design}.",
             class_="faint",
         ),
         element(
@@ -129,13 +129,13 @@ def _answers(shown: Setting, on: str) -> list[ET.Element]:
     """The errors of single answers ``on`` the people that errors are for, unless they take too long."""
     if analysis.too_many_types(shown.workload):
         return []
-    told = shown.answered(shown.chosen_mechanism).dropna(subset=["standard_error"])
-    if told.empty:
+    answers = shown.answered(shown.chosen_mechanism).dropna(subset=["standard_error"])
+    if answers.empty:
         return []
-    places = np.unique(np.linspace(0, len(told) - 1, min(SHOWN_QUERIES, len(told))).astype(int))
-    chosen = told.iloc[places]
+    places = np.unique(np.linspace(0, len(answers) - 1, min(SHOWN_QUERIES, len(answers))).astype(int))
+    chosen = answers.iloc[places]
     reached = chosen["finds"].fillna(chosen["standard_error"]) / chosen["target"]
-    some = "" if len(places) == len(told) else f" {len(places)} answers are drawn, evenly spread."
+    some = "" if len(places) == len(answers) else f" {len(places)} answers are drawn, evenly spread."
     whose = f"on {on}" if shown.case == PEOPLE else on
     sentence = f"The error of each answer with {shown.users:,} people, {whose}.{some}"
     drawn = pictures.errors_by_query(chosen["name"].tolist(), reached.tolist(), sentence, shown.scale)
