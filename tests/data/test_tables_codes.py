@@ -83,7 +83,7 @@ def test_bins_for_nearly_everyone_are_offered_for_the_answers_alone():
     assert reading.ways[0][1] == recipe.model_copy(update={"no_answer": (999,)})
     far = pd.Series([*series, 50_000], name="age")
     doubt = far_numbers(recipe.model_copy(update={"no_answer": (999,)}), parse(far))
-    assert "1 user with a value beyond" in doubt.told
+    assert "1 user with a value beyond" in doubt.effect
     assert doubt.ways[0][1].no_answer == (999,)
     assert doubt.ways[0][1].high < 200
 

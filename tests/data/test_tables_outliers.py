@@ -46,7 +46,7 @@ def test_one_salary_of_a_billion_does_not_take_all_bins():
     assert (found.beyond, found.doubt.ways[0][0]) == (1, "Bins from 15,000 to 90,000")
     assert "at least 98 % of users are in one of its 32 bins" in found.doubt.said
     assert (
-        found.doubt.told
+        found.doubt.effect
         == "Bins of salary go from 15,000 to 90,000; 1 user with a value beyond counts in the end bins."
     )
     domain = tables.build_domain(found.recipe, series.to_frame())
@@ -87,7 +87,7 @@ def test_other_columns_are_left_as_they_are(series):
 def test_all_columns_count_the_few_in_the_end_bins_and_say_so():
     found = tables.suggest_for_survey(parse(with_one(10**9)))
     assert (found.recipe.method, found.recipe.outside, found.recipe.origin) == ("range", "clamp", "data")
-    assert found.note == crowd(with_one(10**9)).doubt.told
+    assert found.note == crowd(with_one(10**9)).doubt.effect
     gaps = pd.concat([with_one(10**9), pd.Series([""] * 50, name="salary")]).astype(str)
     assert tables.suggest_for_survey(parse(gaps)).recipe.missing == "category"
 

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ldp_core.data.missing import MISSING_WORDS
 from ldp_core.data.reading.common import UnreadableTable
@@ -119,7 +120,7 @@ def _titles(rows: Sequence[Row], width: int) -> int:
     texts = [_texts(row, len(row)) for row in rows[:MOST_TITLE_LINES]]
     sparse = [2 * sum(map(bool, row)) <= width for row in texts]
     # A line that lacks one cell may be the names, above numbered rows: such a table is refused.
-    other = [len(row) != width and (few or len(row) != width - 1) for row, few in zip(texts, sparse, strict=True)]
+    other = [len(row) != width and (thin or len(row) != width - 1) for row, thin in zip(texts, sparse, strict=True)]
     top = next((i for i, pair in enumerate(zip(sparse, other, strict=True)) if not any(pair)), 0)
     grid = [_texts(row, width) for row in rows]
     in_two = next((i for i in range(top + 1) if _in_two_lines(grid[i:])), None)
@@ -139,7 +140,7 @@ def _titles(rows: Sequence[Row], width: int) -> int:
 def _in_two_lines(grid: list[list[str]]) -> bool:
     """True if line one holds questions, with blanks beside one of several answers, and line two holds the answers.
 
-    A row of values is ruled out: the answers differ from all cells below, or a column holds its own answer or nothing.
+    A row of values is ruled out: the answers differ from all cells below, or a column holds the answer it is named for or nothing.
     """
     if len(grid) < 3:
         return False
@@ -148,34 +149,32 @@ def _in_two_lines(grid: list[list[str]]) -> bool:
     named = "" not in map("".join, zip(first, second, strict=True)) and "" in first and first[0] + second[0]
     if not named or any(map(_looks_numeric, (*first, *second))) or (_is_merged(grid, len(first)) and not by_tool):
         return False
-    asked, evident = _filled_on(first), by_tool
-    for cell, name, cells in zip(second, zip(first, asked, strict=True), _columns(rest, len(first)), strict=True):
+    questions, evident = _questions(first), by_tool
+    for cell, question, cells in zip(second, questions, _columns(rest, len(first)), strict=True):
         seen = Counter(text for text in cells if text and not _is_missing(text))
         if not cell:
             evident |= seen.total() == len(cells) >= 1 / _LIKELY
         elif not _SURVEY_TOOLS.match(cell):
-            own = asked.count(name[1]) > 1 and set(seen) == {cell}
-            if cell in seen and not own:
+            ticked = questions.count(question) > 1 and set(seen) == {cell}
+            if cell in seen and not ticked:
                 return False
-            evident |= own or _numeric(cells) or max(seen.values(), default=0) > 1
+            evident |= ticked or _numeric(cells) or max(seen.values(), default=0) > 1
     return evident
 
 
-def _filled_on(first: list[str]) -> list[str]:
+def _questions(first: list[str]) -> list[str]:
     """The question of each column: that of the column before where it is blank."""
-    asked = [""]
-    for cell in first:
-        asked.append(cell or asked[-1])
-    return asked[1:]
+    return list(accumulate(first, lambda before, cell: cell or before))
 
 
 def _joined(first: list[str], second: list[str]) -> list[str]:
     """The names of columns in two lines: the question, with the answer where it has several columns."""
-    asked = _filled_on(first)
+    questions = _questions(first)
     several = [
-        question and asked.count(question) > 1 and answer for question, answer in zip(asked, second, strict=True)
+        question and questions.count(question) > 1 and answer
+        for question, answer in zip(questions, second, strict=True)
     ]
-    parts = zip(asked, second, several, strict=True)
+    parts = zip(questions, second, several, strict=True)
     return [f"{shortened(a, MOST_COLUMN_NAME - len(b) - 2)}: {b}" if both else a or b for a, b, both in parts]
 
 

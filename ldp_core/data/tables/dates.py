@@ -31,8 +31,9 @@ def crowd_of_dates(column: columns.Column, unit: Unit, day_first: bool | None) -
         cut = int(np.argmax(np.diff(kept))) + 1
         low = users[:cut].sum() > users[cut:].sum()
         gap, rest = kept[cut] - kept[cut - 1], slice(None, cut) if low else slice(cut, None)
-        some, few = users[rest].sum(), (users.sum() - users[rest].sum()) <= _FEW * everyone
-        enough = len(kept[rest]) > 2 and 2 * some >= everyone and (few or gap >= _LONG)
+        held = users[rest].sum()
+        rare = users.sum() - held <= _FEW * everyone
+        enough = len(kept[rest]) > 2 and 2 * held >= everyone and (rare or gap >= _LONG)
         if not enough or gap <= _FAR * (kept[rest][-1] - kept[rest][0]):
             break
         kept, users = kept[rest], users[rest]

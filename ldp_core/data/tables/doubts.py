@@ -81,12 +81,12 @@ _EXPONENT = r"^[+-]?\d+[eE]\d+$"
 
 @dataclass(frozen=True)
 class Doubt:
-    """``said`` is what was taken; ``ways`` are the alternatives, each by the label of its button; ``told`` is what the first does;
+    """``said`` is what was taken; ``ways`` are the alternatives, each by the label of its button; ``effect`` is what the first does;
     ``listed`` if the table of categories puts it right."""
 
     said: str
     ways: tuple[tuple[str, AttributeRecipe], ...] = ()
-    told: str = ""
+    effect: str = ""
     listed: bool = False
 
 
@@ -231,8 +231,8 @@ def _compound(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None
         items = len(combined_attribute(split, column).items)
     except ValueError as error:
         return Doubt(f"{said} The answers cannot be counted one by one here: {error}")
-    told = f"Each of the {items:,} answers is counted, and a blank cell is the answer of who chose none"
-    return Doubt(said, ((f"Split into {items:,} answers", split),), told)
+    effect = f"Each of the {items:,} answers is counted, and a blank cell is the answer of who chose none"
+    return Doubt(said, ((f"Split into {items:,} answers", split),), effect)
 
 
 def _several(texts: list[str]) -> tuple[list[str], str]:
@@ -266,8 +266,8 @@ def _order(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None:
         return None
     answers, unplaced, apart = arranged(attribute.values)
     numeric = np.isfinite(columns.to_numbers(np.array(answers, dtype=object))).all()
-    told = attribute.ordered and not (numeric or column.order) and attribute.values == answers + apart
-    said, unplaced = "", unplaced if told else ()
+    alphabetical = attribute.ordered and not (numeric or column.order) and attribute.values == answers + apart
+    said, unplaced = "", unplaced if alphabetical else ()
     if unplaced:
         after = "" if unplaced == answers else ", after the others"
         said = (
@@ -365,8 +365,8 @@ def far_numbers(recipe: NumericRecipe, column: columns.Column) -> Doubt | None:
     )
     values = "a value beyond counts" if beyond == 1 else "values beyond count"
     bounds = f"from {low:,.15g} to {high:,.15g}"
-    told = f"Bins of {recipe.column} go {bounds}; {plural(beyond, 'user')} with {values} in the end bins."
-    return Doubt(said, ((f"Bins {bounds}", cut),), told)
+    effect = f"Bins of {recipe.column} go {bounds}; {plural(beyond, 'user')} with {values} in the end bins."
+    return Doubt(said, ((f"Bins {bounds}", cut),), effect)
 
 
 def _outwards(low: float, high: float, whole: bool) -> tuple[float, float]:

@@ -81,9 +81,9 @@ def suggestions(domain: Domain, limit: int) -> list[str]:
     for attribute in sorted(domain.attributes, key=lambda attribute: -attribute.size)[:-1]:
         left, gone = left // attribute.size, gone | {attribute.name}
         if left <= limit:
-            few = len(gone) <= len(domain.attributes) / 2
-            named = [part.name for part in domain.attributes if (part.name in gone) == few]
-            ways.append(f"{'leave out' if few else 'keep only'} {' and '.join(named)} ({left:,} types remain)")
+            shorter = len(gone) <= len(domain.attributes) / 2
+            named = [part.name for part in domain.attributes if (part.name in gone) == shorter]
+            ways.append(f"{'leave out' if shorter else 'keep only'} {' and '.join(named)} ({left:,} types remain)")
             break
     each = math.floor(limit ** (1 / len(domain.attributes)))
     if not single and each >= 2:

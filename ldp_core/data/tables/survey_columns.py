@@ -23,7 +23,7 @@ from ldp_core.limits import MOST_COMBINATIONS, MOST_KEPT_CATEGORIES
 from ldp_core.wording import listed
 
 _SHOWN = 6
-"""Most notes that are told one by one."""
+"""Most notes that are written one by one."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _suited(column: columns.Column, summary: ColumnSummary) -> tuple[AttributeRe
         numeric = with_codes(numeric, codes).model_copy(update={"missing": "category"})
         said = f"{listed([f'{code:.15g}' for code in codes])} in {summary.name} {'counts' if len(codes) == 1 else 'count'} as missing."
     far = far_numbers(numeric, column)
-    return (numeric, said) if far is None else (far.ways[0][1], f"{said} {far.told}".strip())
+    return (numeric, said) if far is None else (far.ways[0][1], f"{said} {far.effect}".strip())
 
 
 def _categories(recipe: CategoricalRecipe, column: columns.Column, gaps: bool) -> tuple[AttributeRecipe | None, str]:

@@ -171,7 +171,7 @@ def doubts(state: Session) -> None:
             st.info(say.plain(doubt.said))
             with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
                 for j, (label, other) in enumerate(doubt.ways):
-                    key, told = f"data-reading-{place}-{i}-{j}", f"{doubt.told} {_ENDS}" if doubt.told else None
+                    key, told = f"data-reading-{place}-{i}-{j}", f"{doubt.effect} {_ENDS}" if doubt.effect else None
                     button(label, key, "", data_actions.set_recipe, state, source.id, other, help=told)
 
 
