@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from ldp_core.data.missing import MISSING_WORDS
 from ldp_core.data.reading.common import UnreadableTable
@@ -164,7 +163,10 @@ def _in_two_lines(grid: list[list[str]]) -> bool:
 
 def _questions(first: list[str]) -> list[str]:
     """The question of each column: that of the column before where it is blank."""
-    return list(accumulate(first, lambda before, cell: cell or before))
+    questions = [""]
+    for cell in first:
+        questions.append(cell or questions[-1])
+    return questions[1:]
 
 
 def _joined(first: list[str], second: list[str]) -> list[str]:
