@@ -23,8 +23,8 @@ def usual(values: int, days: int, epsilon: float) -> tuple[float, float]:
 
     Returns
     -------
-    The variances that one person adds to the counts of a day, in squared people. Who answers for a day is drawn by chance: estimates begin
-    from even shares, and only differences from these are counted up.
+    The variances that one person adds to the counts of a day, in squared people. The people who answer for a day are drawn by chance:
+    estimates begin from even shares, and only differences from these are counted up.
     """
     counted = custom(np.eye(values)[-1:] if values == 2 else np.eye(values))
     spread = counted.trace / values - counted.even_square
@@ -33,8 +33,8 @@ def usual(values: int, days: int, epsilon: float) -> tuple[float, float]:
 
 
 def compared(setting: Setting, mechanism: Mechanism) -> pd.DataFrame | None:
-    """One report of a course beside one random day each, and a new report every day: the noise a day and person, and the people it takes for the same
-    errors, as multiples of the first. None for other questions than the days of a course."""
+    """One report of a course beside one random day each, and beside a new report every day. Columns are the noise a day and person, and the people it
+    takes for the same errors, as multiples of the first. None for other questions than the days of a course."""
     recipe, attributes = setting.configuration.workload, setting.domain.attributes
     if len(attributes) != 1 or not isinstance(course := attributes[0], CourseAttribute) or recipe is None:
         return None

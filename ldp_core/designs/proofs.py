@@ -41,7 +41,7 @@ def search(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> Proof:
-    """A certificate of what no mechanism can beat in a case, the best that is found in so many seconds.
+    """A certificate of what no mechanism can beat in a case, the best that is found in ``seconds``.
 
     ``workload`` has the rows that errors are summed over: that of a `workloads.Questionnaire`.
     """

@@ -156,7 +156,7 @@ class Setting(Rivals):
 
     @property
     def known_values(self) -> list[bool]:
-        """Whether the answers to each question in the planning data are known."""
+        """One a question: True if its answers in the planning data are known."""
         c = self.configuration
         declared = c.population.shape not in ("data", "uniform")
         taken = c.planning == "people" and (declared or (c.rates is not None and c.population.shape == "data"))

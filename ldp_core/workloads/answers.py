@@ -339,8 +339,8 @@ class Line:
 
     @property
     def scale(self) -> float:
-        """What the rows of `workload` are multiplied by in a design, so that their errors are in
-        targets and count as they should."""
+        """The factor of the rows of `workload` in a design: their errors are then in targets, and
+        count by the weight."""
         each = 1 if isinstance(self.target, Detect) else math.sqrt(self.workload.num_queries)
         return self.weight * self.unit.factor / (self.standard_error * each)
 

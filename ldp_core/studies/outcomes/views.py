@@ -285,7 +285,7 @@ class _Run:
         return estimation.apply(estimator, self.first[1], self.mechanism, self.workload, **options)
 
     def of_line(self, estimator: str, k: int) -> Columns:
-        """The answers shown to a question; errors are NaN where a collection estimates that a group has nobody."""
+        """The answers shown to a question; errors are NaN where a collection estimates that a group is empty."""
         line, found, (queries, names, true) = self.questionnaire.lines[k], self.found(estimator, k), self._shown[k]
         known = line.group_question is not None and line.group_question.known
         if known and self.trials.new_people and not estimation.spec(estimator).unbiased:
