@@ -31,9 +31,8 @@ def crowd_of_dates(column: columns.Column, unit: Unit, day_first: bool | None) -
         cut = int(np.argmax(np.diff(kept))) + 1
         low = users[:cut].sum() > users[cut:].sum()
         gap, rest = kept[cut] - kept[cut - 1], slice(None, cut) if low else slice(cut, None)
-        held = users[rest].sum()
-        rare = users.sum() - held <= _FEW * everyone
-        enough = len(kept[rest]) > 2 and 2 * held >= everyone and (rare or gap >= _LONG)
+        held, left_out = users[rest].sum(), users.sum() - users[rest].sum()
+        enough = len(kept[rest]) > 2 and 2 * held >= everyone and (left_out <= _FEW * everyone or gap >= _LONG)
         if not enough or gap <= _FAR * (kept[rest][-1] - kept[rest][0]):
             break
         kept, users = kept[rest], users[rest]
