@@ -70,15 +70,20 @@ def verdict() -> str:
 
 def sentence() -> str:
     """The numbers of the picture."""
-    words: list[str] = [f"{wording.capital(whose)}, with your {people(design.users)}"]
+    words: list[str] = []
     if own is not None:
         words.append(
-            say.text("**{title}**: {error}, exactly", title=title, error=design.error_scale.in_words(error_of(own)))
+            say.text(
+                "**{title}** has {error}, worked out exactly",
+                title=title,
+                error=design.error_scale.in_words(error_of(own)),
+            )
         )
     if best is not None and not (mechanism is not None and mechanism.delta):
         least = design.error_scale.in_words(error_of(best.variance or 0.0))
         words.append(f"no unbiased mechanism {design.kept} can have less than {least} ({best.statement.title})")
-    return say.join("; ", words) + "."
+    about = f"{wording.capital(whose)}, with your {people(design.users)}"
+    return say.join(": ", [about, say.join("; ", words)] if words else [about]) + "."
 
 
 def elsewhere() -> str:

@@ -91,7 +91,7 @@ def _upload(state: Session, subject: Kit) -> None:
         help=f"{promises.reports_in_memory()} {promises.forgetting()}",
     )
     st.caption(
-        "With a column report, and where you have them design and id; or report and reports (how many) where something else has "
+        "The columns are report, and design and id where you have them; or report and reports (how many) where something else has "
         "counted. An id counts once in all files together, also in those of other days."
     )
 

@@ -247,7 +247,7 @@ def answers(state: Session, subject: Kit, collection: Collection) -> None:
         words += f" {in_words(_earlier(state, subject))}"
     lines, promise = _promised(state, subject)
     shown = answer_tables.result_and_tables(state, questionnaire_of(workload), table, words, "collected", promise)
-    verdict_panel.show_lines(lines, "What the design promised.")
+    verdict_panel.show_lines(lines, "What the design promised, before any answer was known.")
     if len(shown) < every:
         say.caption(
             "{shown:,} of {every:,} answers are shown; the download has {downloaded:,}.",

@@ -151,7 +151,7 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     lines = None if promise is None else design.lines(mechanism, verdict_panel.alone(state, design))
     like = None if promise is None or lines is None else charts.promised(promise, lines)
     shown = answer_tables.result_and_tables(state, design.answers, found, words, "simulated-release", like)
-    verdict_panel.show_lines(lines, "What the design promises.")
+    verdict_panel.show_lines(lines, "What the design promises, before any answer is known.")
     _say_shown(shown, design)
 
 
