@@ -82,8 +82,12 @@ def sentence() -> str:
     if best is not None and not (mechanism is not None and mechanism.delta):
         least = design.error_scale.in_words(error_of(best.variance or 0.0))
         words.append(f"no unbiased mechanism {design.kept} can have less than {least} ({best.statement.title})")
-    about = f"{wording.capital(whose)}, with your {people(design.users)}"
-    return say.join(": ", [about, say.join("; ", words)] if words else [about]) + "."
+    return (
+        say.join(
+            ": ", filter(None, [f"{wording.capital(whose)}, with your {people(design.users)}", say.join("; ", words)])
+        )
+        + "."
+    )
 
 
 def elsewhere() -> str:
