@@ -1,12 +1,10 @@
 """Limits and reports of long work: time, cancelling, rounds, and the loop of the optimisers."""
 
-import threading
-
 import numpy as np
 import pytest
 
 from ldp_core import bounds
-from ldp_core.run import Budget, asked, drive
+from ldp_core.run import Budget, drive
 from ldp_core.workloads import custom
 from tests.refused import refused
 
@@ -36,15 +34,6 @@ class Halving:
         return "found", self.objective
 
 
-@pytest.mark.parametrize("cancel", [threading.Event(), lambda: False, None])
-def test_events_functions_and_nothing_are_asked_alike(cancel):
-    assert asked(cancel)() is False
-    if isinstance(cancel, threading.Event):
-        cancel.set()
-        assert asked(cancel)() is True
-    assert asked(lambda: True)() is True
-
-
 @pytest.mark.parametrize(
     ("limits", "least", "sentence"),
     [
@@ -55,33 +44,6 @@ def test_events_functions_and_nothing_are_asked_alike(cancel):
 )
 def test_limits_out_of_range_are_refused(limits, least, sentence):
     refused(sentence, Budget, **limits, least_rounds=least)
-
-
-def test_a_budget_says_why_it_is_used_up():
-    assert Budget().stopped() is None
-    assert Budget().left() is None
-    assert (Budget(0).stopped(), Budget(0).left()) == ("time", 0)
-    assert 0 < Budget(1e6).left() <= 1e6
-    assert Budget(None, 0).stopped() == "rounds"
-    assert Budget(0, 0, lambda: True).stopped() == "cancelled"
-    sure = Budget(0, 1, lambda: True, least_rounds=1)
-    assert sure.stopped() is None
-    sure.tell()
-    assert sure.stopped() == "cancelled"
-
-
-def test_rounds_are_counted_and_told():
-    seen = []
-    budget = Budget(None, 9, None, seen.append)
-    budget.tell(objective=3.0)
-    budget.tell(5, bound=1.0, found="rows")
-    assert [(p.round, p.max_rounds, p.objective, p.bound, p.found) for p in seen] == [
-        (1, 9, 3.0, None, None),
-        (5, 9, None, 1.0, "rows"),
-    ]
-    assert 0 <= seen[0].seconds <= seen[1].seconds
-    assert seen[0].strategy is None
-    assert budget.rounds == 5
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from ldp_core import bounds, mechanisms, workloads
 from ldp_core.bounds.theorems import ranges
-from ldp_core.mechanisms.trees import haar, hierarchical
+from ldp_core.mechanisms.trees import hierarchical
 from tests.refused import refused
 
 BRANCHINGS = (2, 4, 8, 16)
@@ -73,58 +73,6 @@ def test_no_raw_range_exceeds_its_bound():
         most.append(max(factors))
     assert min(least) == pytest.approx(1.70, abs=0.005)
     assert max(most) == pytest.approx(30.9, abs=0.05)
-
-
-def test_the_formula_for_consistent_trees_fails_for_short_and_long_ranges():
-    lengths, variances = every_range(hierarchical.build(256, 1.1, 4, "oue", "consistent"))
-    assert ranges.consistent_error(256, 1.1, 4, 1) == 0 < variances.min()
-    assert ranges.consistent_error(256, 1.1, 4, 2) == pytest.approx(15.0, abs=0.05)
-    assert variances[lengths == 2].max() == pytest.approx(19.0, abs=0.05)
-    for B in BRANCHINGS:
-        lengths, variances = every_range(hierarchical.build(256, 1.1, B, "oue", "consistent"))
-        for r in (100, 150, 200):
-            assert 1.3 < ranges.consistent_error(256, 1.1, B, r) / variances[lengths == r].max() < 5.15
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "most", "mean"),
-    [(0.1, 0.45, 0.30), (1.1, 0.60, 0.40), (1.9, 0.98, None), (2.0, 1.06, None), (4.0, 6.3, None)],
-)
-def test_haar_holds_up_to_an_epsilon_of_about_two(epsilon, most, mean):
-    _, variances = every_range(haar.Haar(256, epsilon))
-    bound = ranges.haar_bound(256, epsilon)
-    assert variances.max() / bound == pytest.approx(most, rel=0.01)
-    if mean:
-        assert variances.mean() / bound == pytest.approx(mean, abs=0.005)
-
-
-@pytest.mark.parametrize(("B", "ratio"), [(2, 0.59), (4, 0.61), (8, 0.60), (16, 0.68), (None, 0.60)])
-def test_running_totals_have_about_half_the_variance_of_ranges(B, ratio):
-    """Their Section 4.7."""
-    mechanism = haar.Haar(256, 1.1) if B is None else hierarchical.build(256, 1.1, B, "oue", "consistent")
-    even = np.full(256, 1 / 256)
-    prefix, all_ranges = (
-        mechanism.query_variances(make(256), even) for make in (workloads.prefix, workloads.all_range)
-    )
-    assert prefix.mean() / all_ranges.mean() == pytest.approx(ratio, abs=0.005)
-    assert 0.545 < prefix.max() / all_ranges.max() < 0.675
-
-
-@pytest.mark.parametrize(
-    ("n", "reconstruction", "errors"),
-    [
-        (256, "raw", {4: 106.9, 16: 113.9}),
-        (256, "consistent", {4: 36.0, 2: 37.9, 8: 42.8, 16: 44.5}),
-        (1024, "raw", {6: 176.6, 4: 177.8}),
-        (1024, "consistent", {4: 56.2}),
-    ],
-)
-def test_the_best_branching_by_exact_errors(n, reconstruction, errors):
-    found = {B: average(n, 1.1, B, "oue", reconstruction) for B in errors}
-    assert found == {B: pytest.approx(error, abs=0.051) for B, error in errors.items()}
-    assert list(errors) == sorted(errors, key=errors.__getitem__)
-    if n == 256:
-        assert all(average(n, 1.1, B, "oue", reconstruction) > min(found.values()) for B in (3, 5, 6, 7, 32))
 
 
 @pytest.mark.parametrize(
