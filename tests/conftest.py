@@ -33,6 +33,8 @@ LONG = {
 """Test functions of 0.3 s of CPU or more over all their cases, and their seconds: `measure.py` lists them. `run.sh` leaves them out unless
 CI is set; of those marked ``promise``, it runs as many cases as `PROMISED` seconds hold, and at least one."""
 PROMISED = 1.0
+QUICK = 0.04
+"""Seconds of a case of all others, about."""
 
 NUMBERS = {"beliefs", "bounds", "designs", "estimators", "mechanisms", "optimize", "papers", "studies", "workloads"}
 """Folders whose tests compare what searches and proofs come to."""
@@ -59,13 +61,17 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Files with many tests begin first, so that no process is left alone with a long file at the end; before all others those with a
-    browser: while one process waits for it, the others compute."""
+    """Files that take long begin first, so that no process is left alone with one at the end; before all others those with a browser:
+    while one process waits for it, the others compute."""
+    cases = Counter(item.nodeid.partition("[")[0] for item in items)
     leave_repetitions(items)
     leave_long(items)
     yield  # what was not asked for is left out
-    tests = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.path.parent.name != "browser", -tests[item.path], item.path))
+    seconds = Counter[Path]()
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        seconds[item.path] += LONG.get(name, cases[name] * QUICK) / cases[name]
+    items.sort(key=lambda item: (item.path.parent.name != "browser", -seconds[item.path], item.path))
 
 
 def leave_long(items):

@@ -19,17 +19,6 @@ def figure(look, name):
     return every_chart.figure(name, LOOKS[look])
 
 
-@pytest.fixture(params=LOOKS)
-def look_name(request):
-    return request.param
-
-
-@pytest.fixture(params=every_chart.FAMILIES)
-def figs(request, look_name):
-    """The charts of a family by their names, drawn in the process that looks at them, not in every one that collects tests."""
-    return every_chart.figures(request.param, LOOKS[look_name])
-
-
 def joined(trace):
     return trace.type.startswith("scatter") and "lines" in (trace.mode or "lines")
 
@@ -67,40 +56,6 @@ def test_every_mechanism_has_a_colour_that_can_be_read_and_no_two_become_one(loo
         assert (drawn == own) == (contrast(own, look.paper) >= 4.5)  # those that can be read stay as they are
 
 
-@pytest.mark.promise
-@pytest.mark.crossed
-def test_every_chart_is_small_and_what_is_drawn_can_be_seen(figs, look_name):
-    look = LOOKS[look_name]
-    for name, fig in figs.items():
-        text = fig.to_json()
-        assert len(text) < 2_000_000, name
-        drawn = list(colours(json.loads(text)))
-        assert drawn, name
-        for place, shade in drawn:
-            least = 4.5 if "font" in place else 3.0
-            assert shade == look.paper or contrast(shade, look.paper) >= least, (name, place, shade)
-        assert fig.layout.font.color == look.text, name
-        assert fig.layout.paper_bgcolor == fig.layout.plot_bgcolor == "rgba(0,0,0,0)", name
-
-
-@pytest.mark.crossed
-def test_legends_lie_below_and_the_top_is_left_to_the_buttons(figs):
-    for name, fig in figs.items():
-        assert fig.layout.margin.t >= (MODE_BAR if fig.layout.height > 260 else 10), name
-        if (box := fig.layout.legend) and fig.layout.showlegend:
-            bar_below = fig.layout.coloraxis.colorbar.orientation == "h"  # then the legend stands on their bar
-            bottom = COLOUR_BAR / fig.layout.height if bar_below else 0
-            assert (box.orientation, box.yref, box.y, box.yanchor) == ("h", "container", bottom, "bottom"), name
-
-
-@pytest.mark.crossed
-def test_words_above_a_chart_stand_below_the_buttons(figs):
-    for name, fig in figs.items():
-        for words in fig.layout.annotations:
-            if words.yref == "paper" and words.yanchor == "bottom" and words.y >= 1 and words.xref == "paper":
-                assert fig.layout.margin.t >= MODE_BAR + 15 * len(lines_of(words.text)), (name, words.text)
-
-
 def shape(trace):
     mode = trace.mode or "lines"
     symbol = trace.marker.symbol if "markers" in mode else None
@@ -113,26 +68,46 @@ def shape(trace):
     )
 
 
-@pytest.mark.crossed
-def test_series_differ_in_marker_or_dash_as_well_as_in_colour(figs):
-    for name, fig in figs.items():
-        shown = {
-            trace.name: trace
-            for trace in fig.data
-            if trace.type.startswith("scatter") and trace.name and trace.showlegend is not False
-        }
-        for one, other in combinations(shown.values(), 2):
-            assert shape(one) != shape(other), (name, one.name, other.name)
+def words_and_legend(fig):
+    """The legend lies below, the top is left to the buttons, and words above the chart stand below these."""
+    assert fig.layout.margin.t >= (MODE_BAR if fig.layout.height > 260 else 10)
+    if (box := fig.layout.legend) and fig.layout.showlegend:
+        bar_below = fig.layout.coloraxis.colorbar.orientation == "h"  # then the legend stands on their bar
+        bottom = COLOUR_BAR / fig.layout.height if bar_below else 0
+        assert (box.orientation, box.yref, box.y, box.yanchor) == ("h", "container", bottom, "bottom")
+    for words in fig.layout.annotations:
+        if words.yref == "paper" and words.yanchor == "bottom" and words.y >= 1 and words.xref == "paper":
+            assert fig.layout.margin.t >= MODE_BAR + 15 * len(lines_of(words.text)), words.text
 
 
+def series(fig):
+    """Series differ in marker or dash as well as in colour, and no line joins categories."""
+    lines = [trace for trace in fig.data if trace.type.startswith("scatter")]
+    shown = {trace.name: trace for trace in lines if trace.name and trace.showlegend is not False}
+    for one, other in combinations(shown.values(), 2):
+        assert shape(one) != shape(other), (one.name, other.name)
+    for trace in lines:
+        assert not (joined(trace) and trace.x is not None and any(isinstance(x, str) for x in trace.x)), trace.name
+
+
+@pytest.mark.promise
 @pytest.mark.crossed
-def test_no_line_joins_categories(figs):
-    for name, fig in figs.items():
-        for trace in fig.data:
-            named = (
-                trace.type.startswith("scatter") and trace.x is not None and any(isinstance(x, str) for x in trace.x)
-            )
-            assert not (named and joined(trace)), name
+@pytest.mark.parametrize("look_name", LOOKS)
+@pytest.mark.parametrize("family", every_chart.FAMILIES)
+def test_every_chart_is_small_and_what_is_drawn_can_be_seen_and_told_apart(family, look_name):
+    look = LOOKS[look_name]
+    for name, fig in every_chart.figures(family, look).items():
+        text = fig.to_json()
+        assert len(text) < 2_000_000, name
+        drawn = list(colours(json.loads(text)))
+        assert drawn, name
+        for place, shade in drawn:
+            least = 4.5 if "font" in place else 3.0
+            assert shade == look.paper or contrast(shade, look.paper) >= least, (name, place, shade)
+        assert fig.layout.font.color == look.text, name
+        assert fig.layout.paper_bgcolor == fig.layout.plot_bgcolor == "rgba(0,0,0,0)", name
+        words_and_legend(fig)
+        series(fig)
 
 
 def test_queries_without_an_order_are_not_joined():

@@ -44,10 +44,12 @@ expect.set_options(timeout=PATIENCE)
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """A server where Streamlit itself takes nobody back: its address, and what it says."""
+    """A server where Streamlit itself takes nobody back: its address, its process, what it says, and the file that holds its proofs."""
     log = tmp_path_factory.mktemp("server") / "log.txt"
-    with serve(log, ["--server.disconnectedSessionTTL", "0"]) as (url, _):
-        yield url, log
+    hold, holding = log.with_name("hold"), Path(__file__).parent / "holding"
+    environment = {**os.environ, "PYTHONPATH": f"{holding}:{ROOT}", "HOLD": str(hold)}
+    with serve(log, ["--server.disconnectedSessionTTL", "0"], environment) as (url, process):
+        yield url, process, log, hold
 
 
 @pytest.fixture(scope="session")
@@ -75,12 +77,14 @@ def serve(log, options=(), environment=None, port=None):
 
 
 def _wait_for(url, server):
+    deadline = time.monotonic() + PATIENCE / 1000
     while True:
         try:
-            with urllib.request.urlopen(url):
+            with urllib.request.urlopen(url, timeout=PATIENCE / 1000):
                 return
         except (urllib.error.URLError, OSError):
             assert server.poll() is None, "the server ended before it answered"
+            assert time.monotonic() < deadline, "the server does not answer"
             time.sleep(0.1)
 
 
@@ -143,6 +147,15 @@ def answered(act, seen):
             act()
             return seen(timeout=UNANSWERED)
     return seen()
+
+
+def until(page, done, pause=0):
+    """Do ``done`` again, with a ``pause`` between in milliseconds, until it says that it is; AssertionError with what the page shows
+    where it never is."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not done():
+        assert time.monotonic() < deadline, f"Never on this page:\n{page.locator('body').inner_text()}"
+        page.wait_for_timeout(pause)
 
 
 def beside(page):
@@ -228,14 +241,16 @@ class Visitor:
     def enter(self, key, text):
         """Type into an entry, anew where what was typed went with an entry that a page just opened has put elsewhere."""
         entry = self.entry(key)
-        while True:
+
+        def typed():
             self.drawn()
             entry.fill(text)
             entry.press("Enter")
             self.page.wait_for_timeout(100)  # until it has left
             self.drawn()
-            if entry.input_value() == text:
-                return
+            return entry.input_value() == text
+
+        until(self.page, typed)
 
     def metric(self, label):
         return self.page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue")
@@ -313,12 +328,16 @@ class Visitor:
         expect(cells.filter(has_text=name)).to_have_count(1)
         row = cells.all_text_contents().index(name)
         tick = grid.get_by_test_id(f"glide-cell-0-{row}")
-        while tick.text_content() != asked:
+
+        def ticked():
+            if tick.text_content() == asked:
+                return True
             self.drawn()
             grid.scroll_into_view_if_needed()
             box = grid.bounding_box()
-            self.page.mouse.click(box["x"] + 60, box["y"] + 35 * (row + 1.5))
-            self.page.wait_for_timeout(500)
+            return self.page.mouse.click(box["x"] + 60, box["y"] + 35 * (row + 1.5))
+
+        until(self.page, ticked, 500)
         self.drawn()
 
     def start_anew(self):

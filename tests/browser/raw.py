@@ -1,6 +1,7 @@
 """A browser without a browser: a session held by its websocket, and an upload sent as slowly as a test wants."""
 
 import http.client
+import time
 import uuid
 from contextlib import ExitStack
 from urllib.parse import urlsplit
@@ -66,7 +67,9 @@ class RawVisitor:
         message.rerun_script.page_name = self.page
         message.rerun_script.widget_states.widgets.extend(self._widgets)
         self._socket.send(message.SerializeToString())
+        deadline = time.monotonic() + PATIENCE
         while True:
+            assert time.monotonic() < deadline, f"the page {self.page!r} never ends; it says {self.lines}"
             told = ForwardMsg.FromString(self._socket.recv(timeout=PATIENCE))
             kind = told.WhichOneof("type")
             if kind == "new_session":

@@ -16,7 +16,7 @@ from pages.ui.say import JOINER
 from tests import hostile_table
 from tests.browser import words
 from tests.browser.axe import COLOURS, LIT, count_trial, faults, tint, turn
-from tests.browser.conftest import PAGES, PATIENCE, SIZE, UNANSWERED, answered
+from tests.browser.conftest import PAGES, PATIENCE, SIZE, UNANSWERED, answered, until
 
 LAPTOP, TABLET, PHONE = (1280, 800), (1024, 768), (390, 844)
 MAIN = "[data-testid=stMain]"
@@ -97,7 +97,10 @@ def design():
 
 
 def resize(visitor, size):
-    visitor.page.set_viewport_size({"width": size[0], "height": size[1]})
+    width, height = size
+    if visitor.page.viewport_size["width"] == width:
+        return
+    visitor.page.set_viewport_size({"width": width, "height": height})
     visitor.page.wait_for_function(FOLLOWED)
 
 
@@ -119,10 +122,13 @@ class Walk:
                 self.scheme = "light"
                 turn(visitor, self.scheme)
             self._visit(title)
+        resize(visitor, LAPTOP)
         turn(visitor, "light")
 
     def _visit(self, title):
         visitor, page = self.visitor, self.page
+        wide = LAPTOP if self.whole or title in ("Design", "Simulate", "Export") else TABLET
+        resize(visitor, wide)
         visitor.drawn()
         if title == "Design":
             visitor.optimise()
@@ -140,18 +146,21 @@ class Walk:
             self.scheme = "light" if self.scheme == "dark" else "dark"
             tint(visitor, self.scheme)
             self._note("faint", title, faults(page, COLOURS))
-        wide = LAPTOP if title in ("Design", "Simulate", "Export") else TABLET
-        for size in (LAPTOP, TABLET, PHONE) if self.whole else (wide, PHONE):
+        for size in (wide, *(TABLET,) * self.whole, PHONE):
             resize(visitor, size)
             self._note("cut", f"{title} at {size[0]}", page.evaluate(CUT))
-        resize(visitor, LAPTOP)
+        resize(visitor, wide)
 
     def _read(self, place):
         """What is folded away belongs to the page."""
         folded = self.page.locator(f"{MAIN} details:not([open]) > summary:visible")
-        while folded.count():
+
+        def unfold():
             folded.evaluate_all("all => all.forEach(one => one.click())")  # what one holds may be folded as well
             self.visitor.drawn()
+            return not folded.count()
+
+        until(self.page, unfold)
         if place in ABOUT_PEOPLE:
             self.page.wait_for_function(NAMED, arg=[NAMES, JOINER], polling=100, timeout=PATIENCE)
         said = self.page.evaluate(SAID, JOINER)

@@ -12,7 +12,7 @@ from playwright.sync_api import Error, expect
 from pages.ui.data import actions as data_actions
 from pages.ui.session.state import Session
 from tests.browser import words
-from tests.browser.conftest import Visitor, begin, beside, design, still
+from tests.browser.conftest import Visitor, begin, beside, design, still, until
 from tests.browser.raw import RawVisitor
 
 PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
@@ -93,17 +93,19 @@ def test_tabs_opened_at_the_same_moment_are_one_browser(browser, address):
     first = beside(second)
     second.route_web_socket(re.compile("_stcore/stream"), answer_late)
     second.goto(address)
-    while not waiting:
-        second.wait_for_timeout(50)
+    until(second, lambda: waiting, 50)
     assert not [cookie for cookie in context.cookies() if cookie["name"].startswith("ldp")]
     first.goto(address)
     begin(first)
     (given,) = [cookie["value"] for cookie in context.cookies() if re.fullmatch(r"ldp-\d+", cookie["name"])]
-    while len(sockets) == 1:
+
+    def came_again():
         for socket, told in waiting[:]:
             socket.send(told)
             waiting.remove((socket, told))
-        second.wait_for_timeout(50)
+        return len(sockets) > 1
+
+    until(second, came_again, 50)
     expect(design(second)).to_contain_text(words.EMPTY)
     kept = {cookie["name"]: cookie["value"] for cookie in context.cookies()}
     assert given in kept.values()
@@ -121,7 +123,7 @@ def said(visitor):
 @pytest.mark.promise
 def test_nobody_else_gets_a_session(analyst, server):
     """The number of a cookie opens the sessions of its browser, and nothing else does."""
-    address, log = server
+    address, _, log, _ = server
     own = said(alone := RawVisitor(address))
     name, token = own["name"], own["token"]
     alone.press("begin")

@@ -10,6 +10,7 @@ from ldp_core.designs import Configuration, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import PrefixPart
 from tests.browser import words
+from tests.browser.conftest import until
 from tests.declared import numbers
 
 LATE = """(milliseconds) => {
@@ -52,10 +53,15 @@ def test_what_is_typed_while_work_ends_stands_and_counts(guest):
     entry.press("Control+a")
     guest.page.keyboard.type(typed)
     gap = guest.sidebar.get_by_text(words.GAP)
-    while not gap.count() or len(typed) < 8:
+
+    def done():
+        nonlocal typed
         guest.page.keyboard.type("25"[len(typed) % 2], delay=300)
         typed += "25"[len(typed) % 2]
         expect(entry).to_have_value(typed)
+        return gap.count() and len(typed) >= 8
+
+    until(guest.page, done)
     assert place.evaluate("entry => entry === document.activeElement")
     entry.press("Enter")
     expect(epsilon(guest, typed)).to_be_visible()
@@ -122,9 +128,14 @@ def test_a_table_is_set_up_by_keyboard_and_its_categories_are_merged_in_the_tabl
     count_as(guest.page, editor, 0, "islands")  # Fiji
     count_as(guest.page, editor, 1, "islands")  # France, while the page still answers the first
     guest.drawn()
-    while "3" in types.text_content():  # keys went to another row as well
-        guest.button("undo").click()
-        guest.drawn()
+
+    def only_one():
+        if "3" not in types.text_content():
+            return True
+        guest.button("undo").click()  # keys went to another row as well
+        return guest.drawn()
+
+    until(guest.page, only_one)
     expect(types).to_contain_text("4")
     guest.button("undo").click()
     expect(types).to_contain_text("5")
@@ -141,13 +152,20 @@ def count_as(page, editor, row, name):
     grid = editor.get_by_test_id("stDataFrame")
     cell = grid.get_by_test_id(f"glide-cell-2-{row}")  # what a screen reader finds of the canvas
     expect(cell).to_be_attached()
-    while cell.text_content() != name:
-        while cell.get_attribute("aria-selected") != "true":
-            grid.scroll_into_view_if_needed()
-            box = grid.bounding_box()
-            page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 * (row + 1.5))
-            page.wait_for_timeout(300)
+
+    def selected():
+        if cell.get_attribute("aria-selected") == "true":
+            return True
+        grid.scroll_into_view_if_needed()
+        box = grid.bounding_box()
+        return page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 * (row + 1.5))
+
+    def there():
+        if cell.text_content() == name:
+            return True
+        until(page, selected, 300)
         page.keyboard.type(name, delay=40)
         page.wait_for_timeout(200)
-        page.keyboard.press("Enter")
-        page.wait_for_timeout(300)
+        return page.keyboard.press("Enter")
+
+    until(page, there, 300)

@@ -1,47 +1,24 @@
 """A page that waits for work answers whatever is pressed before that work ends, and leaves nothing of a tab that closes."""
 
-import os
 import time
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROOT, Visitor, serve
+from tests.browser.conftest import PATIENCE, Visitor
 from tests.browser.raw import RawVisitor
 
-SLOW = """
-import pathlib, time
-from ldp_core import bounds
-
-go = pathlib.Path({go!r})
-
-
-def slowed(search):
-    def slow(*about, **how):
-        while "cancel" in how and not go.exists() and not how["cancel"]():
-            time.sleep(0.05)
-        return search(*about, **how)
-
-    return slow
-
-
-for name in ("certificate", "worst_case"):
-    setattr(bounds, name, slowed(getattr(bounds, name)))
-"""
-"""A core whose proofs take until a file is there."""
 TABS = 20
 PROVING = "Proving what no mechanism can beat"
 
 
-@pytest.fixture(scope="module")
-def slow(tmp_path_factory):
-    """A server with that core: its address, its process, and the file."""
-    place = tmp_path_factory.mktemp("slow")
-    (place / "sitecustomize.py").write_text(SLOW.format(go=str(place / "go")))
-    environment = {**os.environ, "PYTHONPATH": f"{place}:{ROOT}"}
-    with serve(place / "log.txt", ["--server.disconnectedSessionTTL", "0"], environment) as (url, process):
-        yield url, process, place / "go"
+@pytest.fixture
+def hold(server):
+    """The proofs of the server wait while this file is there."""
+    server[-1].touch()
+    yield server[-1]
+    server[-1].unlink(missing_ok=True)
 
 
 def threads(process):
@@ -49,9 +26,8 @@ def threads(process):
 
 
 @pytest.mark.promise
-def test_what_is_pressed_is_answered_while_the_page_waits_and_work_outlives_it(browser, slow):
-    url, _, go = slow
-    visitor = Visitor(browser, url)
+def test_what_is_pressed_is_answered_while_the_page_waits_and_work_outlives_it(browser, address, hold):
+    visitor = Visitor(browser, address)
     visitor.begin()
     proving = visitor.page.locator(".st-key-jobs").get_by_text(PROVING)
     expect(proving.first).to_be_visible()
@@ -72,8 +48,7 @@ def test_what_is_pressed_is_answered_while_the_page_waits_and_work_outlives_it(b
     stop.click()
     expect(stop).to_have_count(0)
     expect(visitor.button("prove")).to_be_visible()
-    assert not go.exists(), "all of that came before the work was done"
-    go.touch()
+    hold.unlink()  # all of that came before the work was done
     expect(proving).to_have_count(0)
     visitor.go("Export")
     expect(visitor.button("download-kit")).to_be_visible()
@@ -81,12 +56,11 @@ def test_what_is_pressed_is_answered_while_the_page_waits_and_work_outlives_it(b
     assert [problem.count("404") for problem in visitor.problems] == [1, 1]
     visitor.problems.clear()
     visitor.leave()
-    go.unlink()
 
 
 @pytest.mark.slow
-def test_tabs_closed_while_their_pages_wait_leave_no_thread(slow):
-    url, process, _ = slow
+def test_tabs_closed_while_their_pages_wait_leave_no_thread(server, hold):
+    url, process, *_ = server
     first = RawVisitor(url)
     first.press("begin", drawn=True)  # whatever is begun once is there
     before = threads(process)
@@ -96,6 +70,8 @@ def test_tabs_closed_while_their_pages_wait_leave_no_thread(slow):
     assert threads(process) >= before + TABS, "each page waits in a thread"
     for tab in tabs:
         tab.leave()
+    deadline = time.monotonic() + PATIENCE / 1000
     while threads(process) > before:
+        assert time.monotonic() < deadline, f"{threads(process)} threads are left, and there were {before}"
         time.sleep(0.5)
     first.leave()

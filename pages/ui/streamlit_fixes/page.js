@@ -35,8 +35,8 @@ if (!window.ldp) {
             document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
     });
 
-    // Each chart is one stop of the Tab key, and scrolling text can be reached: Plotly makes a stop of each tool, Streamlit none of code
-    // and formulas that scroll. From tool to tool the arrow keys lead. A button that starts or stops a search goes once it is pressed:
+    // Each chart is one stop of the Tab key, and what scrolls can be reached: Plotly makes a stop of each tool, Streamlit none of code,
+    // formulas and tables that scroll. From tool to tool the arrow keys lead. A button that starts or stops a search goes once it is pressed:
     // the focus passes to the one in its place, or to the verdict. From one that turns the page it passes to the new heading.
     const tools = (bar) => [...bar.querySelectorAll("button")];
     const set = () => {
@@ -50,7 +50,7 @@ if (!window.ldp) {
             items.role = "listitem";
             items.querySelectorAll("li").forEach((item) => (item.role = "none"));
         }
-        for (const text of document.querySelectorAll(".stCode pre, .katex-display"))
+        for (const text of document.querySelectorAll(".stCode pre, .katex-display, .stTable > div"))
             text.tabIndex = text.scrollHeight > text.clientHeight || text.scrollWidth > text.clientWidth ? 0 : -1;
     };
     const searches = ".st-key-optimise, .st-key-cancel";
