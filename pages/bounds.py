@@ -5,7 +5,7 @@ from contextlib import suppress
 import streamlit as st
 
 from ldp_core import charts, library, wording
-from ldp_core.bounds.theorems.statements import KINDS
+from ldp_core.bounds.theorems.statements import KINDS, Setting
 from ldp_core.studies import theorems
 from pages.ui import later, layout, proving, say
 from pages.ui.bounds import entries, subject
@@ -37,7 +37,7 @@ try:  # predictions are about mechanisms whose errors take too long, too
 except ValueError as error:
     problem = error
 
-about = subject.setting(state, mechanism)
+about = Setting(design.answers.workload, design.epsilon, design.users, mechanism)
 found = subject.entries(state, about, mechanism, exact)
 # Errors about a population, and orders without their constant, have no place on an axis with bounds that bind.
 table = theorems.table([entry for entry in found if entry.alike])

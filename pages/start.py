@@ -29,7 +29,7 @@ sample = catalogue()[0]
 def begin() -> None:
     """Take the sample and the epsilon on screen into the design."""
     state.saved.begin()
-    with state.one_step():
+    with state.history.one_step():
         load_sample(state, sample["file"])
         state.change(epsilon=f"{st.session_state.get('demo-epsilon', 1.0):g}")
 

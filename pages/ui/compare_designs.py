@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import charts, library, mechanisms, wording
 from pages.ui import layout, listing, say
@@ -17,9 +17,6 @@ from pages.ui.file_menu import continue_with_copy
 from pages.ui.session.history import History
 from pages.ui.session.state import Session
 from pages.ui.words import case_meaning, case_title
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 VIEWS = {"mechanisms": "Mechanisms", "designs": "Saved designs"}
 TIE = 1e-9

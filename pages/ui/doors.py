@@ -161,7 +161,7 @@ def _install(
 ) -> None:
     """These columns, questions and targets are the design. ValueError with a sentence; then nothing has changed."""
     before = state.configuration, state.source
-    with state.one_step():
+    with state.history.one_step():
         try:
             state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), source)
             if state.draft is not None:

@@ -7,7 +7,7 @@ import streamlit as st
 from ldp_core import library
 from ldp_core.limits import MOST_DESIGN_NAME, MOST_DESIGNS
 from pages.ui import layout, promises, say
-from pages.ui.controls import button, control
+from pages.ui.controls import UNCHANGED, button, control
 from pages.ui.data import actions as data_actions
 from pages.ui.session import browser, exchange
 from pages.ui.session.browser import session_store
@@ -46,9 +46,12 @@ def opening(state: Session, place: str) -> None:
     uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
     if uploaded is not None:
         st.session_state["loads"] += 1
-        if exchange.open_file(state, uploaded.getvalue()):
-            st.switch_page("pages/design.py")  # where it is looked at
-        st.rerun()
+        try:
+            exchange.load(state, uploaded.getvalue())
+        except ValueError as error:
+            state.notices = [("error", f"{error}{UNCHANGED}")]
+            st.rerun()
+        st.switch_page("pages/design.py")  # where it is looked at
 
 
 def _saved_designs(state: Session) -> None:

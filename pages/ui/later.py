@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import wording
 from ldp_core.designs.results import digest
@@ -28,8 +29,6 @@ from ldp_core.run import Cancel, Interrupted, Progress
 from pages.ui import say
 
 if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
     from pages.ui.session.state import Session
 
 T = TypeVar("T")

@@ -7,11 +7,12 @@ import itertools
 from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import charts, designs, frames, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
@@ -19,10 +20,6 @@ from pages.ui import later, say
 from pages.ui.controls import button
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
 
 T = TypeVar("T")
 

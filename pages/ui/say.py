@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import wording
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 JOINER = "\N{WORD JOINER}"
 """A letter without width, put where a backslash does not help."""

@@ -4,9 +4,9 @@ computed, whatever page asked for it."""
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import designs, frames, library, wording
 from ldp_core.designs import Setting
@@ -14,9 +14,6 @@ from pages.ui import file_menu, say
 from pages.ui.controls import button
 from pages.ui.session.state import Session
 from pages.ui.words import case_title, people
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 SET = ":material/check_circle:"
 UNSET = ":material/radio_button_unchecked:"

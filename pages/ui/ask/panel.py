@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import charts, limits, wording
 from pages.ui import layout, listing, say
@@ -12,9 +11,6 @@ from pages.ui.ask import questions
 from pages.ui.controls import button, control, whole_number
 from pages.ui.session.state import Session
 from pages.ui.words import people
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 NO_UNDO = (
     "Each person belongs to one round and answers once, with all of their epsilon. Taking a question back would not take back what "

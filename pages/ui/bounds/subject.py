@@ -13,12 +13,6 @@ from pages.ui import later
 from pages.ui.session.state import Session
 
 
-def setting(state: Session, mechanism: Mechanism | None) -> Setting:
-    """The current design with the chosen mechanism, as theorems see it."""
-    design = state.setting
-    return Setting(design.answers.workload, design.epsilon, design.users, mechanism)
-
-
 def variances(state: Session, mechanism: Mechanism) -> tuple[float, float, float]:
     """Variances per user of a mechanism: averaged over the types, which predictions are about, for the people that the design is for,
     as on all pages, and of the worst type. ValueError where they take too long."""

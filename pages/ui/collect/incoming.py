@@ -34,12 +34,13 @@ def whose() -> str:
 def kit(state: Session) -> Kit | None:
     """The design of a kit that is uploaded here; None until there is one."""
     known = state.view.get("collect-kit", "")
-    opened = collecting.opened(state, b"", known).result if known else None
+    task = collecting.opened(state, b"", known)
+    opened = task.result if known else None
 
     def take(uploaded: Any) -> None:
-        task = collecting.opened(state, uploaded.getvalue())
-        state.view["collect-kit"] = task.key.partition(":")[2]
-        task.start()
+        given = collecting.opened(state, uploaded.getvalue())
+        state.view["collect-kit"] = given.key.partition(":")[2]
+        given.start()
 
     take_file(
         state,
@@ -49,7 +50,6 @@ def kit(state: Session) -> Kit | None:
         type=["zip"],
         help="The zip that Export gave. What it holds is checked, and used on this page only: your design stays as it is.",
     )
-    task = collecting.opened(state, b"", known)
     if known and opened is None:
         if task.running is not None:
             later.show(task.running, lambda progress, work: None)

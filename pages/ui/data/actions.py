@@ -96,12 +96,6 @@ def forget(state: Session) -> None:
     state.view.pop(PENDING_FILE, None)
 
 
-def run_query(state: Session, given: File, query: str) -> None:
-    """The answer of an uploaded database."""
-    state.view.pop(f"query-{given.digest}", None)
-    read(state, replace(given, query=query))
-
-
 def listed_names(typed: str) -> tuple[str, ...]:
     """Names of columns from a text with commas."""
     return tuple(map(str.strip, next(csv.reader([" ".join(typed.splitlines())], skipinitialspace=True), [])))

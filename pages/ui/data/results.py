@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import charts, frames, library, wording
 from ldp_core.data import tables
@@ -26,9 +26,6 @@ from pages.ui.data import background_read
 from pages.ui.session.state import Session
 from pages.ui.sources import Source
 from pages.ui.words import people
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 NAMED = 12
 """Most attributes whose sizes are listed."""

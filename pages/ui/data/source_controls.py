@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,39 +20,37 @@ from pages.ui.session.state import Session
 from pages.ui.sources import File
 
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
-DECIMALS = {None: "as found", ".": "point: 1234.5", ",": "comma: 1.234,5"}
-THOUSANDS = {None: "as found", "": "none", ",": "comma", ".": "point", "'": "apostrophe", " ": "space"}
-ENCODED: dict[str | None, str] = {None: "as found", **{name: name for name in ENCODINGS}}
-HEADERS = {None: "as found", True: "yes", False: "no, it holds values"}
+SHEETS = TEXT_ENDINGS | EXCEL_ENDINGS
 LINES: dict[int | None, str] = {None: "as found", 0: "none", **{lines: str(lines) for lines in range(1, 11)}}
-TOTALS = {None: "as found", True: "left out", False: "rows like others"}
-MERGED = {None: "as found", True: "for each of their rows", False: "only for the first row"}
-LABELS = {
-    "header": "The first row holds the column names",
-    "above": "Lines above the names",
-    "below": "Lines below the names",
-    "delimiter": "Delimiter",
-    "encoding": "Encoding",
-    "hidden": "Hidden rows",
-    "merged": "Merged cells count",
-    "decimal": "Decimal sign",
-    "thousands": "Thousands sign",
-    "total": "Lines of totals and remarks",
+OPTIONS: dict[str, tuple[str, dict[Any, str], set[str]]] = {
+    "header": (
+        "The first row holds the column names",
+        {None: "as found", True: "yes", False: "no, it holds values"},
+        SHEETS,
+    ),
+    "above": ("Lines above the names", LINES, SHEETS),
+    "below": ("Lines below the names", LINES, SHEETS),
+    "delimiter": ("Delimiter", DELIMITERS, TEXT_ENDINGS),
+    "encoding": ("Encoding", {None: "as found", **{name: name for name in ENCODINGS}}, TEXT_ENDINGS),
+    "hidden": ("Hidden rows", {None: "as found", True: "left out", False: "rows like others"}, EXCEL_ENDINGS),
+    "merged": (
+        "Merged cells count",
+        {None: "as found", True: "for each of their rows", False: "only for the first row"},
+        EXCEL_ENDINGS,
+    ),
+    "decimal": ("Decimal sign", {None: "as found", ".": "point: 1234.5", ",": "comma: 1.234,5"}, set()),
+    "thousands": (
+        "Thousands sign",
+        {None: "as found", "": "none", ",": "comma", ".": "point", "'": "apostrophe", " ": "space"},
+        set(),
+    ),
+    "total": (
+        "Lines of totals and remarks",
+        {None: "as found", True: "left out", False: "rows like others"},
+        set(),
+    ),
 }
-OPTIONS: dict[str, tuple[dict[Any, str], set[str]]] = {
-    "header": (HEADERS, TEXT_ENDINGS | EXCEL_ENDINGS),
-    "above": (LINES, TEXT_ENDINGS | EXCEL_ENDINGS),
-    "below": (LINES, TEXT_ENDINGS | EXCEL_ENDINGS),
-    "delimiter": (DELIMITERS, TEXT_ENDINGS),
-    "encoding": (ENCODED, TEXT_ENDINGS),
-    "hidden": (TOTALS, EXCEL_ENDINGS),
-    "merged": (MERGED, EXCEL_ENDINGS),
-    "decimal": (DECIMALS, set()),
-    "thousands": (THOUSANDS, set()),
-    "total": (TOTALS, set()),
-}
-"""The choices of each option of files, and the endings of the files that have it, none where all do."""
-PLACEHOLDER = "SELECT age, sex FROM people"
+"""The label and the choices of each option of files, and the endings of the files that have it, none where all do."""
 
 
 def samples(state: Session) -> None:
@@ -115,12 +114,12 @@ def _query(state: Session, file: File, key: str) -> None:
         f"{key}-query",
         state.view.get(typed) or file.query or "",
         lambda text: state.view.update({typed: text}),
-        placeholder=PLACEHOLDER,
+        placeholder="SELECT age, sex FROM people",
         help="It can read this file and nothing else, and change nothing.",
     )
 
     def run() -> None:
-        data_actions.run_query(state, file, state.view.get(typed) or file.query or "")
+        data_actions.read(state, replace(file, query=state.view.pop(typed, None) or file.query or ""))
 
     button("Run the query", f"{key}-run", "play_arrow", run, type="primary")
     st.caption(say.plain(tables.limits_in_words.query_in_words()))
@@ -158,10 +157,10 @@ def _options(
 ) -> None:
     """Controls for the options that a kind of file has; ``change(option=value)`` is called when a person changes one."""
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}-options"):
-        for name, (shown, endings) in OPTIONS.items():
+        for name, (label, shown, endings) in OPTIONS.items():
             if not endings or file.ending in endings:
                 said = lambda value, name=name: change(**{name: value})  # noqa: E731
-                pick(LABELS[name], f"{key}-{name}", getattr(reading, name), said, shown)
+                pick(label, f"{key}-{name}", getattr(reading, name), said, shown)
     control(
         st.text_area,
         "Names of the columns, separated by commas",

@@ -84,7 +84,7 @@ def _opening(state: Session, panel: Panel, design: Configuration) -> None:
 def _table(frame: pd.DataFrame, panel: Panel) -> None:
     """The numbers, found here beside printed; columns that say nothing are left out."""
     shown = pd.DataFrame({"Series": [charts.title(name) for name in frame["series"]]})
-    shown[_first_words(panel.x)] = [_place(x) for x in frame["x"]]
+    shown[_first_words(panel.x)] = [x if isinstance(x, str) else f"{x:,.12g}" for x in frame["x"]]
     shown["Here"] = _numbers(frame["here"], 4)
     if frame["standard_error"].notna().any():
         shown["Standard error"] = _numbers(frame["standard_error"], 2)
@@ -101,10 +101,6 @@ def _table(frame: pd.DataFrame, panel: Panel) -> None:
 
 def _numbers(values: pd.Series, digits: int) -> list[str]:
     return ["" if math.isnan(value) else wording.significant(value, digits) for value in values]
-
-
-def _place(x: float | str) -> str:
-    return x if isinstance(x, str) else f"{x:,.12g}"
 
 
 def _first_words(axis: str) -> str:

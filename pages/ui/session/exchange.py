@@ -21,17 +21,6 @@ SAME_ERROR = 1e-6
 """Share by which the error of one strategy may differ between machines."""
 
 
-def open_file(state: Session, content: bytes) -> bool:
-    """The design of a file becomes that of the session; a file that cannot be used leaves a sentence. Returns whether there is a
-    design to look at."""
-    try:
-        load(state, content)
-    except ValueError as error:
-        state.notices = [("error", f"{error} What you had set up is unchanged.")]
-        return False
-    return True
-
-
 def begin(state: Session, configuration: Configuration, source: Source | None = None) -> None:
     """Go on with a design that was made or read; one that has a name stays in the list as it is."""
     if configuration != state.configuration or source is not state.source:

@@ -16,11 +16,6 @@ from pages.ui.sources import Source
 Step = tuple[Configuration, Source | None]
 
 
-def beginning() -> Configuration:
-    """The configuration that a session starts with: targets are worked out from the answers when they are first shown."""
-    return Configuration()
-
-
 @dataclass(frozen=True)
 class Draft:
     """A data choice that cannot be used yet, with the table it refers to and the sentence that says why."""
@@ -42,7 +37,7 @@ class History:
         name: that in the list of saved designs, empty where it is not there.
     """
 
-    configuration: Configuration = field(default_factory=beginning)
+    configuration: Configuration = field(default_factory=Configuration)
     source: Source | None = None
     draft: Draft | None = None
     past: list[Step] = field(default_factory=list)
@@ -125,7 +120,7 @@ class SavedDesigns:
     @property
     def empty(self) -> bool:
         """True if nothing has been chosen yet, so that nothing is lost without the design on screen."""
-        return not self.name and self.shown.draft is None and self.shown.configuration == beginning()
+        return not self.name and self.shown.draft is None and self.shown.configuration == Configuration()
 
     def suggested_name(self) -> str:
         """A name for the design on screen that says what is chosen."""
@@ -187,10 +182,6 @@ class SavedDesigns:
         self.designs.insert(place, back)
         if empty:
             self.shown = back
-
-    def clear(self) -> None:
-        """Drop everything."""
-        self.shown, self.designs, self.deleted = History(), [], None
 
     def _put_away(self) -> None:
         if not self.empty and not self.name:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import threading
 import uuid
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,7 +33,7 @@ from ldp_core.mechanisms import Mechanism
 from pages.ui.later import Work
 from pages.ui.session import browser
 from pages.ui.session.browser import session_store
-from pages.ui.session.history import Draft, History, SavedDesigns, beginning
+from pages.ui.session.history import Draft, History, SavedDesigns
 from pages.ui.sources import Source
 from pages.ui.streamlit_fixes import tab_storage
 
@@ -118,12 +116,6 @@ class Session:
         self._remember(source)
         if self.history.install(configuration, source):
             self._changed()
-
-    @contextmanager
-    def one_step(self) -> Iterator[None]:
-        """All changes made inside are undone together."""
-        with self.history.one_step():
-            yield
 
     def undo(self) -> None:
         """Back to the design before the last change."""
@@ -317,7 +309,7 @@ class Session:
         for source in list(self._tables):
             source.forget()
         self.results.close()
-        self.saved.clear()
+        self.saved = SavedDesigns()
         self._shown = self.costed = self.lines = None
         self.left = True
         for held in (self.view, self.invalid, self.notices):
@@ -327,7 +319,7 @@ class Session:
     def touched(self) -> bool:
         """True if anything was done here that somebody would miss."""
         history, saved = self.history, self.saved
-        changed = history.configuration != beginning() or history.draft is not None
+        changed = history.configuration != Configuration() or history.draft is not None
         steps = bool(history.past or history.future or saved.designs or saved.deleted)
         return changed or steps or bool(self.works)
 

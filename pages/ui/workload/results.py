@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import charts, frames, wording, workloads
 from ldp_core.designs import Setting
@@ -30,9 +30,6 @@ from pages.ui import later, layout, proving, say
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.words import case_meaning, people
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 QUICK_ALIKE = 2**13
 """Types up to which spectra and bounds take no time where the questions treat the types alike, so that no large matrices are needed."""
