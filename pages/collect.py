@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ldp_core import library, wording
+from ldp_core import library
 from ldp_core.deploy.kit.opening import Kit
 from pages.ui import later, layout, manipulation, say
 from pages.ui.collect import incoming, results
@@ -30,12 +30,6 @@ def current(state: Session) -> Kit | None:
     except ValueError as error:
         later.instead(error, "Reports of this design cannot be collected.")
         layout.end()
-
-
-def draw_counting(progress: float, running: later.Work) -> None:
-    st.progress(
-        min(1.0, progress), text=say.text("Counting reports: {time} so far.", time=wording.duration(running.seconds))
-    )
 
 
 controls, shown = layout.frame()
@@ -70,7 +64,7 @@ with controls:
 
 with shown:
     if running is not None:
-        later.show(running, draw_counting)
+        later.show(running)
     if found.users:
         results.answers(state, subject, found)
     elif found.read:

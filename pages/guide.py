@@ -3,7 +3,6 @@
 import streamlit as st
 
 from ldp_core import designs
-from ldp_core.mechanisms import FLOATING_POINT
 from ldp_core.verdicts import RULE
 from pages.ui import guide_tables, layout, listing, promises, say
 
@@ -52,7 +51,8 @@ WORDS = (
 - **Condition**: a question written out, such as `age >= 30 and not (sex = male or city in {Paris, "New York"})`. It knows
   `=`, `!=`, `<`, `<=`, `>`, `>=`, `between ... and ...`, `in {...}`, `and`, `or`, `not` and brackets; names with spaces stand in
   quotes.
-- **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
+- **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports. Compare lists every one, with what it
+  was made for and its source. Design takes any other as a file with its probabilities, a strategy matrix, which is audited and compared alike.
 - **Strategy**: the table of a mechanism's probabilities, with one row per report and one column per type.
 - **Answer**: what was asked for: a count, a share of everybody or of a group, an average, a total, or the difference of two, in its own unit.
   Every number told (error, people needed, verdict) is about that answer.
@@ -144,13 +144,6 @@ with st.expander("How two columns go together"):
     )
 with st.expander("From here to a decision"):
     st.markdown(STEPS)
-with st.expander("The mechanisms"):
-    listing.show_safe(guide_tables.mechanisms(), "Each mechanism with its purpose, its promise and its source.")
-    say.caption("In real numbers only: {caveat}", caveat=FLOATING_POINT)
-    st.caption(
-        "The Design page takes any other mechanism as a file with its probabilities, called a strategy matrix. It is audited, and compared "
-        "like the others."
-    )
 with st.expander("Limits of this app, and uploaded data"):
     say.markdown(
         "{caveat}\n\n{memory} They are not shared with other sessions, or sent anywhere. {forgetting}\n\n{holding}\n\n"

@@ -1,6 +1,5 @@
 """Simulated collections: mechanisms and estimates side by side."""
 
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -142,7 +141,7 @@ with controls:
 
 with results:
     if running is not None:
-        later.show(running, partial(later.counted, what=" trials"))
+        later.show(running)
     elif task.error:
         st.error(say.plain(task.error))
     elif done is None:

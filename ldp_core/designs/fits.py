@@ -36,14 +36,12 @@ def search(
     objective: Callable[[Mechanism, Check], float],
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-    ended: Callable[[], None] = lambda: None,
     enough: float = choices.GOOD_ENOUGH,
 ) -> Fit:
     """A mechanism fitted with these ``options`` of `library.create`. The search ends once the mechanism is proved to be within a share of
     ``enough`` of the best possible, or, where a number of rounds is set, after these.
 
-    ``bound`` says what has been proved by now, and ``objective`` what a mechanism comes to, both on the scale of L. ``ended`` is called
-    when the search is over, before the costs of its result are computed.
+    ``bound`` says what has been proved by now, and ``objective`` what a mechanism comes to, both on the scale of L.
     """
     aimed, cancelled = library.spec(name).aimed, asked(cancel)
     history, near = list[tuple[float, float]](), False
@@ -63,7 +61,6 @@ def search(
     began, stop = time.perf_counter(), lambda: near or cancelled()
     mechanism = library.create(name, epsilon=epsilon, workload=workload, **options, callback=follow, cancel=stop)
     searched = time.perf_counter() - began
-    ended()
     mechanism.audit()
     if history:  # the last updates come after the last round: the curve ends where the result stands
         with suppress(ValueError, Interrupted):

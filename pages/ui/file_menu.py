@@ -64,7 +64,7 @@ def _saved_designs(state: Session) -> None:
                 _waiting(state, place, design)
         if state.saved.deleted is not None:
             back = f"Bring back {state.saved.deleted[1].name}"
-            button(back, "design-back", "undo", state.bring_back, width="stretch")
+            button(back, "design-back", "undo", state.show_another, state.saved.bring_back, width="stretch")
         say.caption(
             "At most {most_designs}, each with its own undo. They last as long as this session.",
             most_designs=MOST_DESIGNS,
@@ -101,7 +101,13 @@ def _on_screen(state: Session) -> None:
     with left:
         button("Duplicate", "design-duplicate", "content_copy", state.saved.duplicate, width="stretch")
     with right:
-        button("Delete", "design-delete", "delete", lambda: state.delete(state.saved.name), width="stretch")
+        button(
+            "Delete",
+            "design-delete",
+            "delete",
+            lambda: state.show_another(state.saved.delete, state.saved.name),
+            width="stretch",
+        )
 
 
 def _waiting(state: Session, place: int, design: History) -> None:
@@ -109,7 +115,10 @@ def _waiting(state: Session, place: int, design: History) -> None:
     c = design.configuration
     asked = c.workload.summary if c.workload is not None else "no questions yet"
     about, name = f"{asked}, epsilon {c.epsilon}, {library.spec(c.mechanism.name).title}", design.name
-    show, delete = lambda: state.switch(design.name), lambda: state.delete(design.name)
+    show, delete = (
+        lambda: state.show_another(state.saved.switch, design.name),
+        lambda: state.show_another(state.saved.delete, design.name),
+    )
     left, right = st.columns([5, 1], gap="small")
     with left:
         button(name, f"design-show-{place}", "arrow_forward", show, help=about, width="stretch")

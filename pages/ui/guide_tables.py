@@ -6,7 +6,6 @@ from functools import cache
 import pandas as pd
 
 from ldp_core import designs, wording
-from ldp_core.library import REGISTRY
 from pages.ui import say
 
 LEVELS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -28,19 +27,6 @@ def meanings() -> pd.DataFrame:
         "Epsilon": [f"{e:g}" for e in LEVELS],
         "What it means": [designs.risk_in_words(e).capitalize() for e in LEVELS],
         "An even guess (50 %) between two values becomes at most": [f"{guess:g} %" for guess in guesses],
-    }
-    return pd.DataFrame(table).map(say.plain)
-
-
-@cache
-def mechanisms() -> pd.DataFrame:
-    """Each mechanism with its purpose, its promise and its source."""
-    table = {
-        "Mechanism": [s.title for s in REGISTRY.values()],
-        "In the papers": [s.paper_name for s in REGISTRY.values()],
-        "Made for": [s.made_for for s in REGISTRY.values()],
-        "Privacy": [s.privacy for s in REGISTRY.values()],
-        "Source": [s.paper for s in REGISTRY.values()],
     }
     return pd.DataFrame(table).map(say.plain)
 

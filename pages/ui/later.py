@@ -274,7 +274,12 @@ def instead(error: ValueError, what: str = "", known: str = "", mild: bool = Fal
         (say.warning if mild else say.error)("{what} {error}", what=what, error=error)
 
 
-def show(work: Work, draw: Callable[[Any, Work], None], unknown: str = "Starting.") -> None:
+def bar(progress: Any, work: Work) -> None:
+    """How much of some work is done, for how long it has run, and how much longer it takes."""
+    st.progress(share(work) or 0.0, text=say.plain(so_far(work)))
+
+
+def show(work: Work, draw: Callable[[Any, Work], None] = bar, unknown: str = "Starting.") -> None:
     """``draw(progress, work)`` in this place whenever there is progress, or that its progress is ``unknown``."""
 
     def known_or_not(progress: Any, work: Work) -> None:
@@ -287,12 +292,6 @@ def show(work: Work, draw: Callable[[Any, Work], None], unknown: str = "Starting
     work.views.append((place, known_or_not))
     with place.container():
         known_or_not(work.progress, work)
-
-
-def counted(progress: Progress, work: Work, what: str) -> None:
-    """How many steps of some work are done, for how long it has run, and how much longer it takes."""
-    done, total = progress.round, progress.max_rounds or 1
-    st.progress(min(1.0, done / total), text=say.plain(f"{done:,} of {total:,}{what}, {so_far(work)}"))
 
 
 # --- a run of a page ---------------------------------------------------------------------------------------------------

@@ -103,9 +103,9 @@ def test_a_design_without_a_name_is_not_lost_by_switching(ages):
     ages.session.saved.keep("first")
     ages.session.saved.begin()
     ages.session.change(epsilon="3")
-    ages.session.switch("first")
+    ages.session.show_another(ages.session.saved.switch, "first")
     assert ages.configuration.epsilon == "1"
-    ages.session.switch("Running totals along age, epsilon 3")
+    ages.session.show_another(ages.session.saved.switch, "Running totals along age, epsilon 3")
     assert ages.configuration.epsilon == "3"
 
 
@@ -119,7 +119,7 @@ def test_each_design_has_its_own_table_and_what_was_worked_out(app):
     app.finish()
     found = app.session.setting.fitted("optimized")
     assert found is not None
-    app.session.switch("rows")
+    app.session.show_another(app.session.saved.switch, "rows")
     app.go("data")
     assert app.session.setting.counts.tolist() == [3, 1] or app.session.setting.counts.tolist() == [1, 3]
     app.press("design-show-1")

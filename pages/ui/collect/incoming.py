@@ -52,7 +52,7 @@ def kit(state: Session) -> Kit | None:
     )
     if known and opened is None:
         if task.running is not None:
-            later.show(task.running, lambda progress, work: None)
+            later.show(task.running)
         elif task.error:
             say.error("The kit could not be opened. {error}", error=task.error)
     return opened

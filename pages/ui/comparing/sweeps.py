@@ -48,12 +48,7 @@ def tab(state: Session, over: str, case: str) -> None:
     over_time = done is not None and (done.left_out["reason"] == sweep.TIME_OVER).any()
     say.error("{error}", error=task.error)
     if task.cut_short:
-        kept = 0 if done is None else len(done.points)
-        points = "one point was" if kept == 1 else f"{kept:,} points were"
-        say.info(
-            "You stopped this sweep {when}",
-            when=f"once {points} computed: kept, and shown above." if kept else "before any point was computed.",
-        )
+        st.info("You stopped this sweep: the points that were computed are kept.")
     if done is None or task.cut_short or over_time:
         _start(state, over, _in_words(column, _grid(state, over, known)))
     if done is None:
@@ -124,7 +119,7 @@ def _theorems(state: Session, frame: pd.DataFrame) -> pd.DataFrame:
 
 def _filling(state: Session, over: str, progress: Progress, running: Work) -> None:
     """A sweep as its points come in."""
-    later.counted(progress, running, " points")
+    later.bar(progress, running)
     if len(points := progress.found.points):
         say.markdown("**{title}**", title=layout.CHART_TITLES[f"over-{over}"])
         layout.picture(_chart(state, points, over, layout.look()), "", "People needed, filling in")

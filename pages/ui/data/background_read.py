@@ -127,7 +127,7 @@ def progress(state: Session) -> None:
     if not waits(state):
         return
     work = state.view[_PENDING].work
-    later.show(work, lambda progress, work: None, f"{wording.capital(work.title)}.")
+    later.show(work, unknown=f"{wording.capital(work.title)}.")
     st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=work.cancel)
 
 

@@ -124,8 +124,6 @@ def questions(state: Session, mechanism: Mechanism) -> None:
 def optimising(state: Session, case: str, progress: work.FitProgress, running: Work) -> None:
     """The optimiser at work: the best mechanism falls, the certified bound rises, and the gap between them closes."""
     name = state.configuration.mechanism.name
-    if progress.ended:
-        st.caption("The search has ended; the costs of its result are being computed.")
     so_far = f"Round {progress.round:,}, {wording.duration(progress.seconds)} so far."
     if not progress.history:
         st.markdown(say.plain(so_far))

@@ -4,6 +4,7 @@ design's own, at more epsilons as they are computed."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,7 +15,6 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Cancel
 from ldp_core.studies import curves, theorems
 from pages.ui import later, layout, say
-from pages.ui.controls import button
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -36,10 +36,8 @@ def draw(state: Session, mechanism: Mechanism | None) -> None:
         st.info("The trade-off is being computed.")
         return
     sentence = _sentence(state, case, mechanism, classical)
-    running = work.points_over_epsilon(state, state.setting.chosen)
+    work.points_over_epsilon(state, state.setting.chosen)
     _picture(state, case, lines, [state.setting.chosen], sentence)
-    if running:
-        button("Stop at these points", "cancel-points", "stop_circle", later.stop, *running)
 
 
 def compared(state: Session, case: str) -> None:
@@ -99,13 +97,11 @@ def _points(frame: pd.DataFrame) -> list[Point]:
 
 def known(state: Session, name: str) -> Mechanism | None:
     """The mechanism once its costs are known; those that take long are computed in the background."""
-    try:
+    with suppress(ValueError):
         mechanism = state.setting.priced(name)
-        if mechanism is None or not work.priced(state, mechanism):
-            return None
-    except ValueError:
-        return None
-    return state.setting.costed(name)
+        if mechanism is not None and work.priced(state, mechanism):
+            return state.setting.costed(name)
+    return None
 
 
 def _best_classical(state: Session, case: str) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import uuid
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -145,22 +146,10 @@ class Session:
         self.notices = []
         self.invalid.clear()
 
-    def switch(self, name: str) -> None:
-        """Show another saved design."""
-        self.saved.switch(name)
-        self._shown_another()
-
-    def delete(self, name: str) -> None:
-        """Delete a saved design; if it was on screen, another one comes there."""
-        self.saved.delete(name)
-        self._shown_another()
-
-    def bring_back(self) -> None:
-        """Bring the design back that was deleted last. ValueError where the list is full."""
-        self.saved.bring_back()
-        self._shown_another()
-
-    def _shown_another(self) -> None:
+    def show_another(self, turn: Callable[..., None], *about: str) -> None:
+        """Another design comes on screen by this ``turn`` of the saved ones: `switch`, `delete` or `bring_back`. ValueError where that
+        refuses; then nothing has changed."""
+        turn(*about)
         self.notices = []
         self.invalid.clear()
         for looked_at in ("source", "attribute"):  # on the Data page of the other design
@@ -349,16 +338,16 @@ class Session:
 
 def _not_described(choice: DataChoice) -> str:
     """The missing part of a declaration, in a sentence."""
-    if choice.source == "declared":
-        for recipe in choice.recipes:
-            if not recipe.declared:
-                lacks = {
-                    "categorical": "list its categories",
-                    "numeric": "give its lowest and highest value, such as 18 to 90 in 8",
-                    "date": "give its first and last, such as month, 2026-01 to 2026-12",
-                }
-                return f"{recipe.column} is not described yet: {lacks.get(recipe.kind, 'list its items')}."
-    return ""
+    undescribed = [recipe for recipe in choice.recipes if not recipe.declared]
+    if choice.source != "declared" or not undescribed:
+        return ""
+    lacks = {
+        "categorical": "list its categories",
+        "numeric": "give its lowest and highest value, such as 18 to 90 in 8",
+        "date": "give its first and last, such as month, 2026-01 to 2026-12",
+    }
+    first = undescribed[0]
+    return f"{first.column} is not described yet: {lacks.get(first.kind, 'list its items')}."
 
 
 def session() -> Session:

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,13 +42,12 @@ def questions(state: Session) -> Task[workloads.Workload]:
 @dataclass(frozen=True)
 class FitProgress:
     """A fit in progress: ``history`` of (seconds, best objective) and the best strategy so far (m, n), where it has them and that
-    is quickly drawn. ``ended``: the search is over, and what its result costs is being computed."""
+    is quickly drawn."""
 
     round: int
     seconds: float
     history: Curve
     strategy: np.ndarray | None
-    ended: bool = False
 
 
 def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[Fit]:
@@ -67,13 +66,11 @@ def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[
                 drawn = progress.strategy if setting.working_types <= AT_ONCE_TYPES else None
                 work.progress = FitProgress(progress.round, progress.seconds, tuple(progress.history), drawn)
 
-        def ended() -> None:
-            if work.progress is not None:
-                work.progress = replace(work.progress, strategy=None, ended=True)
-
         by_rounds = state.configuration.optimizer.max_rounds is not None
         cancel = work.cancelled if by_rounds or enough <= choices.GOOD_ENOUGH else _soon(work)
-        return setting.fit(name, follow, cancel, bound=lambda: proved(proof, trace)[-1][1], ended=ended, enough=enough)
+        found = setting.fit(name, follow, cancel, bound=lambda: proved(proof, trace)[-1][1], enough=enough)
+        work.progress = None  # the strategy in it
+        return found
 
     title = f"fitting {spec.title} to {setting.questions}"
     seconds = setting.fit_options(name).get("time_limit")
@@ -117,18 +114,15 @@ def known_over_epsilon(state: Session, names: Sequence[str], case: str) -> list[
     return points + sorted(certificates)
 
 
-def points_over_epsilon(state: Session, name: str) -> list[Work]:
-    """Fits of the chosen mechanism at the other epsilons of the trade-off, where each takes seconds: begun once the design itself is
-    fitted. Those that run."""
+def points_over_epsilon(state: Session, name: str) -> None:
+    """Fit the chosen mechanism at the other epsilons of the trade-off, where each takes seconds, once the design itself is fitted."""
     setting = state.setting
     if not choices.optimized_unasked(name, setting.workload, setting.fitted_types) or setting.fitted(name) is None:
-        return []
+        return
     missing = [other for other in setting.at_other_epsilons if not other.unfit(name) and other.fitted(name) is None]
-    tasks = [_point_over_epsilon(state, other, name) for other in missing]
-    for task in tasks:
+    for task in [_point_over_epsilon(state, other, name) for other in missing]:
         if task.unbegun:
             task.start()
-    return [task.running for task in tasks if task.running is not None]
 
 
 def _point_over_epsilon(state: Session, other: Setting, name: str) -> Task[bool]:

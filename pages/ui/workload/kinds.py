@@ -169,22 +169,19 @@ def left_out(axes: Sequence[Axis]) -> list[str]:
     """Sentences about kinds that are not offered but could be if the data were set up otherwise."""
     if not usable("histogram", axes):
         return ["Every attribute has one type only, so there is nothing to ask yet."]
-    reasons = []
-    if not usable("prefix", axes):
-        which = "This attribute has" if len(axes) == 1 else "These attributes have"
-        reasons.append(
-            f"{which} no order, so there are no running totals or ranges; an order can be set on the Data page."
-        )
-    if not joint_domain_fits(axes):
-        reasons.append(
-            "Questions about all attributes at once, and matrices over all types, are for fewer combinations of values than there "
-            "are here."
-        )
-    if not usable("parity", axes):
-        reasons.append("Parity needs attributes of exactly two values; a category for missing values is a third.")
-    if len(usable("histogram", axes)) == 1:
-        reasons.append("Joint counts need a second attribute; choose more columns on the Data page.")
-    return reasons
+    which = "This attribute has" if len(axes) == 1 else "These attributes have"
+    needed = {
+        f"{which} no order, so there are no running totals or ranges; an order can be set on the Data page.": usable(
+            "prefix", axes
+        ),
+        "Questions about all attributes at once, and matrices over all types, are for fewer combinations of values than there "
+        "are here.": joint_domain_fits(axes),
+        "Parity needs attributes of exactly two values; a category for missing values is a third.": usable(
+            "parity", axes
+        ),
+        "Joint counts need a second attribute; choose more columns on the Data page.": usable("histogram", axes)[1:],
+    }
+    return [reason for reason, met in needed.items() if not met]
 
 
 def made(model: type[Made], **fields: Any) -> Made:

@@ -70,7 +70,11 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
     about = "All single answers asked for. The papers call them queries, and their number p."
     say.metric(row, "Answers", wording.count(design.answers.workload.num_queries), about)
     if survey is not None:
-        _metrics_of_survey(row, design)
+        asked = tables_asked(design.workload, design.domain.shape)
+        about = "Each set has a table of counts that answers are made of."
+        say.metric(row, "Sets of columns", wording.count(asked.sets), about)
+        names = " x ".join(design.domain.attributes[i].name for i in asked.largest)
+        say.metric(row, "Largest table (cells)", wording.count(asked.largest_cells), f"The table of {names}.")
         hardness(state, design, row)
         if len({group.attributes for group in survey.groups}) > 1:
             _asked_together(state, design, survey, parts)
@@ -258,15 +262,6 @@ def singular_values(state: Session, design: Setting) -> None:
 
 
 # --- a survey: by sets of attributes instead of types -----------------------------------------------------------------
-
-
-def _metrics_of_survey(row: DeltaGenerator, design: Setting) -> None:
-    """The tables of the questions in numbers."""
-    asked = tables_asked(design.workload, design.domain.shape)
-    about = "Each set has a table of counts that answers are made of."
-    say.metric(row, "Sets of columns", wording.count(asked.sets), about)
-    names = " x ".join(design.domain.attributes[i].name for i in asked.largest)
-    say.metric(row, "Largest table (cells)", wording.count(asked.largest_cells), f"The table of {names}.")
 
 
 def _asked_together(state: Session, design: Setting, survey: Survey, parts: Sequence[WorkloadPart]) -> None:
