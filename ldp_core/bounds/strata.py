@@ -56,7 +56,9 @@ class StratifiedCertificate(Proof):
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
         strata, written = _strata(self.workload), [proof.to_file(epsilon) for proof in self.parts]
         parts = [{**document, "arrays": place} for place, (document, _) in enumerate(written)]
-        arrays = {f"{place}.{name}": array for place, (_, own) in enumerate(written) for name, array in own.items()}
+        arrays = {
+            f"{place}.{name}": array for place, (_, numbers) in enumerate(written) for name, array in numbers.items()
+        }
         arrays |= {"which": self.which.astype(float), "scales": strata.scale, "constants": strata.constant}
         even = _even(self.prior) and all(p.get("prior", "even") == "even" and "merged" not in p for p in parts)
         if not even:  # to as many digits as come back
@@ -74,12 +76,12 @@ class StratifiedCertificate(Proof):
         if not (which.shape == shares.shape == (count,) and np.isin(which, range(len(document["parts"]))).all()):
             raise ValueError(OTHER_QUESTIONS)
         proofs = list[Proof]()
-        for place, (part, own) in enumerate(verify.parts_of(document, data)):
+        for place, (part, numbers) in enumerate(verify.parts_of(document, data)):
             designs = set(strata.which[(which == place) & (shares > 0)].tolist())
             if len(designs) != 1:
                 raise ValueError(OTHER_QUESTIONS)
-            few = strata.designs[designs.pop()]
-            proofs.append(from_file(dict(part), own, few, epsilon, 0.0))  # what a part claims bears on nothing
+            local = strata.designs[designs.pop()]
+            proofs.append(from_file(dict(part), numbers, local, epsilon, 0.0))  # what a part claims bears on nothing
         prior = shares
         if workload.survey is None:
             prior = np.zeros(workload.n)
@@ -102,11 +104,11 @@ class StratifiedCertificate(Proof):
         if {k for _, k in pairs} != set(range(len(self.parts))):
             return -math.inf
         for case, k in pairs:
-            (few, shares), part = cases[case], self.parts[k]
+            (local, shares), part = cases[case], self.parts[k]
             about, same = getattr(part, "prior", None), True
             if shares is not None or about is not None:
-                same = np.allclose(check_prior(about, few.n), check_prior(shares, few.n), rtol=ALIKE, atol=0)
-            if not getattr(part, "even", True) or part.workload != few or not same or part.epsilon < self.epsilon:
+                same = np.allclose(check_prior(about, local.n), check_prior(shares, local.n), rtol=ALIKE, atol=0)
+            if not getattr(part, "even", True) or part.workload != local or not same or part.epsilon < self.epsilon:
                 return -math.inf
         values = [part.proven() for part in self.parts]
         return summed(self.workload, values, self.prior, self.which) if min(values) > -math.inf else -math.inf
@@ -156,11 +158,11 @@ def stratified_certificate(
             budget.tell(bound=strata.objective([progress.bound], prior))
 
     turns = _in_turn(budget, len(several) + len(needed), tell)
-    for few, shares in several:
-        pooled[few] = prove(few, shares, next(turns), None)
-    for i, own in zip(needed, turns, strict=True):
-        few, shares = cases[i]
-        proofs.append(prove(few, shares, own, pooled.get(few)))
+    for local, shares in several:
+        pooled[local] = prove(local, shares, next(turns), None)
+    for i, turn in zip(needed, turns, strict=True):
+        local, shares = cases[i]
+        proofs.append(prove(local, shares, turn, pooled.get(local)))
     which = np.array([needed.index(i) if i in needed else 0 for i in index])
     made = StratifiedCertificate(workload, epsilon, 0.0, tuple(proofs), which, prior)
     values = [part.value for part in made.parts]
@@ -171,7 +173,7 @@ def stratified_worst_case(workload: Workload, epsilon: float, budget: Budget, pr
     """The certificate for the worst type of the stratum that has the largest bound, by ``prove`` for the worst type of each design."""
     strata = _strata(workload)
     turns = _in_turn(budget, len(strata.designs))
-    parts = [prove(few, None, own, None) for few, own in zip(strata.designs, turns, strict=True)]
+    parts = [prove(local, None, turn, None) for local, turn in zip(strata.designs, turns, strict=True)]
     largest = strata.scale**2 * np.array([part.variance for part in parts])[strata.which]
     z = int(largest.argmax())
     part, prior = parts[strata.which[z]], np.zeros(workload.spread_over)
@@ -180,6 +182,6 @@ def stratified_worst_case(workload: Workload, epsilon: float, budget: Budget, pr
     else:
         prior[strata.types[z]] = check_prior(getattr(part, "prior", None), strata.size)
         prior /= prior.sum()
-    found = stratified_certificate(workload, epsilon, budget, prior, lambda *_: part)
-    budget.tell(bound=found.value)
-    return found
+    certificate = stratified_certificate(workload, epsilon, budget, prior, lambda *_: part)
+    budget.tell(bound=certificate.value)
+    return certificate

@@ -52,7 +52,7 @@ def people_by_design(mechanism: SplitSurvey, names: Sequence[str]) -> pd.DataFra
     """
     own = [
         (" x ".join(names[i] for i in group.attributes), "strategy of its own", *group.mechanism.strategy.shape)
-        for group in mechanism.own
+        for group in mechanism.tables
     ]
     rest = [] if mechanism.rest is None else [("everything else", "patterns", len(mechanism.rest.patterns), None)]
     frame = pd.DataFrame([*own, *rest], columns=["columns", "kind", "reports", "cells"]).astype({"cells": "Int64"})

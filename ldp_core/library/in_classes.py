@@ -35,19 +35,19 @@ def build(
     entry: Spec, workload: Workload, classes: Quotient, epsilon: float, parameters: Mapping[str, Any]
 ) -> OnClasses | None:
     """The mechanism for ``classes`` of the types of ``workload``; None if it cannot answer the questions about them."""
-    few, stated = classes.workload, dict(parameters)
+    reduced, stated = classes.workload, dict(parameters)
     if entry.aimed and stated.get("target", "average") == "average":
         stated["prior"] = classes.shares(stated.get("prior"))
     if "callback" in stated and "average" in entry.aims:
 
         def scale(value: float | None) -> float | None:
-            return value and equivalent_objective((value - few.trace) / few.n, workload)
+            return value and equivalent_objective((value - reduced.trace) / reduced.n, workload)
 
         stated["callback"] = of_types(stated["callback"], classes, scale)
     if entry.may_use_workload:
-        stated["workload"] = few
-    drawn = entry.build(few if entry.needs_workload else few.n, epsilon, **stated)
-    if not entry.fitted and drawn.supports(few):
+        stated["workload"] = reduced
+    drawn = entry.build(reduced if entry.needs_workload else reduced.n, epsilon, **stated)
+    if not entry.fitted and drawn.supports(reduced):
         return None
     return about_classes(drawn, workload, classes)
 

@@ -25,8 +25,8 @@ def build(
     create: Callable[[Workload, Mapping[str, Any]], Mechanism],
     parameters: Mapping[str, Any],
 ) -> InStrata:
-    """The mechanism for ``workload``, which has strata: ``create(few, own)`` makes that of a stratum. ValueError where that is none for
-    strata."""
+    """The mechanism for ``workload``, which has strata: ``create(local, settings)`` makes that of a stratum. ValueError where that is
+    none for strata."""
     strata, stated = workload.strata, dict(parameters)
     prior = stated.pop("prior", None)
     prior = None if prior is None else check_prior(prior, workload.spread_over)
@@ -34,25 +34,25 @@ def build(
 
     def whole(objectives: list[float]) -> float:
         """What all strata come to, on the scale of L as the objectives of the cases are."""
-        variances = [(value - few.trace) / few.n for value, (few, _) in zip(objectives, cases, strict=True)]
-        own = strata.scale**2 * np.array(variances)[strata.which]
-        return equivalent_objective(float(own.max() if worst else strata.shares(prior) @ own), workload)
+        by_case = [(value - local.trace) / local.n for value, (local, _) in zip(objectives, cases, strict=True)]
+        variances = strata.scale**2 * np.array(by_case)[strata.which]
+        return equivalent_objective(float(variances.max() if worst else strata.shares(prior) @ variances), workload)
 
-    def made(few: Workload, shares: np.ndarray | None) -> Mechanism:
-        own = {**stated, **({} if shares is None else {"prior": shares})}
+    def made(local: Workload, shares: np.ndarray | None) -> Mechanism:
+        settings = {**stated, **({} if shares is None else {"prior": shares})}
         if entry.fitted and "time_limit" in entry.parameters and len(cases) > 1:
             limit = stated.get("time_limit", DEFAULT.time_limit)
-            own["time_limit"] = None if limit is None else limit / len(cases)
+            settings["time_limit"] = None if limit is None else limit / len(cases)
         if (callback := stated.get("callback")) is None:
-            return create(few, own)
-        mechanism = create(few, {**own, "callback": telling_of_all(callback, whole, values, len(cases))})
+            return create(local, settings)
+        mechanism = create(local, {**settings, "callback": telling_of_all(callback, whole, values, len(cases))})
         if len(values) < len(cases) - 1:
-            profile = mechanism.variance_profile(few)
+            profile = mechanism.variance_profile(local)
             variance = profile.max() if worst else np.average(profile, weights=shares)
-            values.append(equivalent_objective(float(variance), few))
+            values.append(equivalent_objective(float(variance), local))
         return mechanism
 
-    drawn = [made(few, shares) for few, shares in cases]
+    drawn = [made(local, shares) for local, shares in cases]
     return in_strata(drawn, strata.which, strata, drawn[0].parameters)
 
 
@@ -66,10 +66,10 @@ def of_epsilons(workload: Workload | None, epsilons: Sequence[float], create: Ca
             f"Give one epsilon, or one for each group that the collector knows: there are {many} and {len(epsilons):,} epsilons."
         )
     made: dict[float, Any] = {epsilon: create(epsilon) for epsilon in dict.fromkeys(map(check_epsilon, epsilons))}
-    own = [made[check_epsilon(epsilon)].strata[z] for z, epsilon in enumerate(epsilons)]
-    drawn = {id(one): one for one in own}
-    which = np.array([list(drawn).index(id(one)) for one in own])
-    return in_strata([*drawn.values()], which, strata, own[0].parameters)
+    by_stratum = [made[check_epsilon(epsilon)].strata[z] for z, epsilon in enumerate(epsilons)]
+    drawn = {id(mechanism): mechanism for mechanism in by_stratum}
+    which = np.array([list(drawn).index(id(mechanism)) for mechanism in by_stratum])
+    return in_strata([*drawn.values()], which, strata, by_stratum[0].parameters)
 
 
 def of_designs(

@@ -106,11 +106,11 @@ def outputs(n: int, epsilon: float) -> float:
 def _mechanism(design: Design, n: int, epsilon: float, parameters: Mapping[str, int | str]) -> ExplicitMechanism:
     inside = design.write(n)
     inside = inside[inside.any(axis=1) & ~inside.all(axis=1)]  # others would say nothing
-    own, E = int(inside[:, 0].sum()), exp_epsilon(epsilon)  # blocks of a type, the same number for all
+    replication, E = int(inside[:, 0].sum()), exp_epsilon(epsilon)  # blocks of a type, the same number for all
     # One divisor for all keeps the ratios within a row exact.
-    Q = np.where(inside, E, 1.0) / (own * E + len(inside) - own)
+    Q = np.where(inside, E, 1.0) / (replication * E + len(inside) - replication)
     explanation = (
-        f"Each type lies in {own:,} of {len(inside):,} blocks. Blocks are sets of types, and any two types share equally many. A person "
+        f"Each type lies in {replication:,} of {len(inside):,} blocks. Blocks are sets of types, and any two types share equally many. A person "
         f"sends each block with their own type e^epsilon times as often as any other block. A report is one number of "
         f"{max(1, math.ceil(math.log2(len(inside))))} bits."
     )

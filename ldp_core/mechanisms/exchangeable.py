@@ -36,7 +36,8 @@ class ExchangeableMechanism(Mechanism):
     _decisive = "every output has the same two probabilities, by symmetry"
 
     def _moments(self) -> tuple[float, float, float, float]:
-        """Covariances of one user's estimated counts: own, own with other, other, other with other."""
+        """Covariances of one user's estimated counts: of the user's type, of it with another, of
+        another, of two others."""
         p, q = self.p, self.q
         scale = (p - q) ** 2
         return (
@@ -49,13 +50,13 @@ class ExchangeableMechanism(Mechanism):
     def centred_moments(self) -> tuple[float, float]:
         """a and b with ``E[(r c)^2] = a |r|^2 + b r_u^2`` for what a report of a user of type u adds to the counts, c (n,), and every
         query r (n,) that sums to 0."""
-        own, mixed, other, pair = self._moments()
-        return other - pair, own - other - 2 * (mixed - pair) + 1
+        same, mixed, other, pair = self._moments()
+        return other - pair, same - other - 2 * (mixed - pair) + 1
 
     def central_moments(self, questions: QuadraticForm, columns: Any = TYPES) -> Moments:
         """tr(G Cov_u) for one user of each type u; needs only the diagonal, row sums and trace of G."""
-        own, mixed, other, pair = self._moments()
-        sums, of_type, with_others = questions.gram_sums, own - other, 2 * (mixed - pair)
+        same, mixed, other, pair = self._moments()
+        sums, of_type, with_others = questions.gram_sums, same - other, 2 * (mixed - pair)
         alike = (other - pair) * questions.trace + pair * sums.sum(axis=-1, keepdims=True)
         return [(TYPES, (of_type - with_others) * questions.gram_diag + with_others * sums + alike)]
 
@@ -65,17 +66,17 @@ class ExchangeableMechanism(Mechanism):
             raise ValueError(
                 f"A covariance matrix of {self.n:,} types is too large; at most {MOST_MATRIX_TYPES:,} are formed."
             )
-        own, mixed, other, pair = self._moments()
+        same, mixed, other, pair = self._moments()
         x = np.asarray(counts, dtype=float)
         users = x.sum()
         C = pair * users + (mixed - pair) * (x[:, None] + x)
-        np.fill_diagonal(C, own * x + other * (users - x))
+        np.fill_diagonal(C, same * x + other * (users - x))
         return C
 
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q = A I + B 11', from M^-1 = I + sum_u Cov_u."""
-        own, mixed, other, pair = self._moments()
-        diagonal = 1 + own + (self.n - 1) * other
+        same, mixed, other, pair = self._moments()
+        diagonal = 1 + same + (self.n - 1) * other
         off = 2 * mixed + (self.n - 2) * pair
         A = 1 / (diagonal - off)
         return A * np.eye(self.n) + (1 - A) / self.n  # M 1 = 1 fixes B

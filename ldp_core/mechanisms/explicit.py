@@ -243,8 +243,8 @@ class ExplicitMechanism(CountedOutputs):
         values = check_values(values, self.n, rng)
         outputs = np.empty(values.size, dtype=np.int64)
         for some in runs(values.size, _DRAWN_AT_ONCE):
-            own = values[some].astype(np.int64)
-            outputs[some] = self._outputs(own, rng.random(own.size))
+            types = values[some].astype(np.int64)
+            outputs[some] = self._outputs(types, rng.random(types.size))
         return outputs
 
     def _outputs(self, values: np.ndarray, draws: np.ndarray) -> np.ndarray:
@@ -253,13 +253,13 @@ class ExplicitMechanism(CountedOutputs):
         m, steps, cumulative = self.strategy.shape[0], self._guide.shape[1], self._cumulative.ravel()
         outputs = self._guide.ravel()[values * steps + (draws * steps).astype(np.int64)].astype(np.int64)
         several = np.flatnonzero(outputs < 0)
-        own, numbers = values[several] * m, draws[several]
-        places = own + ~outputs[several]
+        starts, numbers = values[several] * m, draws[several]
+        places = starts + ~outputs[several]
         behind = np.flatnonzero(cumulative[places] <= numbers)
         while behind.size:
             places[behind] += 1
             behind = behind[cumulative[places[behind]] <= numbers[behind]]
-        outputs[several] = places - own
+        outputs[several] = places - starts
         return outputs
 
     @property

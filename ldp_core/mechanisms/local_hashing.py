@@ -58,10 +58,10 @@ class LocalHashing(UnaryMechanism):
         keys = rng.integers(2**64, size=values.size, dtype=np.uint64)
         coefficients = rng.integers(self.buckets, size=(values.size, self.digits))
         offset = rng.integers(self.buckets, size=values.size)
-        own = (coefficients * self._digits_of(values)).sum(axis=1) + self._keyed(keys, values) + offset
+        buckets = (coefficients * self._digits_of(values)).sum(axis=1) + self._keyed(keys, values) + offset
         kept = rng.random(values.size) < self.keep
         shift = np.where(kept, 0, rng.integers(1, self.buckets, size=values.size))
-        columns = [keys[:, None], coefficients, offset[:, None], ((own + shift) % self.buckets)[:, None]]
+        columns = [keys[:, None], coefficients, offset[:, None], ((buckets + shift) % self.buckets)[:, None]]
         return np.hstack([column.astype(np.uint64) for column in columns])
 
     @property

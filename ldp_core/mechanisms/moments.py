@@ -51,11 +51,11 @@ class QuadraticForm(Protocol):
 
 @dataclass(frozen=True)
 class Rows:
-    """Single questions ``rows`` (q, n), each of them a form of its own; ``asked`` the workload and
-    the queries (q,) that they are."""
+    """Single questions ``rows`` (q, n), each of them a form of its own; ``source`` is the workload
+    that has them, with their numbers there (q,)."""
 
     rows: np.ndarray
-    asked: tuple[Workload, np.ndarray] | None = None
+    source: tuple[Workload, np.ndarray] | None = None
 
     @classmethod
     def of(cls, workload: Workload, queries: np.ndarray) -> Rows:
@@ -179,7 +179,7 @@ class Contributions:
         The contributions to all q answers.
         """
         placed: dict[str, Any] = {
-            name: np.zeros((len(places), *own.shape[1:])) for name, own in vars(self).items() if name != "parts"
+            name: np.zeros((len(places), *array.shape[1:])) for name, array in vars(self).items() if name != "parts"
         }
         for name, whole in placed.items():
             whole[places] = getattr(self, name)

@@ -137,8 +137,8 @@ class OnClasses(Mechanism):
         return self._known[workload.digest]
 
     def supports(self, workload: Workload) -> str | None:
-        if (few := self.about_classes(workload)) is not None:
-            return self.drawn.supports(few)
+        if (reduced := self.about_classes(workload)) is not None:
+            return self.drawn.supports(reduced)
         return super().supports(workload) or (
             "This mechanism sends the same reports for types that the workload distinguishes, so it cannot "
             "answer it. Keep all types for questions asked later."
@@ -150,8 +150,8 @@ class OnClasses(Mechanism):
         return self.drawn.variance_profile(self._of_classes(workload), check)[self.classes]
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        if (few := self.about_classes(workload)) is not None:
-            return self.drawn.query_variances(few, self._sums(dense(checked_counts(counts, self.n))), queries)
+        if (reduced := self.about_classes(workload)) is not None:
+            return self.drawn.query_variances(reduced, self._sums(dense(checked_counts(counts, self.n))), queries)
         return super().query_variances(
             workload, counts, np.arange(workload.num_queries) if queries is None else queries
         )
@@ -165,12 +165,12 @@ class OnClasses(Mechanism):
         """The same questions about classes; of those that distinguish types in one, the mean over
         each class, as counts are spread."""
         if isinstance(questions, Rows):
-            if questions.asked is not None and (few := self.about_classes(questions.asked[0])) is not None:
-                return Rows.of(few, questions.asked[1])
+            if questions.source is not None and (reduced := self.about_classes(questions.source[0])) is not None:
+                return Rows.of(reduced, questions.source[1])
             return Rows(self._sums(questions.rows) / self.class_sizes)
-        if (few := self.about_classes(questions)) is None:
+        if (reduced := self.about_classes(questions)) is None:
             raise ValueError(self.supports(questions))
-        return few
+        return reduced
 
     def central_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
         return [(TYPES, self.drawn.profile_of(self._of_classes(questions))[..., self.classes])]
@@ -256,23 +256,23 @@ class ClassEstimate(Estimate):
         return self.of_classes.total
 
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
-        few = self.mechanism.about_classes(workload)
-        return super().answers(workload, queries) if few is None else self.of_classes.answers(few, queries)
+        reduced = self.mechanism.about_classes(workload)
+        return super().answers(workload, queries) if reduced is None else self.of_classes.answers(reduced, queries)
 
     def fitted(self, workload: Workload) -> np.ndarray:
-        few = self.mechanism.about_classes(workload)
-        if few is None:
+        reduced = self.mechanism.about_classes(workload)
+        if reduced is None:
             return self.estimated_counts
-        return self.mechanism._spread(self.of_classes.fitted(few))
+        return self.mechanism._spread(self.of_classes.fitted(reduced))
 
     def consistent(self, users: float) -> Estimate:
         return ClassEstimate.of(self.of_classes.consistent(users), self.mechanism)
 
     def squared_error(self, workload: Workload, counts: Counts) -> float:
-        few = self.mechanism.about_classes(workload)
-        if few is None:
+        reduced = self.mechanism.about_classes(workload)
+        if reduced is None:
             return super().squared_error(workload, counts)
-        return self.of_classes.squared_error(few, self.mechanism._sums(dense(counts)))
+        return self.of_classes.squared_error(reduced, self.mechanism._sums(dense(counts)))
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, about {len(self.mechanism.first):,} classes>"
@@ -284,8 +284,8 @@ def on_classes(mechanism: Mechanism, workload: Workload, estimate: Estimate) -> 
     classes alike."""
     if not isinstance(mechanism, OnClasses) or not isinstance(estimate, ClassEstimate):
         return mechanism, workload, estimate
-    few = mechanism.about_classes(workload)
-    return (mechanism, workload, estimate) if few is None else (mechanism.drawn, few, estimate.of_classes)
+    reduced = mechanism.about_classes(workload)
+    return (mechanism, workload, estimate) if reduced is None else (mechanism.drawn, reduced, estimate.of_classes)
 
 
 def _checked_classes(classes: np.ndarray, drawn: Mechanism) -> np.ndarray:

@@ -72,7 +72,7 @@ class InStrata(InParts):
         """(K, m) the cells of the table of ``columns`` that people of each stratum may be in."""
 
     def secret_of(self, columns: Any) -> Any:
-        """The columns that the strata know ``columns`` by."""
+        """The secret ones of ``columns``, numbered as the mechanisms of the strata number them."""
         return columns
 
     @abstractmethod
@@ -100,13 +100,11 @@ class InStrata(InParts):
         """The estimate from those of all strata, of as many ``people`` (K,)."""
 
     def __repr__(self) -> str:
-        own = [made.epsilon for made in self.strata]
-        if len({*own}) == 1:
+        epsilons = [made.epsilon for made in self.strata]
+        if len({*epsilons}) == 1:
             return super().__repr__()
         types = magnitude(self.n)
-        return (
-            f"<{self.name} mechanism: {types} types, epsilon by group {', '.join(f'{epsilon:g}' for epsilon in own)}>"
-        )
+        return f"<{self.name} mechanism: {types} types, epsilon by group {', '.join(f'{epsilon:g}' for epsilon in epsilons)}>"
 
     def _identity(self) -> dict[str, Any]:
         return {"drawn": [made.digest for made in self.strata]}
@@ -170,36 +168,38 @@ class InStrata(InParts):
             arrays = {f"{name}{k or ''}": array for k, file in files for name, array in file.content().items()}
             return {**arrays, "which": self.which.astype(float)}
 
-        told = [made.drawn if isinstance(made.drawn, ExplicitMechanism) else made for made in self.drawn_by_design]
-        facts = {**first.facts, "parameters": [dict(made.parameters) for made in told]}
+        underlying = [
+            made.drawn if isinstance(made.drawn, ExplicitMechanism) else made for made in self.drawn_by_design
+        ]
+        facts = {**first.facts, "parameters": [dict(made.parameters) for made in underlying]}
         return replace(first, facts=facts, about=about, content=content)
 
     # --- questions and errors -----------------------------------------------------------------------------------
 
     def supports(self, workload: Workload) -> str | None:
         try:
-            asked = {(id(made), few): (made, few) for made, few, scale in self.within(workload) if scale}
+            distinct = {(id(made), local): (made, local) for made, local, scale in self.within(workload) if scale}
         except ValueError as error:
             return str(error)
-        return next((reason for made, few in asked.values() if (reason := made.supports(few))), None)
+        return next((reason for made, local in distinct.values() if (reason := made.supports(local))), None)
 
     def _of_each(self, workload: Workload, error: Callable[[Any, Workload], Any]) -> list[Any]:
         """(K,) an ``error`` of each stratum, worked out once for those that are alike. ValueError
         where the workload cannot be answered."""
         self.check_supports(workload)
-        found, each = dict[tuple[int, Workload], Any](), self.within(workload)
-        for made, few, scale in each:
-            if scale and (id(made), few) not in found:
-                found[id(made), few] = error(made, few)
-        return [scale**2 * found[id(made), few] if scale else 0.0 for made, few, scale in each]
+        errors, each = dict[tuple[int, Workload], Any](), self.within(workload)
+        for made, local, scale in each:
+            if scale and (id(made), local) not in errors:
+                errors[id(made), local] = error(made, local)
+        return [scale**2 * errors[id(made), local] if scale else 0.0 for made, local, scale in each]
 
     def average_of(self, workload: Workload) -> float:
-        return float(np.mean(self._of_each(workload, lambda made, few: made.average_of(few))))
+        return float(np.mean(self._of_each(workload, lambda made, local: made.average_of(local))))
 
     def variance_on(self, workload: Workload, counts: Counts) -> float:
         self.check_supports(workload)
         each = zip(self.within(workload), self.people_within(counts), strict=True)
-        return math.fsum(scale**2 * made.variance_on(few, people) for (made, few, scale), people in each if scale)
+        return math.fsum(scale**2 * made.variance_on(local, people) for (made, local, scale), people in each if scale)
 
     def _of_rows(
         self, rows: Rows | np.ndarray, columns: Any
@@ -208,31 +208,31 @@ class InStrata(InParts):
         are about one), and the rows there."""
         rows = as_rows(rows).rows
         for made, cells in zip(self.strata, self.cells_within(columns), strict=True):
-            few = rows[:, cells]
-            about = np.any(few, axis=1)
-            yield made, cells, about, few[about]
+            restricted = rows[:, cells]
+            about = np.any(restricted, axis=1)
+            yield made, cells, about, restricted[about]
 
     def variances_by_type(self, rows: Rows | np.ndarray, columns: Any = TYPES) -> np.ndarray:
         """(q, cells) the most over the strata that people of a cell may be of."""
         variances, secret = np.zeros(as_rows(rows).rows.shape), self.secret_of(columns)
-        for made, cells, about, few in self._of_rows(rows, columns):
+        for made, cells, about, restricted in self._of_rows(rows, columns):
             here = np.ix_(about, cells)
-            variances[here] = np.maximum(variances[here], made.variances_by_type(few, secret))
+            variances[here] = np.maximum(variances[here], made.variances_by_type(restricted, secret))
         return variances
 
     def linear_variances(self, rows: Rows | np.ndarray, counts: Counts, columns: Any = TYPES) -> np.ndarray:
         variances, secret = np.zeros(len(as_rows(rows).rows)), self.secret_of(columns)
         each = zip(self._of_rows(rows, columns), self.people_within(counts), strict=True)
-        for (made, _, about, few), people in each:
+        for (made, _, about, restricted), people in each:
             if about.any():
-                variances[about] += made.linear_variances(few, people, secret)
+                variances[about] += made.linear_variances(restricted, people, secret)
         return variances
 
     def ends(self, rows: Rows, columns: Any = TYPES) -> Ends:
         """The farthest of all strata."""
         ends, secret = np.zeros((len(self.strata), 2, len(rows.rows))), self.secret_of(columns)
-        for end, (made, _, about, few) in zip(ends, self._of_rows(rows, columns), strict=True):
-            end[:, about] = made.ends(Rows(few), secret)[:2]
+        for end, (made, _, about, restricted) in zip(ends, self._of_rows(rows, columns), strict=True):
+            end[:, about] = made.ends(Rows(restricted), secret)[:2]
         return Ends(ends[:, 0].min(axis=0), ends[:, 1].max(axis=0))
 
     def central_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
@@ -252,7 +252,10 @@ class InStrata(InParts):
         (K,) the contributions to each row times the estimated table, stratum by stratum.
         """
         secret = self.secret_of(columns)
-        return [made.contributions(few, secret).among(about) for made, _, about, few in self._of_rows(rows, columns)]
+        return [
+            made.contributions(restricted, secret).among(about)
+            for made, _, about, restricted in self._of_rows(rows, columns)
+        ]
 
     # --- reports ------------------------------------------------------------------------------------------------
 
@@ -363,20 +366,19 @@ class StratifiedMechanism(InStrata):
         if reason := Mechanism.supports(self, workload):
             raise ValueError(reason)
         strata = workload.strata
-        raw = any(
-            made.consistent is not made for made in self.drawn_by_design
-        )  # its answers depend on how questions are put
+        # answers of a mechanism that is not consistent depend on how questions are put
+        raw = any(made.consistent is not made for made in self.drawn_by_design)
         if strata is not None and np.array_equal(strata.types, self.types) and not (raw or strata.constant.any()):
-            few, scales = [strata.designs[d] for d in strata.which], strata.scale.tolist()
+            workloads, scales = [strata.designs[d] for d in strata.which], strata.scale.tolist()
         else:
-            few, scales = [Representatives(workload, types) for types in self.types], [1.0] * len(self.strata)
-        scales = [scale * bool(one.gram_diag.any()) for one, scale in zip(few, scales, strict=True)]
-        return list(zip(self.strata, few, scales, strict=True))
+            workloads, scales = [Representatives(workload, types) for types in self.types], [1.0] * len(self.strata)
+        scales = [scale * bool(local.gram_diag.any()) for local, scale in zip(workloads, scales, strict=True)]
+        return list(zip(self.strata, workloads, scales, strict=True))
 
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
-        def error(made: Mechanism, few: Workload) -> np.ndarray:
+        def error(made: Mechanism, local: Workload) -> np.ndarray:
             check()
-            return made.variance_profile(few, check)
+            return made.variance_profile(local, check)
 
         parts = self._of_each(workload, error)
         return self._unordered(np.concatenate([np.broadcast_to(part, self.types.shape[1]) for part in parts]))
@@ -433,5 +435,5 @@ class StratifiedEstimate(Estimate):
     def consistent(self, users: float) -> Estimate:
         """The estimate with answers that add up within each stratum, to ``users`` of all."""
         shares = users * self.people / max(1, self.people.sum())
-        parts = [part.consistent(float(own)) for part, own in zip(self.parts, shares, strict=True)]
+        parts = [part.consistent(float(share)) for part, share in zip(self.parts, shares, strict=True)]
         return StratifiedEstimate.of(parts, self.cells, self.people)

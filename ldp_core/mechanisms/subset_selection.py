@@ -97,10 +97,10 @@ class SubsetSelection(ExchangeableMechanism):
         values = check_values(values, self.n, rng)
         sets = np.empty((values.size, self.size), dtype=np.int64)
         for some in runs(values.size, 2**22 // self.n):
-            own = values[some]
-            keys = rng.random((own.size, self.n))
+            types = values[some]
+            keys = rng.random((types.size, self.n))
             # A key below all others forces the true type in, one above all others keeps it out.
-            keys[np.arange(own.size), own] = np.where(rng.random(own.size) < self.p, -1.0, 2.0)
+            keys[np.arange(types.size), types] = np.where(rng.random(types.size) < self.p, -1.0, 2.0)
             sets[some] = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
         return sets
 
@@ -162,10 +162,10 @@ def best_subset_size(n: int, epsilon: float) -> int:
 
 def _sums_of_everybody(counts: np.ndarray, size: int, p: float, rng: np.random.Generator) -> np.ndarray:
     """(n,) how many users' random sets contain each type, one user after the other. Simulation only."""
-    own = np.repeat(np.arange(counts.size), counts)
-    own_in = rng.random(own.size) < p
-    sums = np.bincount(own[own_in], minlength=counts.size)
-    for value, places in zip(own.tolist(), (size - own_in).tolist(), strict=True):
+    types = np.repeat(np.arange(counts.size), counts)
+    held = rng.random(types.size) < p
+    sums = np.bincount(types[held], minlength=counts.size)
+    for value, places in zip(types.tolist(), (size - held).tolist(), strict=True):
         others = rng.choice(counts.size - 1, places, replace=False, shuffle=False)
         sums[others + (others >= value)] += 1
     return sums

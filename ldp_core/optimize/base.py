@@ -56,7 +56,7 @@ def changed(
     """``callback``, which is told objectives and the best so far as ``change`` and ``best`` make them."""
     if callback is None:
         return None
-    return lambda told: callback(replace(told, objective=change(told.objective), best=best(told.best)))
+    return lambda progress: callback(replace(progress, objective=change(progress.objective), best=best(progress.best)))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -134,9 +134,9 @@ def never_worse(
     return replace(closed, **{name: getattr(found, name) for name in ("history", "rounds", "seconds", "stopped")})
 
 
-def _of_part(epsilon: float, few: Workload, limits: SearchLimits, prior: np.ndarray | None) -> Any:
+def _of_part(epsilon: float, part: Workload, limits: SearchLimits, prior: np.ndarray | None) -> Any:
     """`design` for a part of a problem."""
-    return design(few, epsilon, **vars(limits), prior=prior)
+    return design(part, epsilon, **vars(limits), prior=prior)
 
 
 def _question(problem: Problem, epsilon: float, limits: SearchLimits) -> AnyDesign:

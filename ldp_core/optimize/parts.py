@@ -43,20 +43,20 @@ def over_classes(
     target: Literal["average", "worst_case"] = "average",
 ) -> Optimized:
     """What ``search`` finds for ``classes``, and shares of these under a ``prior`` (n,), given to all types. ValueError if it is too large to write out."""
-    few = classes.workload
+    reduced = classes.workload
 
     def scale(value: float | None) -> float | None:
         if value is None or target == "average":
-            return value and workload.n / few.n * value
-        return equivalent_objective((value - few.trace) / few.n, workload)
+            return value and workload.n / reduced.n * value
+        return equivalent_objective((value - reduced.trace) / reduced.n, workload)
 
-    own = limits.telling(of_types(limits.callback, classes, scale))
-    fitted = search(few, own, classes.shares(prior) if target == "average" else None)
+    part_limits = limits.telling(of_types(limits.callback, classes, scale))
+    fitted = search(reduced, part_limits, classes.shares(prior) if target == "average" else None)
     strategy = _for_types(fitted, classes)
     if target == "average":
         objective = of_strategy(strategy, workload, prior)
     else:  # types of a class have the same variance
-        prior = classes.spread(check_prior(fitted.prior, few.n))
+        prior = classes.spread(check_prior(fitted.prior, reduced.n))
         objective = equivalent_objective(float(type_variances(strategy, workload, prior).max()), workload)
     about = {name: getattr(fitted, name) for name in ("rounds", "seconds", "epsilon", "seed", "stopped")}
     about["history"] = tuple((done, seconds, scale(value)) for done, seconds, value in fitted.history)
@@ -130,10 +130,12 @@ def design_strata(
     strata, budget = workload.strata, limits.budget()
     cases, parts, values = strata.pooled(prior), list[Design](), list[float]()
     whole = partial(strata.objective, prior=prior)
-    for left, (few, shares) in zip(range(len(cases), 0, -1), cases, strict=True):
+    for left, (local, shares) in zip(range(len(cases), 0, -1), cases, strict=True):
         seconds = budget.left()
-        own = limits.within(None if seconds is None else seconds / left)
-        parts.append(design(few, own.telling(telling_of_all(own.callback, whole, values, len(cases))), shares))
+        part_limits = limits.within(None if seconds is None else seconds / left)
+        parts.append(
+            design(local, part_limits.telling(telling_of_all(part_limits.callback, whole, values, len(cases))), shares)
+        )
         values.append(parts[-1].objective)
     return StratifiedDesign(
         workload=workload,

@@ -34,7 +34,7 @@ class _Best:
     def transposed(self) -> np.ndarray:
         """(n, m), whose rows keep epsilon, and whose columns sum to 1, as stored."""
         E, n = self.ratio, self.n
-        told = np.where(np.eye(n, dtype=bool), E, 1.0) / (E + n - 1)
+        response = np.where(np.eye(n, dtype=bool), E, 1.0) / (E + n - 1)
         found, lows = self.primal.rows, self.primal.lows
         # Rows are added to the next where all of them together are fewer reports than a hundredth of randomized response's.
         rare = (found.mean(axis=1) < 1e-2 * self.share / len(found)) | (lows < 8 * _LEAST_ENTRY)
@@ -45,7 +45,9 @@ class _Best:
         rows = np.clip(np.add.reduceat(found, starts), lows, E * lows)
         sums = rows.sum(axis=0)
         rows += 2 * (sums.max() / sums.min() - 1 + 1e-15) * E / (E - 1) * (lows - rows)
-        columns = np.vstack([(1 - self.share) * self.primal.nodes.spread(rows / rows.sum(axis=0)), self.share * told]).T
+        columns = np.vstack(
+            [(1 - self.share) * self.primal.nodes.spread(rows / rows.sum(axis=0)), self.share * response]
+        ).T
         return np.ascontiguousarray(columns / columns.sum(axis=1, keepdims=True))
 
 

@@ -127,8 +127,8 @@ class SecretSearch(RowSearch):
 
     def _restart(self) -> None:
         s, best = len(self._lumped.secret), self.best
-        few = np.full(s, 1e-2 * best.weights[1:].mean())
-        self._hold(np.vstack([best.high, _singles(s)[1:]]), np.concatenate([best.weights, few]))
+        added = np.full(s, 1e-2 * best.weights[1:].mean())
+        self._hold(np.vstack([best.high, _singles(s)[1:]]), np.concatenate([best.weights, added]))
         self._hessian, self._multipliers = None, np.full(s + 1, best.objective / (s + 1))
 
     def _mixture(self, weights: np.ndarray, objective: float) -> Covered:

@@ -117,7 +117,7 @@ def test_people_split_among_strategies_come_back_the_same_to_the_last_bit(rest):
     assert found.warnings == []
     assert isinstance(found.mechanism, SplitSurvey)
     assert found.mechanism.digest == written.digest
-    for mine, theirs in zip(found.mechanism.own, written.own, strict=True):
+    for mine, theirs in zip(found.mechanism.tables, written.tables, strict=True):
         assert mine.attributes == theirs.attributes
         assert mine.mechanism.strategy.tobytes() == theirs.mechanism.strategy.tobytes()
     assert found.mechanism.audit() == written.audit()
@@ -149,7 +149,7 @@ def npz(*arrays):
 def test_strategies_that_do_not_fit_are_refused(strategies, sentence):
     written = split()
     members = members_of(written)
-    members[bundle.STRATEGIES] = strategies(*[one.mechanism.strategy for one in written.own])
+    members[bundle.STRATEGIES] = strategies(*[one.mechanism.strategy for one in written.tables])
     del members[bundle.OUTCOME]
     refused(sentence, lambda: designs.load(zipped(members)))
 

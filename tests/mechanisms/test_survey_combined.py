@@ -49,7 +49,7 @@ def whole(mechanism):
     return np.concatenate(
         [
             share * one.mechanism.strategy[:, cells_of(SIZES, one.attributes)]
-            for one, share in zip(mechanism.own, mechanism.shares, strict=True)
+            for one, share in zip(mechanism.tables, mechanism.shares, strict=True)
         ]
     )
 
@@ -62,7 +62,7 @@ def test_combined_tables_give_the_best_linear_unbiased_estimate(sets):
     values = list(one.added(rows, (0, 1, 2)))
     parts = [
         share * (value @ own.mechanism.strategy)[:, cells_of(SIZES, own.attributes)]
-        for own, value, share in zip(mechanism.own, values, mechanism.shares, strict=True)
+        for own, value, share in zip(mechanism.tables, values, mechanism.shares, strict=True)
     ]
     np.testing.assert_allclose(sum(parts), rows, atol=1e-9)
     Q = whole(mechanism)

@@ -10,7 +10,7 @@ from ldp_core.bounds import centred_svd
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.optimize import SearchLimits, design
-from ldp_core.optimize.surveys.split_design import design_split, own_sets
+from ldp_core.optimize.surveys.split_design import design_split, table_sets
 from ldp_core.people import Counted
 from ldp_core.studies import sweep
 from ldp_core.workloads import Group, Histogram, Prefix, Survey
@@ -20,7 +20,7 @@ from tests.refused import refused
 def test_foreign_or_broken_reports_are_refused():
     mechanism = split_survey("shared")
     raw = mechanism.privatize(types_of(SIZES), np.random.default_rng(1))
-    other = SplitSurvey("optimized", SIZES, EPSILON, mechanism.own, mechanism.rest, mechanism.shares[::-1] ** 2)
+    other = SplitSurvey("optimized", SIZES, EPSILON, mechanism.tables, mechanism.rest, mechanism.shares[::-1] ** 2)
     if len(other.parts) > 1:
         refused("another mechanism", lambda: other.estimate(mechanism.aggregate(raw)))
     broken = raw.copy()
@@ -40,15 +40,15 @@ def test_tables_too_large_to_combine_have_the_errors_of_all_reports(asked, lower
 def test_designs_must_fit():
     whole = split_survey("one")
     for changed, message in (
-        ({"own": [GroupTable((1,), whole.own[0].mechanism)]}, "does not fit"),
+        ({"tables": [GroupTable((1,), whole.tables[0].mechanism)]}, "does not fit"),
         ({"own": [], "rest": None, "shares": []}, "must be a design"),
         ({"epsilon": 2.0}, "all need epsilon 2"),
         ({"sizes": (2, 3, 4, 5)}, "are for attributes"),
         ({"shares": [1.0, 0.0]}, "positive share"),
     ):
-        given = {"sizes": SIZES, "epsilon": EPSILON, "own": whole.own, "rest": whole.rest, "shares": [1.0, 1.0]}
+        given = {"sizes": SIZES, "epsilon": EPSILON, "tables": whole.tables, "rest": whole.rest, "shares": [1.0, 1.0]}
         refused(message, SplitSurvey, "optimized", **{**given, **changed})
-    narrow = SplitSurvey("optimized", SIZES, EPSILON, whole.own, None, [1.0])
+    narrow = SplitSurvey("optimized", SIZES, EPSILON, whole.tables, None, [1.0])
     assert "say nothing about" in narrow.supports(PAIRS)
     assert narrow.supports(Survey(SIZES, [Group((2,), Prefix(4))])) is None
     assert narrow.knows((2,))
@@ -103,7 +103,7 @@ def test_the_design_of_the_core_is_that_of_the_mechanism(asked, kind):
 def test_too_many_tables_are_left_to_patterns():
     sizes = (3,) * 26
     asked = Survey(sizes, [Group((j,), Prefix(3)) for j in range(26)])
-    assert own_sets(asked) == ()
+    assert table_sets(asked) == ()
     assert isinstance(design_split(asked, 1.0, SearchLimits(max_rounds=0, **FIT)).mechanism(), ScrambledPatterns)
 
 

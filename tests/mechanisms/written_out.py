@@ -184,8 +184,8 @@ def _(mechanism: ScrambledPatterns):
 
 @reports_of.register
 def _(mechanism: SplitSurvey):
-    parts = [reports_of(one.mechanism) for one in mechanism.own]
-    cells = [cells_of(mechanism.sizes, one.attributes) for one in mechanism.own]
+    parts = [reports_of(one.mechanism) for one in mechanism.tables]
+    cells = [cells_of(mechanism.sizes, one.attributes) for one in mechanism.tables]
     if mechanism.rest is not None:
         parts.append(reports_of(mechanism.rest))
         cells.append(np.arange(mechanism.n))

@@ -55,7 +55,7 @@ def test_rows_are_those_of_the_tables(workload):
     high, weights = rows(found, seed=0)
     assert high.any(axis=1).all()
     assert not high.all(axis=1).any()
-    about = {one.attributes for one in found.patterns} | {members for members, _ in found.own}
+    about = {one.attributes for one in found.patterns} | {members for members, _ in found.tables}
     for row in high.reshape(-1, *SHAPE):
         varying = {axis for axis in range(3) if np.ptp(row.astype(int), axis=axis).any()}
         assert any(varying <= set(members) for members in about)

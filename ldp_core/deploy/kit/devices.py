@@ -306,7 +306,7 @@ def _scrambled_patterns(mechanism: ScrambledPatterns) -> Sampler:
 @sampler.register
 def _split_survey(mechanism: SplitSurvey) -> Sampler:
     parts: list[tuple[Terms | None, Sampler]] = [
-        (_table_of(mechanism, group.attributes), sampler(group.mechanism)) for group in mechanism.own
+        (_table_of(mechanism, group.attributes), sampler(group.mechanism)) for group in mechanism.tables
     ]
     if mechanism.rest is not None:
         parts.append((None, sampler(mechanism.rest)))

@@ -99,17 +99,17 @@ class AdaptiveSession:
             raise ValueError(f"The centre of the queries must be a number; got {centre}.")
         self.epsilon = check_epsilon(epsilon)
         self._source = source
-        self._asked: list[tuple[np.ndarray, Answer]] = []
+        self._history: list[tuple[np.ndarray, Answer]] = []
 
     @property
     def history(self) -> tuple[tuple[np.ndarray, Answer], ...]:
         """Queries asked so far and their answers."""
-        return tuple(self._asked)
+        return tuple(self._history)
 
     @property
     def remaining(self) -> int:
         """Groups that have not answered yet."""
-        return self.groups - len(self._asked)
+        return self.groups - len(self._history)
 
     @property
     def size(self) -> float:
@@ -125,9 +125,9 @@ class AdaptiveSession:
         query = check_query(query, self.n, self.bound, self.centre)
         if not self.remaining:
             raise ValueError(f"All {self.groups} groups have answered; a new session needs new users.")
-        plus, users = self._source(query - self.centre, len(self._asked))
-        self._asked.append((query, self._answer(plus, users)))
-        return self._asked[-1][1]
+        plus, users = self._source(query - self.centre, len(self._history))
+        self._history.append((query, self._answer(plus, users)))
+        return self._history[-1][1]
 
     def _answer(self, plus: int, users: int) -> Answer:
         least, most = self.centre - self.bound, self.centre + self.bound

@@ -149,8 +149,8 @@ class ComponentEstimate(SurveyEstimate):
         table = np.full(sizes, self.users / math.prod(sizes))
         for part in anova.subsets(i for i in members if self.sizes[i] > 1):
             if part in self.components:
-                own = self.components[part].reshape([self.sizes[i] if i in part else 1 for i in members])
-                table += own * (own.size / table.size)
+                component = self.components[part].reshape([self.sizes[i] if i in part else 1 for i in members])
+                table += component * (component.size / table.size)
         return table.ravel()
 
 

@@ -122,8 +122,8 @@ class SurveyMechanism(Mechanism):
         except ValueError as error:
             return str(error)
         each = zip(survey.groups, survey.spectra, strict=True)
-        asked = (members for group, values in each for members in self._asked(group, values))
-        lost = next((members for members in asked if members not in self.inflation), None)
+        used = (members for group, values in each for members in self._used_sets(group, values))
+        lost = next((members for members in used if members not in self.inflation), None)
         if lost is None:
             return None
         axes = survey.axes
@@ -135,9 +135,9 @@ class SurveyMechanism(Mechanism):
         )
         return f"The reports of this mechanism say nothing about {what}, which the questions ask for."
 
-    def _asked(self, group: Group, values: dict[Set, float] | None) -> list[Set]:
-        """The non-empty sets A on whose components the queries of ``group``, with the eigenvalues
-        ``values``, depend, or may."""
+    def _used_sets(self, group: Group, values: dict[Set, float] | None) -> list[Set]:
+        """The non-empty sets A whose components the queries of ``group``, with the eigenvalues
+        ``values``, may depend on."""
         several = self._several(group.attributes)
         if values is None and group.base.n > MOST_MATRIX_TYPES:
             return [members for members in anova.subsets(several) if members]

@@ -148,9 +148,10 @@ class PatternMoments:
         for axes in anova.subsets(range(len(kept))):
             members = tuple(pattern.attributes[kept[a]] for a in axes)
             if axes and members in self.information:
-                own = anova.component(pattern.cells, [kept[a] for a in axes])  # a mean: n_A / n_B times the sum
+                component = anova.component(pattern.cells, [kept[a] for a in axes])  # a mean: n_A / n_B times the sum
                 adds += (
-                    own.reshape([size if a in axes else 1 for a, size in enumerate(sizes)]) / self.information[members]
+                    component.reshape([size if a in axes else 1 for a, size in enumerate(sizes)])
+                    / self.information[members]
                 )
         return adds
 
@@ -218,5 +219,5 @@ def _by_role(table: np.ndarray, axis: int) -> np.ndarray:
     if n == 2:
         return np.stack([single, single, 2 * mean, np.zeros(table.shape)], axis=-1)
     scale = (n - 1) * (n - 2)
-    summed, own = (n * (n - 1) * mean - n * table) / scale, n**2 * (table - mean) / scale
-    return np.stack([single, single, summed, own], axis=-1)
+    summed, centred = (n * (n - 1) * mean - n * table) / scale, n**2 * (table - mean) / scale
+    return np.stack([single, single, summed, centred], axis=-1)

@@ -182,7 +182,7 @@ class SampledSets(DrawnSets):
     def reports_of(self, reports: Reports) -> list[Reports]:
         users, sums = reports.arrays
         each = zip(self.parts, users.tolist(), np.split(sums, self.starts[1:-1]), strict=True)
-        return [Reports(oracle.digest, number, own) for oracle, number, own in each]
+        return [Reports(oracle.digest, number, part) for oracle, number, part in each]
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Everyone draws a set; the people of one set are then simulated by their cells. Simulation

@@ -274,11 +274,11 @@ class ScrambledPatterns(SurveyMechanism):
         _, cover = reports.arrays
         tables: dict[Set, np.ndarray] = {}
         for number, pattern in enumerate(self.patterns):
-            own = (
+            table = (
                 cover[self._starts[number] : self._starts[number + 1]].reshape(pattern.cells.shape)
                 * self.weights[number]
             )
-            tables[pattern.attributes] = tables.get(pattern.attributes, 0) + own
+            tables[pattern.attributes] = tables.get(pattern.attributes, 0) + table
         return ComponentEstimate.of_tables(tables, self.component_information, self.sizes, reports.users)
 
     # --- what is said of it -------------------------------------------------------------------------------------

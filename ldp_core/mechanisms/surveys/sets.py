@@ -19,10 +19,10 @@ NO_SURVEY = "It is for surveys, where questions are about a few of several colum
 def maximal_sets(survey: Survey) -> tuple[Set, ...]:
     """The sets of attributes that a survey asks about, without those that another one holds and without attributes of one value.
     ValueError where none is left."""
-    asked = {tuple(i for i in group.attributes if survey.shape[i] > 1) for group in survey.groups} - {()}
-    if not asked:
+    sets = {tuple(i for i in group.attributes if survey.shape[i] > 1) for group in survey.groups} - {()}
+    if not sets:
         raise ValueError("All attributes asked about have only one value: there is nothing to find out.")
-    return tuple(sorted(anova.maximal(asked)))
+    return tuple(sorted(anova.maximal(sets)))
 
 
 def only_survey(workload: Workload) -> Survey:

@@ -55,7 +55,7 @@ class GroupTable:
 
 
 class SplitSurvey(DrawnSets):
-    """People take part in one of the designs ``own`` or, last, in ``rest``, with probabilities in proportion to ``shares`` (K,).
+    """People take part in one of the strategies on ``tables`` or, last, in ``rest``, with probabilities in proportion to ``shares`` (K,).
 
     ValueError for no design, one that does not fit ``sizes`` or has another epsilon, and shares that are not positive.
     """
@@ -67,17 +67,17 @@ class SplitSurvey(DrawnSets):
         name: str,
         sizes: Sequence[int],
         epsilon: float,
-        own: Sequence[GroupTable],
+        tables: Sequence[GroupTable],
         rest: ScrambledPatterns | None,
         shares: Sequence[float] | np.ndarray,
         parameters: Mapping[str, Any] | None = None,
         explanation: str = "",
     ):
         super().__init__(name, sizes, epsilon, parameters or {}, explanation)
-        self.own, self.rest = tuple(own), rest
-        self.sets = tuple(group.attributes for group in self.own)
-        self.parts = (*(group.mechanism for group in self.own), *([] if rest is None else [rest]))
-        for group in self.own:
+        self.tables, self.rest = tuple(tables), rest
+        self.sets = tuple(group.attributes for group in self.tables)
+        self.parts = (*(group.mechanism for group in self.tables), *([] if rest is None else [rest]))
+        for group in self.tables:
             if list(group.attributes) != sorted(set(group.attributes)) or group.mechanism.n != self._cells(
                 group.attributes
             ):
@@ -105,7 +105,7 @@ class SplitSurvey(DrawnSets):
 
     def files(self) -> tuple[MechanismFile, ...]:
         """The patterns with the shares of all designs, and the strategies on single tables."""
-        strategies = {str(k): group.mechanism.strategy for k, group in enumerate(self.own)}
+        strategies = {str(k): group.mechanism.strategy for k, group in enumerate(self.tables)}
         entries = sum(strategy.size for strategy in strategies.values())
         if entries > MOST_STRATEGY_ENTRIES:
             raise ValueError(
@@ -113,7 +113,7 @@ class SplitSurvey(DrawnSets):
                 "use coarser bins."
             )
         patterns = patterns_file(0 if self.rest is None else len(self.rest.patterns), self._document)
-        several = f"{len(self.own)} strategies on their tables" if len(self.own) != 1 else "strategy on its table"
+        several = f"{len(self.tables)} strategies on their tables" if len(self.tables) != 1 else "strategy on its table"
         about = f"the probabilities of the {several}, plain numbers only"
         beside = MechanismFile(STRATEGIES, "strategies", {}, about, lambda: strategies)
         return (patterns, beside) if strategies else (patterns,)
@@ -121,9 +121,11 @@ class SplitSurvey(DrawnSets):
     def _document(self) -> dict[str, Any]:
         empty: dict[str, Any] = {"epsilon": self.epsilon, "sizes": list(self.sizes), "tables": [], "patterns": []}
         shares = self.shares.tolist()
-        own = [{"attributes": list(members), "share": share} for members, share in zip(self.sets, shares, strict=False)]
+        tables = [
+            {"attributes": list(members), "share": share} for members, share in zip(self.sets, shares, strict=False)
+        ]
         sent = empty if self.rest is None else self.rest.document()
-        return {**sent, "own": own, "rest": None if self.rest is None else shares[-1]}
+        return {**sent, "own": tables, "rest": None if self.rest is None else shares[-1]}
 
     def _content(self) -> bytes:
         written = [repr(self.sets), *(design.digest for design in self.parts)]
@@ -132,16 +134,16 @@ class SplitSurvey(DrawnSets):
     def _cells(self, attributes: Iterable[int]) -> int:
         return math.prod(self.sizes[i] for i in attributes)
 
-    def _is_own(self, members: Set) -> bool:
-        """True if the component of the set ``members`` comes from strategies of their own."""
+    def _from_tables(self, members: Set) -> bool:
+        """True if the component of the set ``members`` comes from strategies on tables."""
         return any(set(members) <= set(set_of_table) for set_of_table in self.sets)
 
     @cached_property
     def combined(self) -> tuple[Combined, ...]:
-        """The strategies of their own, in those whose reports are put together."""
+        """The strategies on tables, in groups whose reports are put together."""
         return tuple(
             Combined(
-                Strategies(tables, [self.own[k].mechanism.strategy for k in tables.numbers]),
+                Strategies(tables, [self.tables[k].mechanism.strategy for k in tables.numbers]),
                 self.shares[list(tables.numbers)],
             )
             for tables in together(self.sizes, self.sets)
@@ -157,14 +159,14 @@ class SplitSurvey(DrawnSets):
         }
         if self.rest is not None:
             for members, value in self.rest.inflation.items():
-                if not self._is_own(members):
+                if not self._from_tables(members):
                     inflation[members] = value / float(self.shares[-1])
         return inflation
 
     def second_moments(self, questions: Rows, columns: Set) -> Moments:
         """Those of every design that says something about the questions, times the probability that there is a report in it."""
         moments = [
-            (self.sets[k], values**2 @ self.own[k].mechanism.strategy * self.shares[k])
+            (self.sets[k], values**2 @ self.tables[k].mechanism.strategy * self.shares[k])
             for k, values in self._contributed(questions.rows, columns)
         ]
         return [*moments, *self._pattern_moments(questions.rows, columns)]
@@ -218,12 +220,12 @@ class SplitSurvey(DrawnSets):
         for combination in self.combined:
             numbers, gram = combination.tables.numbers, combination.tables.gram(survey)
             for k, squares in zip(numbers, combination.squares(gram), strict=True):
-                profiles.append((self.sets[k], squares @ self.own[k].mechanism.strategy * self.shares[k]))
+                profiles.append((self.sets[k], squares @ self.tables[k].mechanism.strategy * self.shares[k]))
         return profiles
 
     def _added(self, members: Set) -> float:
         """But for what strategies add, which is counted for all queries together."""
-        return -1.0 if self._is_own(members) else super()._added(members)
+        return -1.0 if self._from_tables(members) else super()._added(members)
 
     def _group_profiles(self, group: Group) -> Moments:
         rows, members = group.base.gram_root, group.attributes
@@ -258,7 +260,7 @@ class SplitSurvey(DrawnSets):
         cells = self._cells(attributes)
         squares, step = np.zeros(cells), max(1, _ENTRIES // max(cells, combination.tables.dimensions))
         sent = {
-            k: self.own[k].mechanism.strategy @ people.table(self.sets[k]) * self.shares[k]
+            k: self.tables[k].mechanism.strategy @ people.table(self.sets[k]) * self.shares[k]
             for k in combination.tables.numbers
         }
         for start in range(0, cells, step):
@@ -277,17 +279,17 @@ class SplitSurvey(DrawnSets):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of people, records (users, d), or counts (n,) of all types. Simulation only."""
-        tables = [np.zeros(group.mechanism.n, dtype=np.int64) for group in self.own]
+        tables = [np.zeros(group.mechanism.n, dtype=np.int64) for group in self.tables]
         remaining = [] if self.rest is None else [self.rest.simulate(np.zeros((0, len(self.sizes)), dtype=int), rng)]
         for records in batches(people_of(counts, self.sizes)):
             for k, users in by_number(drawn(len(records), self.shares, rng)):
                 some = self._taken(k, records[users])
-                if k < len(self.own):
+                if k < len(self.tables):
                     tables[k] += np.bincount(some, minlength=len(tables[k]))
                 elif self.rest is not None:
                     remaining[0] += self.rest.simulate(some, rng)
         reports_by_design = [
-            group.mechanism.simulate(table, rng) for group, table in zip(self.own, tables, strict=True)
+            group.mechanism.simulate(table, rng) for group, table in zip(self.tables, tables, strict=True)
         ]
         return self._joined([*reports_by_design, *remaining])
 
@@ -301,7 +303,7 @@ class SplitSurvey(DrawnSets):
             )
         if self.rest is not None:
             for members, part in self.rest.estimate(reports_by_design[-1]).components.items():
-                if not self._is_own(members):
+                if not self._from_tables(members):
                     components[members] = part / self.shares[-1]
         return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=components)
 

@@ -120,12 +120,12 @@ class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
 
     def surveys(self, workload: Workload) -> list[Survey]:
         sizes = tuple(self.sizes[i] for i in self.secret)
-        return [as_survey(few, sizes) for few in {few for _, few, scale in self.within(workload) if scale}]
+        return [as_survey(local, sizes) for local in {local for _, local, scale in self.within(workload) if scale}]
 
     def profile_of(self, workload: Workload) -> np.ndarray:
         """(K,) what people of each stratum add: all of them for surveys that treat the values of
         each attribute alike, else the worst type. (n,) for questions that are no survey."""
-        worst = np.array(self._of_each(workload, lambda made, few: float(made.profile_of(few).max())))
+        worst = np.array(self._of_each(workload, lambda made, local: float(made.profile_of(local).max())))
         if workload.survey is not None:
             return worst
         profile = np.zeros(self.n)
@@ -135,8 +135,8 @@ class StratifiedSurveyMechanism(InStrata, SurveyMechanism):
 
     def cell_variances(self, columns: Set, people: Any) -> np.ndarray:
         variances, secret = np.zeros(math.prod(self._shape_of(columns))), self.secret_of(columns)
-        for made, cells, own in zip(self.strata, self.cells_within(columns), self.people_within(people), strict=True):
-            variances[cells] += made.cell_variances(secret, own)
+        for made, cells, users in zip(self.strata, self.cells_within(columns), self.people_within(people), strict=True):
+            variances[cells] += made.cell_variances(secret, users)
         return variances
 
     @property
@@ -183,10 +183,10 @@ class StratifiedSurveyEstimate(SurveyEstimate):
     def improved(self, workload: Workload, users: float | None, improve: Improve) -> StratifiedSurveyEstimate:
         """Each stratum with people, improved for what is asked there."""
         shares, parts = self.people / max(1, self.people.sum()), list(self.parts)
-        for z, (_, few, scale) in enumerate(self.mechanism.within(workload)):
+        for z, (_, local, scale) in enumerate(self.mechanism.within(workload)):
             if scale and shares[z]:
-                own = None if users is None else users * float(shares[z])
-                parts[z] = improve(parts[z], as_survey(few, parts[z].sizes), own)
+                total = None if users is None else users * float(shares[z])
+                parts[z] = improve(parts[z], as_survey(local, parts[z].sizes), total)
         return self.of(parts, self.mechanism, self.people)
 
     def _table(self, members: Set) -> np.ndarray:

@@ -76,9 +76,9 @@ class Haar(Mechanism):
         raw = np.empty((values.size, 2), dtype=np.int64)
         raw[:, 0] = rng.integers(len(self.blocks), size=values.size)
         for level, m in enumerate(self.blocks):
-            own = raw[:, 0] == level
-            types = self._signed(values[own] >> level, m)
-            raw[own, 1] = privatize_signs(types, range(m, 2 * m), self.epsilon, rng)
+            here = raw[:, 0] == level
+            types = self._signed(values[here] >> level, m)
+            raw[here, 1] = privatize_signs(types, range(m, 2 * m), self.epsilon, rng)
         return raw
 
     @property

@@ -114,7 +114,7 @@ class RawTree(HierarchicalTree):
         return ConsistentTree(self.tree, self.epsilon, self.parameters["oracle"], self.oracles)
 
     def _on_levels(self, questions: Any) -> Iterable[Any]:
-        workload, queries = (questions.asked or (None, None)) if isinstance(questions, Rows) else (questions, None)
+        workload, queries = (questions.source or (None, None)) if isinstance(questions, Rows) else (questions, None)
         if not isinstance(workload, Ranges):
             return [questions]  # of the leaves
         if queries is not None:

@@ -135,9 +135,9 @@ def _searched(
 def optimal_costs(tree: Tree, strategies: Sequence[np.ndarray], workload: Workload) -> np.ndarray:
     """(h,) p_l^2 tr(X M_l) with X = M^-1 G M^-1, where M_l is the information of the strategy Q_l (outputs, n) of a level. ValueError
     where G is too large."""
-    own = [Q.T @ (Q / Q.sum(axis=1, keepdims=True)) for Q in strategies]
+    by_level = [Q.T @ (Q / Q.sum(axis=1, keepdims=True)) for Q in strategies]
     p = 1 / tree.gains
-    inverse = linalg.pinvh(sum((share * M for share, M in zip(p.tolist(), own, strict=True)), np.zeros(())))
+    inverse = linalg.pinvh(sum((share * M for share, M in zip(p.tolist(), by_level, strict=True)), np.zeros(())))
     X = inverse @ workload.gram_dense() @ inverse
-    costs: np.ndarray = p**2 * np.array([np.sum(X * M) for M in own])
+    costs: np.ndarray = p**2 * np.array([np.sum(X * M) for M in by_level])
     return costs

@@ -164,8 +164,8 @@ class Tree:
     def _averaged(self, levels: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Each node's best estimate from its subtree."""
         averaged = [levels[0]]
-        for own, variance, noise in zip(levels[1:], self._variances[1], self._noise[1:], strict=False):
-            averaged.append((variance * own + noise * self.up(averaged[-1])) / (noise + variance))
+        for estimates, variance, noise in zip(levels[1:], self._variances[1], self._noise[1:], strict=False):
+            averaged.append((variance * estimates + noise * self.up(averaged[-1])) / (noise + variance))
         return averaged
 
     def _shared_out(self, averaged: list[np.ndarray], value: np.ndarray) -> np.ndarray:

@@ -129,7 +129,7 @@ class HierarchicalTree(InParts):
         """Unbiased counts of all N users at the nodes of each level."""
         check_reports(reports, self.digest)
         each = zip(self.oracles, self.gains, self.reports_of(reports), strict=True)
-        return [gain * oracle.estimate(own).estimated_counts for oracle, gain, own in each]
+        return [gain * oracle.estimate(part).estimated_counts for oracle, gain, part in each]
 
     @abstractmethod
     def estimate(self, reports: Reports) -> Estimate: ...
@@ -143,8 +143,8 @@ class HierarchicalTree(InParts):
 
     def _level_moments(self, questions: Any) -> Iterator[np.ndarray]:
         """(..., m) for each level, the mean square of what one user's oracle estimate adds, by their node."""
-        for oracle, own in zip(self.oracles, self._on_levels(questions), strict=False):
-            yield oracle.by_type(oracle.second_moments(own, TYPES))
+        for oracle, form in zip(self.oracles, self._on_levels(questions), strict=False):
+            yield oracle.by_type(oracle.second_moments(form, TYPES))
 
     def second_moments(self, questions: Any, columns: Any = TYPES) -> Moments:
         """By the nodes of each level; those of the first are the types."""
@@ -162,7 +162,7 @@ class HierarchicalTree(InParts):
         """Those of the level where they are farthest."""
         known = 0.0 if self.root is None else rows.rows @ self.root
         levels = zip(self.oracles, self.gains, self._on_levels(rows), strict=False)
-        ends = [gain * np.array(oracle.ends(own, TYPES)[:2]) for oracle, gain, own in levels]
+        ends = [gain * np.array(oracle.ends(form, TYPES)[:2]) for oracle, gain, form in levels]
         ends += [np.zeros((2, len(rows.rows)))] * (
             self.levels - len(ends)
         )  # reports on levels that are not used add nothing

@@ -107,7 +107,7 @@ def worst_case_design(
         limits,
         distinguished(workload) if along is None else None,
         search,
-        lambda few, left, _: worst_case_design(few, epsilon, left),
+        lambda reduced, left, _: worst_case_design(reduced, epsilon, left),
         target="worst_case",
     )
 

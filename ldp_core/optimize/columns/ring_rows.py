@@ -71,14 +71,14 @@ class RingSearch:
             self.finished = True  # rounding: the best rows so far are kept
             return
         self._check()
-        asked = self._workload.apply_gram(inverse)
-        objective = float(np.trace(asked))
+        product = self._workload.apply_gram(inverse)
+        objective = float(np.trace(product))
         self.finished = objective > self.objective * (1 - 5e-4)
         if objective < self.objective:
             self.high, self.shares, self.objective = refining.high.copy(), refining.shares.copy(), objective
         if not self.finished:
             self._check()
-            worth = np.maximum(_by_frequency(asked @ inverse, refining.powers), 0)
+            worth = np.maximum(_by_frequency(product @ inverse, refining.powers), 0)
             worth[0] = 0
             worth *= (objective - self._on_ones) / (worth[1:] / refining.powers[1:]).sum()
             worth[0] = self._on_ones
@@ -226,17 +226,17 @@ class Refining:
         self._scales = np.square(spread / (n + spread * high.sum(axis=1)))
         self._parts = np.full(k, 0.3)
         self._hats = transform(high.astype(np.float32))
-        self._ask(gamma)
+        self._weigh(gamma)
         self._fit(40)
 
-    def _ask(self, gamma: np.ndarray) -> None:
+    def _weigh(self, gamma: np.ndarray) -> None:
         self._on_ones, self._gamma, self._ridge = float(gamma[0]), gamma.copy(), 1e-9 * gamma.mean()
         self._gamma[0] = 0.0  # where m is 1 whatever the rows are
-        self._asked = self._gamma > 0
+        self._weighted = self._gamma > 0
 
     def aim(self, gamma: np.ndarray) -> None:
         """From now on G has the eigenvalues ``gamma`` (n,)."""
-        self._ask(gamma)
+        self._weigh(gamma)
         self._lost = self._loss(self.powers)
 
     @property
@@ -266,7 +266,7 @@ class Refining:
         self._lost = self._loss(self.powers)
 
     def _loss(self, m: np.ndarray) -> float:
-        return float((self._gamma[self._asked] / m[self._asked]).sum())
+        return float((self._gamma[self._weighted] / m[self._weighted]).sum())
 
     def _exchange(self, k: int) -> None:
         row, hat = self.high[k], self._hats[k]
@@ -291,7 +291,7 @@ class Refining:
     def _wanted(self, row: np.ndarray, hat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Types to leave a row and as many to enter it, the largest change of h first."""
         X = np.zeros(len(row), dtype=np.float32)
-        X[self._asked] = self._gamma[self._asked] / self.powers[self._asked] ** 2 / self._lost
+        X[self._weighted] = self._gamma[self._weighted] / self.powers[self._weighted] ** 2 / self._lost
         h = self._transform(X * hat.conj()).real / len(row)
         h[row] -= X.mean()
         best = np.zeros(len(row), dtype=bool)

@@ -104,9 +104,11 @@ class FoldedMixture(Mixture):
     @property
     def strategy(self) -> np.ndarray:
         turned = self.high[:, ::-1]
-        own = (self.high == turned).all(axis=1)  # the same turned round, and needed once
-        weights = np.where(own, self.weights, self.weights / 2)
-        return strategy_of(np.vstack([self.high, turned[~own]]), np.concatenate([weights, weights[~own]]), self.ratio)
+        palindromic = (self.high == turned).all(axis=1)  # the same turned round, and needed once
+        weights = np.where(palindromic, self.weights, self.weights / 2)
+        return strategy_of(
+            np.vstack([self.high, turned[~palindromic]]), np.concatenate([weights, weights[~palindromic]]), self.ratio
+        )
 
 
 def folds(workload: Workload) -> bool:

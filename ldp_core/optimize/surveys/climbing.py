@@ -59,15 +59,15 @@ def _climb(
         if step % 16 == 0:
             check()
         rows = np.arange(len(index))
-        own = entries[:, -1]
+        diagonal = entries[:, -1]
         leaving = np.where(inside, slopes, np.inf).argmin(axis=1)
         outside = np.where(inside, -np.inf, slopes)
         joining = outside.argmax(axis=1)
         lost = np.take_along_axis(entries, agreeing[leaving], axis=1)
         taking = (outside - lost).argmax(axis=1)  # what to exchange the leaving cell for
-        more = form + 2 * slopes[rows, joining] + own
-        less = form - 2 * slopes[rows, leaving] + own
-        same = less + 2 * (slopes[rows, taking] - lost[rows, taking]) + own
+        more = form + 2 * slopes[rows, joining] + diagonal
+        less = form - 2 * slopes[rows, leaving] + diagonal
+        same = less + 2 * (slopes[rows, taking] - lost[rows, taking]) + diagonal
         forms = np.stack([more, less, same])
         highs = np.stack([high + 1, high - 1, high])
         offers = np.where((highs > 0) & (highs < n), forms / (1 + difference / n * highs) ** 2, -np.inf)

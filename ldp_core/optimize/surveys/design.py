@@ -84,18 +84,18 @@ class SurveySearch:
     """What `ldp_core.run.drive` drives; finds patterns and their shares for a survey with components."""
 
     def __init__(self, survey: Survey, epsilon: float, rng: np.random.Generator, check: Check = unchecked):
-        asked, self._n = survey.components, float(survey.n)
-        roots = asked.dims * np.sqrt(asked.gram)
-        self._constant, self._bound = asked.constant, float(roots.sum()) ** 2 / math.sinh(epsilon / 2) ** 2
-        self._costs = asked.dims**2 * asked.gram / self._bound  # the closed-form bound is then 1
+        components, self._n = survey.components, float(survey.n)
+        roots = components.dims * np.sqrt(components.gram)
+        self._constant, self._bound = components.constant, float(roots.sum()) ** 2 / math.sinh(epsilon / 2) ** 2
+        self._costs = components.dims**2 * components.gram / self._bound  # the closed-form bound is then 1
         self._sizes, self._epsilon, self._rng, self._check = survey.shape, epsilon, rng, unchecked
         self._difference, self._share = exp_epsilon(epsilon) - 1, 1 / (exp_epsilon(epsilon) + 1)
         self._most_cells = min(CLIMBED_CELLS, int(64 / self._share))
-        self._asked = NumberedSets(asked.sets, len(survey.shape))
+        self._numbered = NumberedSets(components.sets, len(survey.shape))
         self._shapes: dict[tuple[int, ...], Shape] = {}
         self._rounds, self._patience = 0, Patience()
         self._grown = Grown(3)
-        self._start(asked.sets)
+        self._start(components.sets)
         self._mixture = self._fitted(300)
         self.best = self._held()
         self.finished = self._is_close()
@@ -209,7 +209,7 @@ class SurveySearch:
 
     def _shape(self, sizes: Sequence[int]) -> Shape:
         if tuple(sizes) not in self._shapes:
-            self._shapes[tuple(sizes)] = Shape(sizes, self._asked, self._epsilon)
+            self._shapes[tuple(sizes)] = Shape(sizes, self._numbered, self._epsilon)
         return self._shapes[tuple(sizes)]
 
     def _start(self, sets: Sequence[tuple[int, ...]]) -> None:
@@ -304,15 +304,15 @@ class SurveySearch:
 class SurveyDesign(Design):
     """``patterns`` and their probabilities ``shares`` (p,), for `ldp_core.mechanisms.surveys.scrambled.ScrambledPatterns`.
 
-    Where there are strategies on tables of their ``own``, pairs of a set of attributes and a strategy (m, cells), people take part in one of
-    these or, last, in the patterns, where there are any, with probabilities ``people`` (K,): `ldp_core.mechanisms.surveys.split_survey.SplitSurvey`.
+    Where there are strategies on ``tables``, pairs of a set of attributes and a strategy (m, cells), people take part in one of these or,
+    last, in the patterns, where there are any, with probabilities ``people`` (K,): `ldp_core.mechanisms.surveys.split_survey.SplitSurvey`.
     ``objective`` is L on average over the types; ``rounds`` and ``stopped`` are those of patterns for all questions, which come first.
     """
 
     patterns: tuple[Pattern, ...]
     shares: np.ndarray
     survey: Survey
-    own: tuple[tuple[Set, np.ndarray], ...] = ()
+    tables: tuple[tuple[Set, np.ndarray], ...] = ()
     people: np.ndarray = field(default_factory=lambda: np.ones(1))
 
     @property
@@ -324,16 +324,18 @@ class SurveyDesign(Design):
         """The mechanism with these patterns, and people divided so."""
         sizes, epsilon = self.survey.shape, self.epsilon
         parameters = {"workload": self.survey.spec, "seed": self.seed, "rounds": self.rounds}
-        if not self.own:
+        if not self.tables:
             return ScrambledPatterns("optimized", sizes, epsilon, self.patterns, self.shares, parameters)
-        own = [GroupTable(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in self.own]
+        tables = [
+            GroupTable(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in self.tables
+        ]
         rest = ScrambledPatterns("optimized", sizes, epsilon, self.patterns, self.shares) if self.patterns else None
-        return SplitSurvey("optimized", sizes, epsilon, own, rest, self.people, parameters)
+        return SplitSurvey("optimized", sizes, epsilon, tables, rest, self.people, parameters)
 
     @property
     def contents(self) -> str:
         sets = len({pattern.attributes for pattern in self.patterns})
-        beside = f"{len(self.own)} strategies on tables of their own and " if self.own else ""
+        beside = f"{len(self.tables)} strategies on tables of their own and " if self.tables else ""
         return f"{beside}{len(self.patterns):,} patterns on {sets:,} sets of attributes"
 
 

@@ -53,11 +53,11 @@ class Shape:
     ``columns`` (p, 2), places of attributes and patterns, and ``shares`` (p,).
     """
 
-    def __init__(self, sizes: Sequence[int], asked: NumberedSets, epsilon: float):
-        self.sizes, self.cells, self._asked, self._epsilon = tuple(sizes), math.prod(sizes), asked, epsilon
+    def __init__(self, sizes: Sequence[int], numbered: NumberedSets, epsilon: float):
+        self.sizes, self.cells, self._numbered, self._epsilon = tuple(sizes), math.prod(sizes), numbered, epsilon
         k = len(self.sizes)
-        sets = [chosen for size in range(1, min(k, asked.most) + 1) for chosen in combinations(range(k), size)]
-        self._members = np.array([chosen + (k,) * (asked.most - len(chosen)) for chosen in sets])
+        sets = [chosen for size in range(1, min(k, numbered.most) + 1) for chosen in combinations(range(k), size)]
+        self._members = np.array([chosen + (k,) * (numbered.most - len(chosen)) for chosen in sets])
         self._codes = np.array([sum(1 << (k - 1 - i) for i in chosen) for chosen in sets])
         self.patterns, self.spectra = np.zeros((0, self.cells), dtype=bool), np.zeros((0, len(sets)))
         self.attributes, self.numbers = np.zeros((0, k), dtype=np.int64), np.zeros((0, len(sets)), dtype=np.int64)
@@ -100,7 +100,7 @@ class Shape:
     def numbers_of(self, attributes: np.ndarray) -> np.ndarray:
         """(b, q) numbers among the sets asked for, of the sets inside ``attributes`` (b, k)."""
         filled = np.hstack([attributes, np.full((len(attributes), 1), -1)])
-        return self._asked.numbers(filled[:, self._members])
+        return self._numbered.numbers(filled[:, self._members])
 
     def add_columns(self, places: np.ndarray, patterns: np.ndarray) -> None:
         """Take patterns into the mixture, with no share yet."""

@@ -84,7 +84,7 @@ def rows(fitted: SurveyDesign, seed: int) -> Rows:
     shape, ratio, rng = fitted.survey.shape, exp_epsilon(fitted.epsilon), generator(seed)
     budget = min(ROWS_PER_TYPE * fitted.survey.n, _MOST_ENTRIES // fitted.survey.n)
     people, parts = fitted.people / fitted.people.sum(), []
-    for (members, strategy), share in zip(fitted.own, people, strict=False):
+    for (members, strategy), share in zip(fitted.tables, people, strict=False):
         least = strategy.min(axis=1)
         high = strategy > least[:, None] * (1 + ratio) / 2
         telling = high.any(axis=1) & ~high.all(axis=1)

@@ -51,7 +51,7 @@ SHARED_CLOSE = 1e-4
 the cost."""
 
 
-def own_sets(survey: Survey) -> tuple[Set, ...]:
+def table_sets(survey: Survey) -> tuple[Set, ...]:
     """The sets of attributes whose tables get strategies of their own: none where there would be too many."""
     sets = ordered_sets(
         survey,
@@ -156,28 +156,28 @@ class TableQuestions:
         with others (`Combined.parts`)."""
         for combination, gram in zip(shared.combined, self.grams, strict=True):
             if len(combination.tables.numbers) > 1:
-                for k, (asked, cost) in zip(combination.tables.numbers, combination.parts(gram), strict=True):
-                    yield k, asked, cost
+                for k, (part, cost) in zip(combination.tables.numbers, combination.parts(gram), strict=True):
+                    yield k, part, cost
 
-    def shared(self, own: Sequence[np.ndarray], shares: np.ndarray, rest: np.ndarray, budget: Budget) -> Shared:
-        """The people shared among the strategies ``own`` (m_k, cells) and, if there are any,
+    def shared(self, strategies: Sequence[np.ndarray], shares: np.ndarray, rest: np.ndarray, budget: Budget) -> Shared:
+        """The people shared among the ``strategies`` (m_k, cells) and, if there are any,
         patterns whose cost alone is ``rest`` (1,). The shares are in proportion to ``shares`` (K,)
         at first. If tables are put together, and while ``budget`` lasts, each share is then
         multiplied by the square root of its derivative (Torsney 1983)."""
-        strategies = [Strategies(tables, [own[k] for k in tables.numbers]) for tables in self.together]
+        joined = [Strategies(tables, [strategies[k] for k in tables.numbers]) for tables in self.together]
         rounds = SHARE_ROUNDS if self.tied else 1
         shares = shares / shares.sum()
         best = Shared(shares, math.inf, [])
         for done in range(rounds):
-            combined = [Combined(joint, shares[list(joint.tables.numbers)]) for joint in strategies]
-            value = float((rest / shares[len(own) :]).sum())
+            combined = [Combined(joint, shares[list(joint.tables.numbers)]) for joint in joined]
+            value = float((rest / shares[len(strategies) :]).sum())
             value += math.fsum(joint.cost(gram) for joint, gram in zip(combined, self.grams, strict=True))
             gained = best.cost - value
             if gained > 0:
                 best = Shared(shares, value, combined)
             if gained < SHARED_CLOSE * value or done == rounds - 1 or budget.left() == 0 or budget.cancelled():
                 break
-            gains = np.concatenate([np.zeros(len(own)), rest / shares[len(own) :] ** 2])
+            gains = np.concatenate([np.zeros(len(strategies)), rest / shares[len(strategies) :] ** 2])
             for joint, gram in zip(combined, self.grams, strict=True):
                 gains[list(joint.tables.numbers)] = joint.gains(gram)
             shares = shares * np.sqrt(gains)
@@ -211,9 +211,9 @@ def design_split(
     callback gets the objectives of the patterns for all questions, and then that of what is
     returned. ValueError as for `design_survey`."""
     budget, quiet = Budget(limits.time_limit, None, limits.cancel), limits.telling(None)
-    asked = TableQuestions(survey, own_sets(survey))
-    sets, left = asked.sets, asked.left
-    combining = bool(asked.tied)  # takes time as well
+    questions = TableQuestions(survey, table_sets(survey))
+    sets, left = questions.sets, questions.left
+    combining = bool(questions.tied)  # takes time as well
     fits = 1 + len(sets) + bool(left.sets) + combining
     progress_reports: list[Progress] = []
 
@@ -227,16 +227,16 @@ def design_split(
     patterns = replace(whole, survey=survey)
     if not sets:
         return patterns
-    own: list[tuple[Set, np.ndarray]] = []
+    tables: list[tuple[Set, np.ndarray]] = []
     costs: list[float] = []
     rest = None
     try:
         for k, members in enumerate(sets):
             budget.check()
             share = _share(budget, fits - 1 - k)
-            best = _fitted(asked, k, epsilon, quiet.within(share), budget)
+            best = _fitted(questions, k, epsilon, quiet.within(share), budget)
             costs.append(best.objective / len(best.strategy.T))
-            own.append((members, best.strategy))
+            tables.append((members, best.strategy))
         if budget.cancelled():
             return patterns
         if left.sets:
@@ -244,10 +244,10 @@ def design_split(
             costs.append(rest.objective / float(survey.n) - left.constant)
     except Interrupted:
         return patterns
-    given = (np.sqrt(costs), np.array(costs[len(own) :]))
-    shared = asked.shared([strategy for _, strategy in own], *given, _a_little(limits))
-    if asked.tied and budget.left() != 0:
-        own, shared = _again(asked, own, shared, given[1], epsilon, quiet, budget)
+    given = (np.sqrt(costs), np.array(costs[len(tables) :]))
+    shared = questions.shared([strategy for _, strategy in tables], *given, _a_little(limits))
+    if questions.tied and budget.left() != 0:
+        tables, shared = _again(questions, tables, shared, given[1], epsilon, quiet, budget)
     objective = float(survey.n) * (survey.components.constant + shared.cost)
     if objective >= whole.objective:
         return patterns
@@ -258,7 +258,7 @@ def design_split(
         patterns,
         patterns=() if rest is None else rest.patterns,
         shares=np.zeros(0) if rest is None else rest.shares,
-        own=tuple(own),
+        tables=tuple(tables),
         people=shared.shares,
         objective=objective,
         history=(*whole.history, (whole.rounds, seconds, objective)),
@@ -272,14 +272,16 @@ def _share(budget: Budget, fits: int) -> float | None:
     return None if left is None else left / fits
 
 
-def _fitted(asked: TableQuestions, k: int, epsilon: float, limits: SearchLimits, budget: Budget) -> Mixed | Optimized:
+def _fitted(
+    questions: TableQuestions, k: int, epsilon: float, limits: SearchLimits, budget: Budget
+) -> Mixed | Optimized:
     """The better strategy for table ``k``: the one by merging types, where there is one, comes first, as it is soon found; a search over all
     types has the seconds that are left. Raises `Interrupted` where the time of ``budget`` is over."""
-    mine = Budget(limits.time_limit)
-    gram = asked.gram(k)
+    clock = Budget(limits.time_limit)
+    gram = questions.gram(k)
     budget.check()
-    merged = _merged(asked, k, gram, epsilon, limits)
-    left = mine.left()
+    merged = _merged(questions, k, gram, epsilon, limits)
+    left = clock.left()
     if merged is not None and left == 0:
         return merged
     budget.check()
@@ -293,8 +295,8 @@ def _fitted(asked: TableQuestions, k: int, epsilon: float, limits: SearchLimits,
 
 
 def _again(
-    asked: TableQuestions,
-    own: list[tuple[Set, np.ndarray]],
+    questions: TableQuestions,
+    tables: list[tuple[Set, np.ndarray]],
     shared: Shared,
     rest: np.ndarray,
     epsilon: float,
@@ -302,22 +304,22 @@ def _again(
     budget: Budget,
 ) -> tuple[list[tuple[Set, np.ndarray]], Shared]:
     """New strategies for each table's questions, given that the other tables answer them in part,
-    if they are better than ``own``, in the time left. Each lowers the cost of its part of all
-    questions, and a new division of the questions lowers it further. The cost is a convex function
-    of the information of all tables together with the parts."""
-    tables = list(own)
-    for done, (k, gram, cost) in enumerate(asked.parts(shared)):
+    if they are better than those of ``tables``, in the time left. Each lowers the cost of its part
+    of all questions, and a new division of the questions lowers it further. The cost is a convex
+    function of the information of all tables together with the parts."""
+    refitted = list(tables)
+    for done, (k, gram, cost) in enumerate(questions.parts(shared)):
         if budget.left() == 0 or budget.cancelled():
             break
         gram = gram + np.eye(len(gram)) * (LITTLE * np.trace(gram) / len(gram))
-        seconds = _share(budget, len(asked.tied) - done)
+        seconds = _share(budget, len(questions.tied) - done)
         with suppress(Singular):  # questions that tell few types apart keep the strategy for these
             best = design_strategy(Custom(root_of(gram)), epsilon, limits.within(seconds))
             if best.objective / len(gram) < cost:
-                tables[k] = own[k][0], best.strategy
-    strategies = [strategy for _, strategy in tables]
-    better = asked.shared(strategies, shared.shares, rest, _a_little(limits))
-    return (tables, better) if better.cost < shared.cost else (own, shared)
+                refitted[k] = tables[k][0], best.strategy
+    strategies = [strategy for _, strategy in refitted]
+    better = questions.shared(strategies, shared.shares, rest, _a_little(limits))
+    return (refitted, better) if better.cost < shared.cost else (tables, shared)
 
 
 def _a_little(limits: SearchLimits) -> Budget:
@@ -326,18 +328,18 @@ def _a_little(limits: SearchLimits) -> Budget:
     return Budget(None if seconds is None else max(LEAST_GRACE, GRACE * seconds), None, limits.cancel)
 
 
-def _merged(asked: TableQuestions, k: int, gram: np.ndarray, epsilon: float, limits: SearchLimits) -> Mixed | None:
+def _merged(questions: TableQuestions, k: int, gram: np.ndarray, epsilon: float, limits: SearchLimits) -> Mixed | None:
     """A strategy for table ``k`` by merging the types that its questions in an order, or of single values, treat alike (`mixed`). None for
     tables that a search over all types does better with, and where too many types are left."""
-    rows, cells = asked.rows(k), len(gram)
+    rows, cells = questions.rows(k), len(gram)
     merged = told_apart(rows)
     _, first, sizes = np.unique(merged, return_index=True, return_counts=True)
     if len(first) > min(FEW_TOLD_APART if cells <= FEW_TYPES else FEW_TYPES, cells // 2):
         return None
-    few = rows[:, first].T @ rows[:, first]
-    few += np.eye(len(first)) * (LITTLE * np.trace(few) / len(first))
-    best = design_strategy(Custom(root_of(few)), epsilon, replace(limits, max_rounds=30), prior=sizes / cells)
-    return mixed(gram, [asked.survey.shape[i] for i in asked.sets[k]], epsilon, merged, best.strategy)
+    reduced = rows[:, first].T @ rows[:, first]
+    reduced += np.eye(len(first)) * (LITTLE * np.trace(reduced) / len(first))
+    best = design_strategy(Custom(root_of(reduced)), epsilon, replace(limits, max_rounds=30), prior=sizes / cells)
+    return mixed(gram, [questions.survey.shape[i] for i in questions.sets[k]], epsilon, merged, best.strategy)
 
 
 class _ComponentSurvey(Survey):
