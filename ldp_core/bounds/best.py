@@ -66,8 +66,8 @@ def _proved(problem: Problem, epsilon: float, budget: Budget, near: Proof | None
 
 
 def _of_strata(problem: Problem, epsilon: float, budget: Budget) -> Proof:
-    def prove(few: Workload, prior: np.ndarray | None, own: Budget, near: Proof | None) -> Proof:
-        return _proved(Problem(few, prior), epsilon, own, near)
+    def prove(local: Workload, prior: np.ndarray | None, turn: Budget, near: Proof | None) -> Proof:
+        return _proved(Problem(local, prior), epsilon, turn, near)
 
     return stratified_certificate(problem.workload, epsilon, budget, problem.prior, prove)
 
@@ -99,8 +99,8 @@ def _of_merged(workload: Workload, merging: Quotient, epsilon: float, budget: Bu
     def tell(progress: Progress) -> None:
         budget.tell(bound=float(workload.n) / merging.workload.n * (progress.bound or 0.0))
 
-    own = Budget(budget.left(), None, budget.cancelled, tell)
-    types = general_certificate(merging.workload, epsilon, merging.even, own)
+    remaining = Budget(budget.left(), None, budget.cancelled, tell)
+    types = general_certificate(merging.workload, epsilon, merging.even, remaining)
     return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 
 
@@ -139,8 +139,8 @@ def _of_survey(problem: Problem, epsilon: float, budget: Budget) -> Proof:
     survey = problem.survey
     assert survey is not None
     by_columns = _of_columns(problem, epsilon, budget)
-    few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else MOST_MATRIX_TYPES)
-    if not few or budget.stopped() is not None:
+    small = survey.n <= (AT_ONCE_TYPES if survey.symmetric else MOST_MATRIX_TYPES)
+    if not small or budget.stopped() is not None:
         return by_columns
     by_types = general_certificate(survey, epsilon, check_prior(None, survey.n), budget)
     return by_types if by_types.value > by_columns.value else by_columns

@@ -89,7 +89,7 @@ def svd(workload: Workload, epsilon: float) -> float:
     check_every_value_is_secret(workload)
     epsilon = check_epsilon(epsilon)
     if workload.strata is not None:
-        return workload.strata.objective([svd(few, epsilon) for few in workload.strata.designs])
+        return workload.strata.objective([svd(local, epsilon) for local in workload.strata.designs])
     if workload.survey is not None and workload.survey.symmetric:
         c = workload.survey.components
         return workload.n * ((math.sqrt(c.constant) + float(c.dims @ np.sqrt(c.gram))) ** 2 / math.exp(epsilon))
@@ -110,7 +110,7 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     epsilon, n = check_epsilon(epsilon), workload.n
     if (strata := workload.strata) is not None:
         cases, which = strata.cases(None if prior is None else check_prior(prior, workload.spread_over))
-        return strata.objective([centred_svd(few, epsilon, shares) for few, shares in cases], prior, which)
+        return strata.objective([centred_svd(local, epsilon, shares) for local, shares in cases], prior, which)
     if workload.survey is not None and prior is None:
         return _of_survey(workload.survey, epsilon)
     p = check_prior(prior, n)
@@ -187,8 +187,8 @@ def worst_case_variance(
     """
     check_every_value_is_secret(workload)
     if (strata := workload.strata) is not None:
-        own = [worst_case_variance(few, epsilon, max_rounds, cancel) for few in strata.designs]
-        return float((strata.scale**2 * np.array(own)[strata.which]).max())
+        variances = [worst_case_variance(local, epsilon, max_rounds, cancel) for local in strata.designs]
+        return float((strata.scale**2 * np.array(variances)[strata.which]).max())
     if workload.n > AT_ONCE_TYPES:
         return max(0.0, (centred_svd(workload, epsilon) - workload.trace) / workload.n)
     return max(0.0, least_favourable_prior(workload, epsilon, max_rounds, cancel)[1])

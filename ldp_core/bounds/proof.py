@@ -269,8 +269,8 @@ def _types(workload: Workload, prior: np.ndarray | None) -> About:
     for name in verify.NAMED:
         if np.array_equal(G, verify.gram({"types": n, "workload": {"gram": name}}, {})):
             return {"workload": {"gram": name}, **fields}, arrays
-    asked = {"gram": "array", "roundings": workload.gram_roundings}
-    return {"workload": asked, **fields}, {**arrays, "gram": G[np.tril_indices(n)]}
+    described = {"gram": "array", "roundings": workload.gram_roundings}
+    return {"workload": described, **fields}, {**arrays, "gram": G[np.tril_indices(n)]}
 
 
 def _classes(workload: Workload, _: np.ndarray | None) -> About:
@@ -298,8 +298,13 @@ def _tables(workload: Workload, _: np.ndarray | None) -> About:
             places = verify.subsets(tuple(range(len(group.attributes))))
             document["eigenvalues"] = [float(values.get(members, 0.0)) for members in places]
         groups.append(document)
-    asked = {"gram": "tables", "sizes": list(survey.shape), "groups": groups, "roundings": 4 * survey.gram_roundings}
-    return {"workload": asked}, {}
+    described = {
+        "gram": "tables",
+        "sizes": list(survey.shape),
+        "groups": groups,
+        "roundings": 4 * survey.gram_roundings,
+    }
+    return {"workload": described}, {}
 
 
 def _blocks(workload: Workload, _: np.ndarray | None) -> About:

@@ -201,7 +201,7 @@ def _by_barriers(
             return
         x = improved(x, barrier)
         yield dual.found(x), x
-    own, value = dual.own_variance, dual.value(x)
+    variance, value = dual.own_variance, dual.value(x)
     for _ in range(ROUNDS if dual.m <= FEW else 0):
         cut = dual.with_cuts(x, BARRIERS[-1] / dual.m)
         if stop() or cut is None:
@@ -210,7 +210,7 @@ def _by_barriers(
             cut = improved(cut, barrier)
         x, before, value = cut, value, dual.value(cut)
         yield dual.found(x), x
-        if value < before + 2e-4 * max(1 - own / max(np.exp(value), 1e-300), 2e-4):
+        if value < before + 2e-4 * max(1 - variance / max(np.exp(value), 1e-300), 2e-4):
             return
 
 
@@ -235,9 +235,9 @@ def numbers(
     rows = C.sum(axis=1)  # C is (1 - p 1') C (1 - 1 p') over all, the open types first 0
     C += np.outer(p, p) * (n + rows.sum()) - np.outer(p, rows) - np.outer(rows, p)
     if lumped.within > 0:
-        few = scale * math.sqrt(found.a / lumped.within)
-        C[np.ix_(opened, opened)] -= few / rho * np.outer(r[opened], r[opened])
-        C[opened, opened] += few * r[opened]
+        open_scale = scale * math.sqrt(found.a / lumped.within)
+        C[np.ix_(opened, opened)] -= open_scale / rho * np.outer(r[opened], r[opened])
+        C[opened, opened] += open_scale * r[opened]
     check()
     half = C @ G
     X = half @ C
@@ -248,9 +248,9 @@ def numbers(
     lump[-1] += scale**2 * (form.h + start**2 - float((g + line * start).sum()))
     mass = np.append(r[S], rho)
     mu = (2 * lump - mass * lump.sum() / n) / n
-    whole, own = np.zeros(n), X.diagonal()[opened] / r[opened]
+    whole, at_open = np.zeros(n), X.diagonal()[opened] / r[opened]
     whole[S] = mu[:-1]
-    whole[opened] = own + max(0.0, float(mu[-1] - own.sum())) * r[opened] / rho
+    whole[opened] = at_open + max(0.0, float(mu[-1] - at_open.sum())) * r[opened] / rho
     return Numbers(C, whole, spread(found.multipliers.times(scale**2), S, n), float(half.trace()))
 
 

@@ -82,36 +82,40 @@ def _nuclear(values: np.ndarray) -> float:
 def parts_of(survey: Survey) -> Parts:
     """The survey taken apart; what would take larger blocks than `_MOST_CELLS` is left out, unless the queries are few."""
     ordered = survey.ordered_groups
-    told = _told_apart(survey, ordered)
-    clusters = _clusters(survey, sorted({_within(group.attributes, told) for group in ordered}))
-    cluster_of = {id(group): _holding(_within(group.attributes, told), clusters) for group in ordered}
+    distinguished = _distinguished_attributes(survey, ordered)
+    clusters = _clusters(survey, sorted({_within(group.attributes, distinguished) for group in ordered}))
+    cluster_of = {id(group): _holding(_within(group.attributes, distinguished), clusters) for group in ordered}
     kept = [group for group in survey.groups if cluster_of.get(id(group), ()) is not None]
-    if len(kept) < len(survey.groups) and _few(survey):
+    if len(kept) < len(survey.groups) and _has_few_queries(survey):
         return Parts(np.zeros(0), np.zeros(0), iter([_by_queries(survey)]))
     if not kept:
         return Parts(np.zeros(0), np.zeros(0), iter(()))
     coupled: dict[Set, dict[Set, set[int]]] = {}  # by set A, the attributes of O that hang together along with it
     for group in kept:
         if (cluster := cluster_of.get(id(group))) is not None:
-            for members in anova.subsets(_others(survey, group, told)):
-                coupled.setdefault(members, {}).setdefault(cluster, set()).update(_within(group.attributes, told))
-    tables = {members: [tuple(sorted(own)) for own in found.values()] for members, found in coupled.items()}
+            for members in anova.subsets(_others(survey, group, distinguished)):
+                coupled.setdefault(members, {}).setdefault(cluster, set()).update(
+                    _within(group.attributes, distinguished)
+                )
+    tables = {
+        members: [tuple(sorted(attributes)) for attributes in found.values()] for members, found in coupled.items()
+    }
     asking: dict[Set, list[Group]] = {members: [] for members in tables}
     for group in kept:
-        for members in anova.subsets(_others(survey, group, told)):
+        for members in anova.subsets(_others(survey, group, distinguished)):
             if members in asking:
                 asking[members].append(group)
     known = Survey(survey.shape, kept).components
     alone = [
         number
         for number, members in enumerate(known.sets)
-        if _holding(_within(members, told), tables.get(_without(members, told), [])) is None
+        if _holding(_within(members, distinguished), tables.get(_without(members, distinguished), [])) is None
     ]
     blocks = (block for members in tables for block in _blocks(survey, members, tables[members], asking[members]))
     return Parts(known.dims[alone], known.gram[alone], blocks)
 
 
-def _few(survey: Survey) -> bool:
+def _has_few_queries(survey: Survey) -> bool:
     entries = sum(group.base.num_queries * group.base.n for group in survey.groups)
     return survey.num_queries <= _MOST_QUERIES and len(survey.groups) <= _MOST_TABLES and entries <= _MOST_ENTRIES
 
@@ -150,22 +154,22 @@ def _holding(members: Set, sets: Iterable[Set]) -> Set | None:
     return next((other for other in sets if set(members) <= set(other)), None)
 
 
-def _others(survey: Survey, group: Group, told: set[int]) -> Set:
+def _others(survey: Survey, group: Group, distinguished: set[int]) -> Set:
     """The attributes of a group that are not in O."""
-    return _without(several(survey, group.attributes), told)
+    return _without(several(survey, group.attributes), distinguished)
 
 
-def _told_apart(survey: Survey, groups: Iterable[Group]) -> set[int]:
+def _distinguished_attributes(survey: Survey, groups: Iterable[Group]) -> set[int]:
     """O: the attributes whose values the Gram matrix of some group does not treat alike."""
     known: dict[tuple[object, ...], Set] = {}
-    told = set[int]()
+    distinguished = set[int]()
     for group in groups:
         sizes = tuple(survey.shape[i] for i in group.attributes)
         key = (group.base.digest, sizes)
         if key not in known:
             known[key] = _changing(group.base, sizes) or tuple(i for i, size in enumerate(sizes) if size > 1)
-        told.update(group.attributes[axis] for axis in known[key])
-    return told
+        distinguished.update(group.attributes[axis] for axis in known[key])
+    return distinguished
 
 
 def _changing(base: Workload, sizes: Sequence[int]) -> Set:
@@ -204,8 +208,8 @@ def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequenc
             yield GramBlock(dim, centred[1:, 1:], rounding)
         elif (m := len(joined)) + len(gram) - 1 <= _MOST_CELLS:
             joined = np.pad(joined, (0, len(gram) - 1))
-            own = np.r_[0, m : len(joined)]
-            joined[np.ix_(own, own)] = centred
+            places = np.r_[0, m : len(joined)]
+            joined[np.ix_(places, places)] = centred
             total += rounding
     if members:
         yield GramBlock(dim, joined, total)

@@ -106,8 +106,8 @@ class ClassRelaxation:
         n, D, s = scheme.n, exp_epsilon_minus_one, scheme.classes - 1
         self._s, v = s, scheme.multiplicities[1:]
         self._b = np.concatenate([-v, [-float(n), 1.0]]) / (2 * n + D)
-        own = D * self._b
-        self._values_of_T = own + np.hstack([scheme.eigenvalues[:, 1:], np.zeros((s + 1, 2))])
+        offset = D * self._b
+        self._values_of_T = offset + np.hstack([scheme.eigenvalues[:, 1:], np.zeros((s + 1, 2))])
         self._tau = self._values_of_T[0]
         self._schur_weight = float(n) ** 2
         share = max(1 / (D + 2), 1 / n)

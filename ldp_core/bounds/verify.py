@@ -313,13 +313,13 @@ def by_kind(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
 
 def by_numbers(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """The bound from the numbers of a kind, which must be what the questions are of; those that are not by types count people evenly."""
-    kind, asked = document["kind"], document["workload"]["gram"]
+    kind, questions = document["kind"], document["workload"]["gram"]
     if type(document["types"]) is not int or not 0 < document["types"] < MOST:
         raise ValueError("The number of types must be whole.")
     evenly = kind in (*BY_TYPES, "strata") or document.get("prior", "even") == "even"
-    if kind not in BY_TYPES and not (asked == kind and evenly):
+    if kind not in BY_TYPES and not (questions == kind and evenly):
         raise ValueError("The numbers are about other questions, or other people, than the certificate says.")
-    known(document["workload"], asked)
+    known(document["workload"], questions)
     if "promise" in document and kind != "general":
         raise ValueError("Only proofs by types know of open types.")
     return KINDS[kind](document, data, D)

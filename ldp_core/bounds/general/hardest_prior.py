@@ -55,11 +55,11 @@ def worst_case(
     problem, budget, proved = Problem.of(workload), Budget(time_limit, None, cancel, callback), -np.inf
     if workload.strata is not None:
 
-        def prove(few: Workload, _: np.ndarray | None, own: Budget, near: Proof | None) -> Proof:
-            if few.survey is not None:
-                return certificate(few, epsilon, own.left(), None, None, cancel)
-            even = np.full(few.n, 1 / few.n)  # a bound on the worst type alone would not add up
-            return worst_case(few, epsilon, own.left(), even, None, cancel)
+        def prove(local: Workload, _: np.ndarray | None, turn: Budget, near: Proof | None) -> Proof:
+            if local.survey is not None:
+                return certificate(local, epsilon, turn.left(), None, None, cancel)
+            even = np.full(local.n, 1 / local.n)  # a bound on the worst type alone would not add up
+            return worst_case(local, epsilon, turn.left(), even, None, cancel)
 
         return stratified_worst_case(workload, epsilon, budget, prove)
 
@@ -71,9 +71,9 @@ def worst_case(
 
     if problem.along is not None:
         return question_certificate(workload, epsilon, None, problem.along, budget)
-    few = None if prior is not None else merged_questions(workload, budget)
-    if few is not None:
-        return _over_merged(workload, few.workload, epsilon, budget)
+    merging = None if prior is not None else merged_questions(workload, budget)
+    if merging is not None:
+        return _over_merged(workload, merging.workload, epsilon, budget)
 
     def at(p: np.ndarray, near: Certificate | None = None) -> Certificate:
         def comparable(objective: float) -> float:
@@ -138,19 +138,19 @@ def _climbed(
     return best
 
 
-def _over_merged(workload: Workload, few: Workload, epsilon: float, budget: Budget) -> MergedCertificate:
+def _over_merged(workload: Workload, reduced: Workload, epsilon: float, budget: Budget) -> MergedCertificate:
     """The certificate for the worst of the merged types, which bounds the worst of all types."""
 
     def scale(value: float) -> float:
-        return equivalent_objective((value - few.trace) / few.n, workload)
+        return equivalent_objective((value - reduced.trace) / reduced.n, workload)
 
     def tell(progress: Progress) -> None:
         budget.tell(bound=scale(progress.bound or 0.0))
 
-    types = worst_case(few, epsilon, budget.left(), callback=tell, cancel=budget.cancelled)
+    types = worst_case(reduced, epsilon, budget.left(), callback=tell, cancel=budget.cancelled)
     if not isinstance(types, Certificate) or types.kind not in verify.BY_TYPES:  # they are all alike
         types = general_certificate(
-            few, epsilon, check_prior(None, few.n), Budget(budget.left(), None, budget.cancelled)
+            reduced, epsilon, check_prior(None, reduced.n), Budget(budget.left(), None, budget.cancelled)
         )
     return MergedCertificate(workload, epsilon, scaled(workload, types, even=False), types, even=False)
 

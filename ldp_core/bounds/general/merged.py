@@ -34,12 +34,12 @@ MERGED_TYPES = 512
 """Most merged types: this number takes seconds."""
 
 MEANING = (
-    "The {few} types are those that the questions tell apart, of as many combinations of values as the number beside this; people are spread over "
+    "The {merged} types are those that the questions tell apart, of as many combinations of values as the number beside this; people are spread over "
     "them by the shares of the combinations that they are. No mechanism for the combinations does better, on average over these."
 )
 """What a file says of them."""
 WORST = (
-    "The {few} types are those that the questions distinguish, of as many combinations of values as the number beside this. No mechanism for "
+    "The {merged} types are those that the questions distinguish, of as many combinations of values as the number beside this. No mechanism for "
     "the combinations has a smaller variance for its worst one than this average."
 )
 """The same where people are spread in another way."""
@@ -62,18 +62,18 @@ class MergedCertificate(Proof):
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
         document, arrays = self.types.to_file(epsilon)
-        meaning = (MEANING if self.even else WORST).format(few=self.types.workload.n)
+        meaning = (MEANING if self.even else WORST).format(merged=self.types.workload.n)
         return {**document, "merged": {"types": int(self.workload.n), "meaning": meaning}}, arrays
 
     @classmethod
     def from_file(
         cls, document: Document, data: Mapping[str, np.ndarray], workload: Workload, epsilon: float, value: float
     ) -> MergedCertificate:
-        few = quotient(workload, MERGED_TYPES)
-        if few is None:
+        merging = quotient(workload, MERGED_TYPES)
+        if merging is None:
             raise ValueError(OTHER_QUESTIONS)
-        types = Certificate.from_file(document, data, few.workload, epsilon, value)
-        even = np.array_equal(check_prior(types.prior, few.workload.n), few.even)
+        types = Certificate.from_file(document, data, merging.workload, epsilon, value)
+        even = np.array_equal(check_prior(types.prior, merging.workload.n), merging.even)
         return cls(workload, epsilon, scaled(workload, types, even), types, even)
 
     @property
@@ -82,21 +82,21 @@ class MergedCertificate(Proof):
 
     def proven(self) -> float:
         """The bound that the proof for merged types comes to, rounded down; -inf if it is none, or about other questions or people."""
-        few = quotient(self.workload, MERGED_TYPES)
-        if few is None or self.types.epsilon < self.epsilon:
+        merging = quotient(self.workload, MERGED_TYPES)
+        if merging is None or self.types.epsilon < self.epsilon:
             return -math.inf
-        if self.even and not np.array_equal(check_prior(self.types.prior, few.workload.n), few.even):
+        if self.even and not np.array_equal(check_prior(self.types.prior, merging.workload.n), merging.even):
             return -math.inf
-        about = replace(self.types, workload=few.workload)  # whatever it says that it is about
+        about = replace(self.types, workload=merging.workload)  # whatever it says that it is about
         proven = max(about.proven(), about.trivial)
         return scaled(self.workload, replace(about, value=proven), self.even) if about.value <= proven else -math.inf
 
 
 def scaled(workload: Workload, types: Certificate, even: bool = True) -> float:
     """A little less than what a proof for merged types says of all, or of the worst type."""
-    n, few, per_type = float(workload.n), types.workload, types.value / types.workload.n
+    n, reduced, per_type = float(workload.n), types.workload, types.value / types.workload.n
     if even:
         return max(workload.trace, n * per_type * (1 - 16 * U))
-    known = float(check_prior(types.prior, few.n) @ few.gram_diag)
-    off = (few.n + few.gram_roundings + 64) * U * (n * per_type + n * known + workload.trace)
+    known = float(check_prior(types.prior, reduced.n) @ reduced.gram_diag)
+    off = (reduced.n + reduced.gram_roundings + 64) * U * (n * per_type + n * known + workload.trace)
     return max(workload.trace, n * (per_type - known) + workload.trace - off)

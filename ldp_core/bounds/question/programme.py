@@ -131,10 +131,10 @@ class _System:
         along = 1 + D * ta * self._inverse
         U = (Z.T[:, :, None] * (along * np.sqrt(tm / self._row)[:, None])[:, None, :]).reshape(k, d * n)
         S = blas.dsyrk(1.0, U.T, lower=1)
-        own, types = ta * tb * self._inverse, np.arange(n)
+        harmonic, types = ta * tb * self._inverse, np.arange(n)
         for i in range(d):
             for j in range(i + 1):
-                S[i * n + types, j * n + types] += (Z[i] * Z[j]) @ own
+                S[i * n + types, j * n + types] += (Z[i] * Z[j]) @ harmonic
         S[np.diag_indices(d * n)] += np.append(np.zeros(2 * n), ts)
         S[np.diag_indices(d * n)] *= 1 + 1e-14
         self._factor = linalg.cho_factor(S, lower=True, overwrite_a=True, check_finite=False)

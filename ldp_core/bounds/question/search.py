@@ -96,15 +96,15 @@ class Nodes:
     def of(cls, w: np.ndarray, p: np.ndarray, most: int) -> Nodes:
         """At most ``most``, spread over the range and over the people."""
         distinct, types, which = np.unique(w.round(12), return_index=True, return_inverse=True)
-        few = len(distinct) <= most
-        if not few:
+        complete = len(distinct) <= most
+        if not complete:
             people = np.cumsum(np.bincount(which, p))
             along = people - people[0] + (distinct - distinct[0]) / np.ptp(distinct)
             kept = np.unique(np.searchsorted(along, np.linspace(0, along[-1], most) * (1 - 1e-12)))
             distinct, types = distinct[kept], types[kept]
         place = np.clip(np.searchsorted(distinct, w), 1, len(distinct) - 1)
         share = np.clip((w - distinct[place - 1]) / (distinct[place] - distinct[place - 1]), 0.0, 1.0)
-        return cls(distinct, types, place, share, few)
+        return cls(distinct, types, place, share, complete)
 
     def spread(self, columns: np.ndarray) -> np.ndarray:
         """(..., n) of numbers (..., m) for each node: those of a type between two are between theirs."""
@@ -226,10 +226,10 @@ class Exchange:
 
     def _begin(self, nodes: Nodes, values: np.ndarray) -> None:
         """The next programmes are about these nodes."""
-        told = self._told(nodes.targets)
-        self._values = np.unique(np.concatenate([values, told[np.abs(told) <= 1.5 * np.abs(values).max()]]))
+        reported = self._reported(nodes.targets)
+        self._values = np.unique(np.concatenate([values, reported[np.abs(reported) <= 1.5 * np.abs(values).max()]]))
         self._nodes, self._idle = nodes, 0
-        self._tolerance = max(_LEAST_TOLERANCE, 1e-3 * min(1.0, len(told) / self._ratio))
+        self._tolerance = max(_LEAST_TOLERANCE, 1e-3 * min(1.0, len(reported) / self._ratio))
 
     def _finer(self) -> None:
         """More nodes, with the values and multipliers that there are."""
@@ -249,7 +249,7 @@ class Exchange:
             each = [nodes.spread(of / shares) * self._people for of in about[:3]]
         self.dual = max(self.dual, repaired(each, self._w, self._ratio - 1), key=_value)
 
-    def _told(self, w: np.ndarray) -> np.ndarray:
+    def _reported(self, w: np.ndarray) -> np.ndarray:
         """The values of reports of randomized response."""
         return np.asarray(((self._ratio + len(w) - 1) * w - w.sum()) / (self._ratio - 1))
 
@@ -257,7 +257,7 @@ class Exchange:
         """Randomized response on the nodes."""
         m, E = len(nodes.targets), self._ratio
         rows = np.where(np.eye(m, dtype=bool), E, 1.0) / (E + m - 1)
-        value = self._variance(nodes, self._told(nodes.targets), rows)
+        value = self._variance(nodes, self._reported(nodes.targets), rows)
         return Primal(nodes, rows, rows.min(axis=1), self._people, value)
 
     def _closed(self, w: np.ndarray, p: np.ndarray) -> Dual:
@@ -270,10 +270,10 @@ class Exchange:
         return self._forms(w, p)
 
     def _forms(self, w: np.ndarray, p: np.ndarray) -> Dual:
-        D, mean, told = self._ratio - 1, p @ w, self._told(w)
+        D, mean, reported = self._ratio - 1, p @ w, self._reported(w)
         along, weights = 4 * (D + 1) / D**2 * (w - mean), 1 + D * p
         centred = -p * (mean**2 + 2 * mean * along + along @ (p * (w - mean))), 2 * p * (mean + along)
-        alpha, beta = -(told**2) * weights, 2 * told * weights
+        alpha, beta = -(reported**2) * weights, 2 * reported * weights
         singles = (alpha - alpha.sum() / (len(w) + D)) / D, (beta - beta.sum() / (len(w) + D)) / D
         return max((repaired((*each, p), w, D) for each in (centred, singles)), key=_value)
 

@@ -130,10 +130,10 @@ class SinglesSearch:
         return certificate
 
     def _certificate(self, weights: np.ndarray, steps: int) -> SinglesCertificate:
-        own = weights[self._group] / weights.max()
-        numbers = {"weights": own, "steps": np.array([float(steps)])}
+        by_attribute = weights[self._group] / weights.max()
+        numbers = {"weights": by_attribute, "steps": np.array([float(steps)])}
         certificate = SinglesCertificate(self._survey, self._epsilon, 0.0, "tables", numbers)
-        proven = proved(self._survey, self._epsilon, own, steps, self._check)
+        proven = proved(self._survey, self._epsilon, by_attribute, steps, self._check)
         return replace(certificate, value=certificate.claim(proven))
 
 

@@ -189,15 +189,15 @@ def _strategy_of(mechanism: Design) -> np.ndarray:
             "It sends numbers with noise, not one of a list of reports, and its likelihood is not worked out here. Choose a "
             "mechanism whose reports can be listed, such as randomized_response or haar."
         )
-    few = (
+    listed = (
         2.0 ** min(getattr(mechanism, "bits_per_report", 0), 64) <= MOST_LIKELIHOOD_OUTPUTS
     )  # before 2^n of them are listed
-    strategy: np.ndarray | None = getattr(mechanism, "strategy", None) if few else None
-    channel = getattr(mechanism, "channel", None) if few else None
+    strategy: np.ndarray | None = getattr(mechanism, "strategy", None) if listed else None
+    channel = getattr(mechanism, "channel", None) if listed else None
     if strategy is None and channel is not None:  # trees and wavelets, whose reports keep what was sent
-        few = channel.shape[0] <= MOST_LIKELIHOOD_OUTPUTS
-        strategy = np.asarray(channel @ np.eye(mechanism.n)) if few else None
-    if not few or (strategy is not None and len(strategy) > MOST_LIKELIHOOD_OUTPUTS):
+        listed = channel.shape[0] <= MOST_LIKELIHOOD_OUTPUTS
+        strategy = np.asarray(channel @ np.eye(mechanism.n)) if listed else None
+    if not listed or (strategy is not None and len(strategy) > MOST_LIKELIHOOD_OUTPUTS):
         raise ValueError(
             f"The likelihood of its reports needs the probability of every possible report, worked out for at most "
             f"{MOST_LIKELIHOOD_OUTPUTS:,} of them; choose fewer types, or the even population."
@@ -286,8 +286,8 @@ def _even(mechanism: Design) -> _Inverses:
 def _drawn(Q: np.ndarray, populations: np.ndarray) -> Iterator[_Inverses | _DirectInverses]:
     m, n = Q.shape
     if _direct(Q):
-        own, other = float(Q[0, 0]), float(Q[0, 1])
-        yield _DirectInverses(own - other, other, populations)
+        truth, other = float(Q[0, 0]), float(Q[0, 1])
+        yield _DirectInverses(truth - other, other, populations)
         return
     if len(populations) * _steps(Q) > MOST_LIKELIHOOD_STEPS:
         raise ValueError(
@@ -306,8 +306,8 @@ def _direct(Q: np.ndarray) -> bool:
     """True if a type is reported truthfully with one probability, and as each other type with one
     smaller probability."""
     m, n = Q.shape
-    own, other = float(Q[0, 0]), float(Q[0, 1])
-    return m == n and own > other and np.array_equal(Q, np.where(np.eye(n, dtype=bool), own, other))
+    truth, other = float(Q[0, 0]), float(Q[0, 1])
+    return m == n and truth > other and np.array_equal(Q, np.where(np.eye(n, dtype=bool), truth, other))
 
 
 def _steps(Q: np.ndarray) -> float:

@@ -170,19 +170,19 @@ def check_tree(setting: Setting, reconstruction: str) -> None:
     """Refuses all but trees with a ``reconstruction``."""
     check_design(setting, ("hierarchical",), "the hierarchical mechanism")
     assert setting.mechanism is not None  # it is named
-    told = setting.mechanism.parameters
-    if (own := told.get("reconstruction")) != reconstruction:
-        raise ValueError(f"It is about the reconstruction {reconstruction!r}; this design has {own!r}.")
-    if (oracle := told.get("oracle")) not in FLAT:
+    parameters = setting.mechanism.parameters
+    if (reconstructed := parameters.get("reconstruction")) != reconstruction:
+        raise ValueError(f"It is about the reconstruction {reconstruction!r}; this design has {reconstructed!r}.")
+    if (oracle := parameters.get("oracle")) not in FLAT:
         raise ValueError(f"It is about trees whose nodes are reported by OUE, OLH or HRR; this one has {oracle!r}.")
-    if told.get("shares"):
+    if parameters.get("shares"):
         raise ValueError("It is about trees whose levels are picked evenly; this one has other shares.")
 
 
 # --- few users (Bassily), where N times the square of an error of shares is on the scale of the others -----------------
 
 
-def few(algorithm: str, form: str = "paper") -> Callable[[Setting], float]:
+def with_few_users(algorithm: str, form: str = "paper") -> Callable[[Setting], float]:
     """The bound of an ``algorithm`` (see `few_users`) or, of the ``form`` "order", the order that nothing beats. Those of the largest
     error count as if all errors were the largest."""
 
@@ -218,5 +218,5 @@ def noise_of(setting: Setting, form: str) -> tuple[float, float | None]:
     the printed form."""
     mechanism = setting.mechanism
     delta = mechanism.delta if mechanism is not None and mechanism.delta > 0 else 1e-6
-    own = getattr(mechanism, "noise", None) if named(setting, "gaussian") and form == "sharp" else None
-    return delta, None if own is None else (own.scale / setting.workload.radius) ** 2
+    noise = getattr(mechanism, "noise", None) if named(setting, "gaussian") and form == "sharp" else None
+    return delta, None if noise is None else (noise.scale / setting.workload.radius) ** 2

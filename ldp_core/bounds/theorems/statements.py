@@ -6,7 +6,7 @@ from functools import partial
 
 from ldp_core.bounds.closed_form import centred_svd, svd
 from ldp_core.bounds.theorems import ranges, scope
-from ldp_core.bounds.theorems.scope import few, over_ranges, variance
+from ldp_core.bounds.theorems.scope import over_ranges, variance, with_few_users
 from ldp_core.bounds.theorems.statement import KINDS, Setting, Statement
 
 MCKENNA = "McKenna et al. 2020"
@@ -259,7 +259,7 @@ STATEMENTS: dict[str, Statement] = {
             latex=ERROR + r" \le r \min\Bigl(\Bigl(\frac{32 \ln n \ln(2/\delta)}{N \varepsilon^2}\Bigr)^{1/4},"
             r"\ \Bigl(\frac{2 d \ln(2/\delta)}{N \varepsilon^2}\Bigr)^{1/2},\ 1\Bigr)",
             source=f"{BASSILY}, Theorem 3.2 (Algorithm 2)",
-            compute=few("gaussian"),
+            compute=with_few_users("gaussian"),
             assumptions=(
                 POPULATION,
                 *GAUSSIAN,
@@ -275,7 +275,7 @@ STATEMENTS: dict[str, Statement] = {
             latex=ERROR + r" \le r \min\Bigl(\Bigl(\frac{8 s^2 \ln(2n)}{N r^2}\Bigr)^{1/4},"
             r"\ \Bigl(\frac{d s^2}{N r^2}\Bigr)^{1/2},\ 1\Bigr)",
             source=f"this project, after {BASSILY}, Theorem 3.2",
-            compute=few("gaussian", "sharp"),
+            compute=with_few_users("gaussian", "sharp"),
             assumptions=(
                 POPULATION,
                 *GAUSSIAN,
@@ -289,7 +289,7 @@ STATEMENTS: dict[str, Statement] = {
             latex=ERROR + r" \le r \min\Bigl(\Bigl(\frac{280 \ln n \ln N}{N \varepsilon^2}\Bigr)^{1/4},"
             r"\ \Bigl(\frac{10 d \ln N}{N \varepsilon^2}\Bigr)^{1/2},\ 1\Bigr)",
             source=f"{BASSILY}, Theorem 3.4 (Algorithm 4, corrected)",
-            compute=few("rejection"),
+            compute=with_few_users("rejection"),
             assumptions=(
                 POPULATION,
                 "There are at least 120 users, and epsilon is at most 1.",
@@ -303,7 +303,7 @@ STATEMENTS: dict[str, Statement] = {
             latex=ERROR + r" \le \min\Bigl(\Bigl(\frac{256 c^2 \ln n}{N}\Bigr)^{1/4},"
             r"\ \Bigl(\frac{4 c^2 n}{N}\Bigr)^{1/2},\ 1\Bigr),\quad c = \frac{e^{\varepsilon} + 1}{e^{\varepsilon} - 1}",
             source=f"{BASSILY}, Theorem 4.2 (Algorithm 5)",
-            compute=few("histogram"),
+            compute=with_few_users("histogram"),
             assumptions=(POPULATION, HADAMARD),
         ),
         crowd(
@@ -313,7 +313,7 @@ STATEMENTS: dict[str, Statement] = {
             latex=ERROR + r" \le \min\Bigl(\Bigl(\frac{8 c^2 \ln(2n)}{N}\Bigr)^{1/4},"
             r"\ \Bigl(\frac{c^2 n}{N}\Bigr)^{1/2},\ 1\Bigr)",
             source=f"this project, after {BASSILY}, Theorem 4.2",
-            compute=few("histogram", "sharp"),
+            compute=with_few_users("histogram", "sharp"),
             assumptions=(POPULATION, HADAMARD),
         ),
         crowd(
@@ -322,7 +322,7 @@ STATEMENTS: dict[str, Statement] = {
             words="Queries may be chosen after seeing the answers to earlier ones, and even the worst answer is this good.",
             latex=WORST + r" \le r \min\Bigl(4 c \sqrt{\frac{d \ln d}{N}},\ 1\Bigr)",
             source=f"{BASSILY}, Theorem 5.2 (Algorithm 6)",
-            compute=few("adaptive"),
+            compute=with_few_users("adaptive"),
             assumptions=(
                 POPULATION,
                 r"There are at least 2 queries and $8 d \ln N$ users.",
@@ -335,7 +335,7 @@ STATEMENTS: dict[str, Statement] = {
             words="The line of the proof that leads to the theorem holds for every number of queries and of users.",
             latex=WORST + r" \le r \min\Bigl(2 c \sqrt{\frac{2 d \ln(2 d)}{N}} + d\, e^{-N/(8 d)},\ 1\Bigr)",
             source=f"{BASSILY}, equation (20)",
-            compute=few("adaptive", "sharp"),
+            compute=with_few_users("adaptive", "sharp"),
             assumptions=(POPULATION, *GROUPS),
         ),
         order(
@@ -345,7 +345,7 @@ STATEMENTS: dict[str, Statement] = {
             latex=ERROR + r" \gtrsim r \min\Bigl(\Bigl(\frac{1}{N \varepsilon^2}\Bigr)^{1/4},"
             r"\ \Bigl(\frac{d}{N \varepsilon^2}\Bigr)^{1/2}\Bigr)",
             source=f"{BASSILY}, {DUCHI}, Proposition 3",
-            compute=few("gaussian", "order"),
+            compute=with_few_users("gaussian", "order"),
         ),
         order(
             "lower_order_histogram",
@@ -354,7 +354,7 @@ STATEMENTS: dict[str, Statement] = {
             latex=ERROR + r" \gtrsim \min\Bigl(\Bigl(\frac{1}{N \varepsilon^2}\Bigr)^{1/4},"
             r"\ \Bigl(\frac{n}{N \varepsilon^2}\Bigr)^{1/2}\Bigr)",
             source=f"{BASSILY}, {DUCHI}, Proposition 3",
-            compute=few("histogram", "order"),
+            compute=with_few_users("histogram", "order"),
         ),
         order(
             "lower_order_adaptive",
@@ -362,7 +362,7 @@ STATEMENTS: dict[str, Statement] = {
             words="Whatever is sent, for some queries the largest error is of this order.",
             latex=WORST + r" \gtrsim r c \sqrt{\frac{d \ln d}{N}}",
             source=f"{BASSILY}, {DUCHI}, Proposition 4",
-            compute=few("adaptive", "order"),
+            compute=with_few_users("adaptive", "order"),
         ),
     )
 }
