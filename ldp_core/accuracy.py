@@ -95,17 +95,19 @@ def question_lines(
         ``met`` (whether it meets that), ``alone``, ``at_best`` (see `alone`; NaN where there is one
         question) and ``in_words``, the line that `ldp_core.verdicts.line_in_words` writes.
     """
-    asked, known = questionnaire_of(workload), counts is not None
+    questions, known = questionnaire_of(workload), counts is not None
     found, people = answers(mechanism, workload, counts, case), _people(workload, counts)
     singly = (
-        [alone(asked, line, mechanism.epsilon, people, case) for line in asked.lines] if len(asked.lines) > 1 else None
+        [alone(questions, line, mechanism.epsilon, people, case) for line in questions.lines]
+        if len(questions.lines) > 1
+        else None
     )
-    needed = [needed_by(mechanism, line, people, case) for line in asked.lines]
-    return lines_of(asked, found, needed, users_of(people), singly, [known] * len(asked.lines))
+    needed = [needed_by(mechanism, line, people, case) for line in questions.lines]
+    return lines_of(questions, found, needed, users_of(people), singly, [known] * len(questions.lines))
 
 
 def alone(
-    asked: Questionnaire,
+    questions: Questionnaire,
     line: Line,
     epsilon: float,
     counts: Counts,
@@ -117,7 +119,7 @@ def alone(
 
     Parameters
     ----------
-    asked : Questionnaire
+    questions : Questionnaire
         All questions.
     line : Line
         The one that is asked alone.
@@ -139,11 +141,11 @@ def alone(
         longer.
     """
     try:
-        workload = assembled(line.design, asked.axes)
+        workload = assembled(line.design, questions.axes)
     except ValueError:  # the collector knows the answers
         return 0.0, False
     prior = None if case is None or case.prior is None or case.uniform else case.prior
-    size = max(few.working_types for few in ((workload,) if workload.strata is None else workload.strata.designs))
+    size = max(local.working_types for local in ((workload,) if workload.strata is None else workload.strata.designs))
     alike = prior is None and workload.symmetry in ("hamming", "exchangeable") and not too_many_types(line.workload)
     if search and (size <= limits.MOST_ALONE_TYPES or alike):
         made = optimize.design(workload, epsilon, time_limit=None, max_rounds=10, prior=prior, cancel=cancel)
@@ -157,22 +159,22 @@ def alone(
 def _least_error(line: Line, epsilon: float, counts: Counts, case: Case | None) -> float:
     """A root mean square of the errors of all answers to a question, and so the largest of them, is
     at least this for every unbiased mechanism."""
-    told, users = line.workload, float(users_of(counts))
-    if told.survey is not None and told.strata is not None:
-        variance = bounds.worst_case_variance(told, epsilon)
-    elif told.survey is not None or (case is not None and (case.prior is None or case.uniform)):
-        variance = (bounds.centred_svd(told, epsilon) - told.trace) / told.n
+    linear, users = line.workload, float(users_of(counts))
+    if linear.survey is not None and linear.strata is not None:
+        variance = bounds.worst_case_variance(linear, epsilon)
+    elif linear.survey is not None or (case is not None and (case.prior is None or case.uniform)):
+        variance = (bounds.centred_svd(linear, epsilon) - linear.trace) / linear.n
     else:
         prior = dense(counts) / users if case is None or case.prior is None else case.prior
-        variance = bounds.average_variance(bounds.centred_svd(told, epsilon, prior), told, prior)
-    many = told.squared_weights if line.rates is None else len(line.answered)
+        variance = bounds.average_variance(bounds.centred_svd(linear, epsilon, prior), linear, prior)
+    many = linear.squared_weights if line.rates is None else len(line.answered)
     error = line.unit.factor * math.sqrt(max(0.0, variance) / many / users)
     return (users if line.unit.total else 1.0) * error or math.nan
 
 
 def lines_of(
-    asked: Questionnaire,
-    told: pd.DataFrame,
+    questions: Questionnaire,
+    table: pd.DataFrame,
     needed: Sequence[float],
     users: float,
     singly: Sequence[tuple[float, bool]] | None = None,
@@ -182,8 +184,8 @@ def lines_of(
     (see `needed_by`) of so many ``users``, what each would be ``singly`` (see `alone`), and whether
     its value is ``known``."""
     rows = []
-    for k, line in enumerate(asked.lines):
-        own = told[told["line"] == k]
+    for k, line in enumerate(questions.lines):
+        part = table[table["line"] == k]
         one_answer = line.workload.num_queries == 1
         error, at_best = singly[k] if singly else (math.nan, False)
         rows.append(
@@ -192,16 +194,16 @@ def lines_of(
                 "answers": line.workload.num_queries,
                 "unit": line.key,
                 "users": round(users),
-                "value": own["value"].iloc[0] if one_answer and (known is None or known[k]) else math.nan,
-                "standard_error": own["standard_error"].max(),
-                "bins": own["bins"].max(),
-                "finds": own["finds"].max(),
-                "usable": int((own["verdict"] == USABLE).sum()),
-                "judged": int((own["verdict"] != "").sum()),
-                "verdict": own["verdict"].iloc[0] if one_answer else "",
-                "target": own["target"].iloc[0],
+                "value": part["value"].iloc[0] if one_answer and (known is None or known[k]) else math.nan,
+                "standard_error": part["standard_error"].max(),
+                "bins": part["bins"].max(),
+                "finds": part["finds"].max(),
+                "usable": int((part["verdict"] == USABLE).sum()),
+                "judged": int((part["verdict"] != "").sum()),
+                "verdict": part["verdict"].iloc[0] if one_answer else "",
+                "target": part["target"].iloc[0],
                 "met": bool(
-                    needed[k] <= users * (1 + 1e-9) and own["bins"].max() <= own["target"].iloc[0] * (1 + 1e-9)
+                    needed[k] <= users * (1 + 1e-9) and part["bins"].max() <= part["target"].iloc[0] * (1 + 1e-9)
                 ),
                 "alone": error,
                 "at_best": at_best,

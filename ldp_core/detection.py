@@ -162,13 +162,15 @@ def of_collections(mechanism: Mechanism, line: Line, counts: Counts, queries: np
     if line.by_group:
         sides = [_side(line, 0, queries, noise, sign) for sign in (1, -1)]
         return Contrasts(*(np.stack(parts, axis=1) for parts in zip(*sides, strict=True)))
-    own = np.repeat((noise + _chance(line, counts, queries))[:, None], 2, axis=1)
+    variances = np.repeat((noise + _chance(line, counts, queries))[:, None], 2, axis=1)
     if line.rates is not None or line.workload.survey is not None:
-        return Contrasts(np.ones_like(own), own)
+        return Contrasts(np.ones_like(variances), variances)
     people, everybody = dense(counts).astype(float), np.ones(line.workload.n, dtype=bool)
     moving = np.array([_moving(mechanism, line, people, q, everybody, 1.0) for q in queries.tolist()]).reshape(-1, 3)
     slopes, rooms = moving[:, 0], moving[:, 1:]  # the second is taken away
-    return Contrasts(np.ones_like(own), own, np.stack([slopes, -slopes], 1), np.stack([rooms, rooms[:, ::-1]], 1))
+    return Contrasts(
+        np.ones_like(variances), variances, np.stack([slopes, -slopes], 1), np.stack([rooms, rooms[:, ::-1]], 1)
+    )
 
 
 def _chance(line: Line, counts: Counts | None, queries: np.ndarray) -> np.ndarray:
@@ -205,14 +207,14 @@ def _known(mechanism: Mechanism, line: Line, counts: Counts, queries: np.ndarray
     for k, cells in enumerate(line.group_question.cells):
         for g, cell in enumerate(cells):
             here, inside = queries[queries % many == g], of_type == cell
-            own, size = np.where(inside, people, 0.0), line.rates.sizes[k, g]
+            members, size = np.where(inside, people, 0.0), line.rates.sizes[k, g]
             shares[here, k] = max(size, 1e-300)
-            if not own.any() or not size:
+            if not members.any() or not size:
                 variances[here, k] = np.nan
                 continue
-            whole = variances_of(mechanism, line.workload, own, here) + of_queries(line.workload, own, here)
-            variances[here, k] = size**2 * whole / own.sum()
-            moving[here, k] = [_moving(mechanism, line, own, query, inside, size) for query in here.tolist()]
+            whole = variances_of(mechanism, line.workload, members, here) + of_queries(line.workload, members, here)
+            variances[here, k] = size**2 * whole / members.sum()
+            moving[here, k] = [_moving(mechanism, line, members, query, inside, size) for query in here.tolist()]
     slopes, rooms = moving[..., 0], moving[..., 1:]
     return Contrasts(shares, variances, slopes, rooms)
 

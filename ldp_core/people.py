@@ -127,13 +127,13 @@ class Counted(People):
     @cached_property
     def digest(self) -> str:
         hasher = hashlib.sha256(np.ascontiguousarray(self.counts, dtype=float).tobytes())
-        for place, own in sorted(self.sums.items()):
-            hasher.update(f"{place}:".encode() + own.tobytes())
+        for place, sums in sorted(self.sums.items()):
+            hasher.update(f"{place}:".encode() + sums.tobytes())
         return hasher.hexdigest()
 
     def added(self, place: int, attributes: Sequence[int]) -> np.ndarray | None:
-        own = self.sums.get(place)
-        return None if own is None or not np.isfinite(own).all() else Counted(own, self.sizes).table(attributes)
+        sums = self.sums.get(place)
+        return None if sums is None or not np.isfinite(sums).all() else Counted(sums, self.sizes).table(attributes)
 
     @property
     def different(self) -> tuple[int, int]:
@@ -146,7 +146,7 @@ class Counted(People):
         others = [i for i in range(len(self.sizes)) if i not in attributes]
         table = self.counts.reshape(self.sizes).transpose([*attributes, *others])
         sizes = [self.sizes[i] for i in others]
-        return [Counted(own, sizes) for own in table.reshape(-1, math.prod(sizes))]
+        return [Counted(row, sizes) for row in table.reshape(-1, math.prod(sizes))]
 
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
         others = tuple(i for i in range(len(self.sizes)) if i not in attributes)
@@ -272,7 +272,9 @@ class Drawn(Records):
         if not self.too_many:
             return super().within(attributes)
         others = [self.counts[i] for i in range(len(self.sizes)) if i not in attributes]
-        return [Drawn([_apportioned(own, users) for own in others], self.seed) for users in self.table(attributes)]
+        return [
+            Drawn([_apportioned(column, users) for column in others], self.seed) for users in self.table(attributes)
+        ]
 
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
         if len(attributes) == 1:

@@ -63,8 +63,10 @@ def _problem(item: ErrorDetails, document: Any) -> str:
     if kind == "extra_forbidden":
         return f"{path} is not a known setting: remove it or correct its spelling"
     if kind == "value_error":
-        own = " ".join(str(context["error"]).split()).rstrip(".")
-        return own if own.casefold().startswith(f"{path.casefold()} ") else f"{path}: {own}"  # "Epsilon 0 is too small"
+        sentence = " ".join(str(context["error"]).split()).rstrip(".")
+        return (
+            sentence if sentence.casefold().startswith(f"{path.casefold()} ") else f"{path}: {sentence}"
+        )  # "Epsilon 0 is too small"
     if kind.startswith("union_tag"):
         tag, expected = context.get("tag"), context.get("expected_tags", "").replace("'", "")
         name = context["discriminator"].strip("'")

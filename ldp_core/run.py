@@ -46,7 +46,7 @@ def unchecked() -> None:
     """The `Check` of work that no one limits."""
 
 
-def asked(cancel: Cancel | None) -> Callable[[], bool]:
+def cancellation(cancel: Cancel | None) -> Callable[[], bool]:
     """True if somebody has cancelled, as a function."""
     if cancel is None:
         return lambda: False
@@ -131,7 +131,7 @@ class Budget:
                     "the default."
                 )
         self.rounds, self.max_rounds = 0, None if max_rounds is None else int(max_rounds)
-        self.cancelled = asked(cancel)
+        self.cancelled = cancellation(cancel)
         self._time_limit, self._callback, self._least = time_limit, callback, least_rounds
         self._started = time.perf_counter()
 

@@ -109,7 +109,7 @@ class Blanket:
         overlaps = heights.T @ (heights * (low / gamma)[:, None])
         return cls(gamma, ratio, max(0.0, float(overlaps.min())), unsent)
 
-    def own(self, unsent: float = 0.0) -> float:
+    def high_chance(self, unsent: float = 0.0) -> float:
         """The chance that a type with the mass ``unsent`` in rows somebody cannot send is high in a
         report from the blanket."""
         return ((1 - unsent) / self.gamma - 1) / (self.ratio - 1)
@@ -118,7 +118,7 @@ class Blanket:
         """The values of one person's L that are not 0, and their probabilities, at the central
         epsilon ``c``, rounded to the safe side."""
         up, down = 1 + _ROUNDING, 1 - _ROUNDING
-        most, least = min(self.own() * up, 1.0), max(self.own(self.unsent) * down, 0.0)
+        most, least = min(self.high_chance() * up, 1.0), max(self.high_chance(self.unsent) * down, 0.0)
         both = min(max(self.overlap * down, most + least - 1, 0.0), least)
         E, F = self.ratio - 1, math.expm1(c) * (1 - _DIGITS)  # less 1
         low = E * (1 - _DIGITS)
@@ -176,7 +176,7 @@ def _(mechanism: Haar) -> Blanket:
 
 @blanket.register
 def _(mechanism: SurveyMechanism) -> Blanket:
-    parts = [(share, blanket(own)) for _, share, own in mechanism.table_reports]
+    parts = [(share, blanket(table)) for _, share, table in mechanism.table_reports]
     if mechanism.scrambled is not None:
         ratio = math.exp(mechanism.epsilon)
         left = 1 - sum(share for share, _ in parts)
@@ -308,14 +308,14 @@ def shuffled(mechanism: Mechanism | Blanket, users: int, delta_allowed: float | 
     if not 0 < allowed <= 1 / users:
         raise ValueError(f"Delta must be above 0 and at most 1/N = {1 / users:.2g}; got {allowed:g}.")
     of = blanket_of(mechanism)
-    own = math.log(of.ratio) if of.unsent <= allowed else math.inf
-    if math.isinf(own):
-        return own
+    local = math.log(of.ratio) if of.unsent <= allowed else math.inf
+    if math.isinf(local):
+        return local
 
     def excess(epsilon: float, fineness: float) -> float:
         return math.log(max(delta(of, int(users), epsilon, fineness), 1e-300) / allowed)
 
-    least, most, found = 1e-6 * own, own * (1 - 1e-6), own
+    least, most, found = 1e-6 * local, local * (1 - 1e-6), local
     for fineness in (_ROUGH, _FINE):
         if excess(most, fineness) > 0:
             return found
@@ -370,7 +370,7 @@ def promised(mechanism: Mechanism | Blanket, people: Counts | int, reports: int 
     if isinstance(mechanism, Mechanism) and isinstance(drawn := mechanism.drawn, InStrata):
         sizes = np.full(len(drawn.strata), users / len(drawn.strata))
         if not isinstance(people, int):
-            sizes = np.array([users_of(own) for own in drawn.people_within(people)])
+            sizes = np.array([users_of(group) for group in drawn.people_within(people)])
         users, parts = int(min(sizes[sizes >= 1], default=1)), list(drawn.drawn_by_design)
         among = f"If the reports of each group, of at least {plural(users, 'person', 'people')}, are mixed before anyone sees them"
     blankets = [blanket_of(part, reports) for part in parts]

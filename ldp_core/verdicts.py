@@ -126,17 +126,17 @@ def value_in_words(value: float, unit: str) -> str:
     return number + ("" if not shares else points if difference else "\N{NO-BREAK SPACE}%")
 
 
-def result_in_words(own: pd.DataFrame) -> str:
-    """What a collection says of one question, whose answers with intervals are the rows of ``own``: "+9.5 points (95 %: -5.8 to +24.8), found"."""
-    unit, judged = str(own["unit"].iloc[0]), own.get("verdict", pd.Series("", own.index))
-    if len(own) > 1:
-        half = (own["high"] - own["low"]).max() / 2
+def result_in_words(answers: pd.DataFrame) -> str:
+    """What a collection says of one question, whose answers with intervals are the rows of ``answers``: "+9.5 points (95 %: -5.8 to +24.8), found"."""
+    unit, judged = str(answers["unit"].iloc[0]), answers.get("verdict", pd.Series("", answers.index))
+    if len(answers) > 1:
+        half = (answers["high"] - answers["low"]).max() / 2
         counted = tally(judged)
         off = f"answers within ±\N{NO-BREAK SPACE}{wording.significant(half)}{' points' if unit_in_words(unit) == wording.POINTS.unit else ''}"
         return (off if half == half else "no intervals") + (
             f", {counted.usable:,} of {counted.judged:,} usable" if counted.judged else ""
         )
-    answer, low, high = (own[column].iloc[0] for column in ("answer", "low", "high"))
+    answer, low, high = (answers[column].iloc[0] for column in ("answer", "low", "high"))
     if answer != answer:
         return "no answer"
     first, last = (
@@ -144,7 +144,7 @@ def result_in_words(own: pd.DataFrame) -> str:
         for end in (low, high)
     )
     ends = f"95\N{NO-BREAK SPACE}%: {first} to {last}" if low == low else "no interval"
-    found = own["found"].iloc[0] if "found" in own else ""
+    found = answers["found"].iloc[0] if "found" in answers else ""
     return ", ".join(filter(None, [f"{value_in_words(answer, unit)} ({ends})", found or marked(judged.iloc[0])]))
 
 
@@ -222,15 +222,15 @@ def headline(
         which = "all" if met == len(lines) else f"{met or 'none'} of {len(lines):,}"
         said = f"{first} {which} questions meet their targets. {tally.in_words()}"
         return said if enough else f"{said} {wording.capital(takes)}"
-    told = lines[lines["standard_error"].notna()]
-    inside = _NAMED.sub(lambda word: f"the {word[0].lower()}", str(told["question"].iloc[0])) if len(told) else ""
-    who = f"{inside} is" if tally.queries == 1 and len(told) else "answers are"
-    found = told["finds"].max()
-    finds = f"; differences from {in_unit(found, told['unit'].iloc[0])} up are found" if found == found else ""
-    off = f"{'' if tally.queries == 1 else 'up to '}{errors_in_words(told.set_index('unit')['standard_error'])}"
+    known = lines[lines["standard_error"].notna()]
+    inside = _NAMED.sub(lambda word: f"the {word[0].lower()}", str(known["question"].iloc[0])) if len(known) else ""
+    who = f"{inside} is" if tally.queries == 1 and len(known) else "answers are"
+    found = known["finds"].max()
+    finds = f"; differences from {in_unit(found, known['unit'].iloc[0])} up are found" if found == found else ""
+    off = f"{'' if tally.queries == 1 else 'up to '}{errors_in_words(known.set_index('unit')['standard_error'])}"
     # The people needed are for the mean of the squared errors: they may be enough where the largest is beyond the target.
-    mean = told["target"].max() * math.sqrt(needed / users)
-    if tally.queries > 1 and found != found and mean < told["standard_error"].max():
+    mean = known["target"].max() * math.sqrt(needed / users)
+    if tally.queries > 1 and found != found and mean < known["standard_error"].max():
         off = f"±\N{NO-BREAK SPACE}{wording.significant(mean)} on average, {off}"
     said = f"{first} {who} off by {off}{finds}. {tally.in_words()}"
     return said if enough else f"{said} {wording.capital(takes)}"

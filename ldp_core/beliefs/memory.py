@@ -60,9 +60,9 @@ def losses(kept: float, fresh: float, reports: int) -> Losses:
 def memory_in_words(epsilon: float, reports: int) -> str:
     """The losses of a memory with ``epsilon`` for kept answers and for the noise on them."""
     many = min(reports, MOST_REMEMBERED_REPORTS)
-    told = losses(epsilon, epsilon, many)
+    revealed = losses(epsilon, epsilon, many)
     return (
         f"If devices kept one answer for each of the two values, at epsilon {epsilon:g}, and added fresh noise of the same epsilon to it, one report would "
-        f"tell epsilon {told.one:.2f}. {many} reports would tell {told.never:.2f} of a value that never changes, and {told.once:.2f} of one that changes at "
+        f"tell epsilon {revealed.one:.2f}. {many} reports would tell {revealed.never:.2f} of a value that never changes, and {revealed.once:.2f} of one that changes at "
         "most once. No device here keeps answers."
     )

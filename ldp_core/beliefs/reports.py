@@ -47,13 +47,13 @@ def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:
     between = math.inf if audit.delta > 0 else audit.epsilon
     if isinstance(mechanism, StratifiedMechanism):
         return _of_strata(mechanism, p, between)
-    single, guess = _told(mechanism, p, between)
+    single, guess = _revealed(mechanism, p, between)
     if single is None or guess is None:
         return Exposure(between, single, guess)
     return Exposure(between, min(single, between), min(guess, 1.0))  # rounding must not overstep what is certain
 
 
-def _told(mechanism: Mechanism, p: np.ndarray, between: float) -> tuple[float | None, float | None]:
+def _revealed(mechanism: Mechanism, p: np.ndarray, between: float) -> tuple[float | None, float | None]:
     """`Exposure.single` and `Exposure.guess`, the latter for any weights ``p`` of the types."""
     if isinstance(mechanism, RandomizedResponse | SubsetSelection):
         return _of_sets(mechanism, p)
@@ -71,7 +71,7 @@ def _guess_of_nodes(mechanism: HierarchicalTree, p: np.ndarray) -> float | None:
     for level, oracle in enumerate(mechanism.oracles):
         best = np.zeros(oracle.n)
         np.maximum.at(best, mechanism.tree.nodes_of(level, np.arange(mechanism.n)), p)
-        if (guess := _told(oracle, best, 0.0)[1]) is None:
+        if (guess := _revealed(oracle, best, 0.0)[1]) is None:
             return None
         guesses.append(guess / mechanism.gains[level])
     return sum(guesses)
@@ -80,9 +80,9 @@ def _guess_of_nodes(mechanism: HierarchicalTree, p: np.ndarray) -> float | None:
 def _of_strata(mechanism: StratifiedMechanism, p: np.ndarray, between: float) -> Exposure:
     """What a report reveals to somebody who knows the stratum anyway: the most of any, and right guesses in all."""
     single, guess = list[float | None](), list[float | None]()
-    for made, own in zip(mechanism.strata, mechanism.types, strict=True):
-        if (share := float(p[own].sum())) > 0:
-            seen = exposure(made, p[own] / share)
+    for made, types in zip(mechanism.strata, mechanism.types, strict=True):
+        if (share := float(p[types].sum())) > 0:
+            seen = exposure(made, p[types] / share)
             single.append(seen.single)
             guess.append(None if seen.guess is None else share * seen.guess)
     known = [one for one in single if one is not None], [one for one in guess if one is not None]

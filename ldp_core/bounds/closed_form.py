@@ -15,7 +15,7 @@ from ldp_core.bounds.survey_blocks import nuclear_at_least
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Cancel, Check, asked, unchecked
+from ldp_core.run import Cancel, Check, cancellation, unchecked
 from ldp_core.workloads import Survey, Workload
 
 # The search for a prior leaves every type this share of the uniform one: none is lost for good.
@@ -219,7 +219,7 @@ def least_favourable_prior(
         return uniform, even
     # The largest variance of a row within a factor e^epsilon whose mean is 1.
     G, row_variance = workload.gram_dense(), math.sinh(epsilon / 2) ** 2
-    scale, cancelled = abs(even) or 1.0, asked(cancel)
+    scale, cancelled = abs(even) or 1.0, cancellation(cancel)
 
     def prior_of(x: np.ndarray) -> np.ndarray:
         p = np.exp(x - x.max())

@@ -18,7 +18,7 @@ from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.once import once
 from ldp_core.designs.results import Results
 from ldp_core.people import Counted, Counts, Records
-from ldp_core.run import Cancel, Interrupted, asked
+from ldp_core.run import Cancel, Interrupted, cancellation
 from ldp_core.workloads import Detect
 
 NOBODY = Counted(np.zeros(0), (0,))
@@ -74,7 +74,7 @@ class Basis:
         workload: workloads.Workload | None = results.get(setting.questions_key)
         if workload is None and price.seconds <= quick:
             try:
-                workload = setting.work_out(asked(cancel))
+                workload = setting.work_out(cancellation(cancel))
             except ValueError as error:
                 return replace(setting, misfit=str(error), price=price)
             if workload is None:

@@ -12,7 +12,7 @@ from ldp_core import library, workloads
 from ldp_core.designs import choices
 from ldp_core.designs.proofs import Curve
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked
+from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, cancellation
 
 
 class NotFitted(ValueError):
@@ -43,7 +43,7 @@ def search(
 
     ``bound`` says what has been proved by now, and ``objective`` what a mechanism comes to, both on the scale of L.
     """
-    aimed, cancelled = library.spec(name).aimed, asked(cancel)
+    aimed, cancelled = library.spec(name).aimed, cancellation(cancel)
     history, near = list[tuple[float, float]](), False
     by_rounds = options.get("max_rounds") is not None  # the same on every machine
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ldp_core import bounds, workloads
 from ldp_core.analysis import Case
-from ldp_core.run import Callback, Cancel, Progress, asked
+from ldp_core.run import Callback, Cancel, Progress, cancellation
 
 Curve = tuple[tuple[float, float], ...]
 """How a search went: (seconds, objective or bound on the scale of L)."""
@@ -45,7 +45,7 @@ def search(
 
     ``workload`` has the rows that errors are summed over: that of a `workloads.Questionnaire`.
     """
-    history, cancelled, began = list[tuple[float, float]](), asked(cancel), time.perf_counter()
+    history, cancelled, began = list[tuple[float, float]](), cancellation(cancel), time.perf_counter()
 
     def follow(progress: Progress) -> None:
         value = progress.bound or 0.0

@@ -52,7 +52,7 @@ class Rivals(Basis):
         if spec.mechanism == self.configuration.mechanism.name:
             with suppress(ValueError):  # a value from a file that it cannot have: building it says so
                 plain = library.spec(spec.mechanism)
-                if fixed := plain.told(self.parameters_for(plain.name)):
+                if fixed := plain.chosen(self.parameters_for(plain.name)):
                     chosen = library.variants.variant(plain, fixed).name
         if spec.fixed or (chosen and spec.variant_of):
             return spec.name

@@ -11,7 +11,7 @@ from ldp_core import library, wording
 from ldp_core.designs import choices
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.run import Cancel, Interrupted, asked
+from ldp_core.run import Cancel, Interrupted, cancellation
 from ldp_core.workloads import Detect
 
 CLOSE = 0.004
@@ -40,7 +40,7 @@ def epsilon(setting: Setting, name: str, k: int | None = None, cancel: Cancel | 
     """The least epsilon found, as it is given, at which the people of the design are enough for question ``k``, or for all. A mechanism that is
     fitted is fitted at every epsilon tried, and kept. ValueError where there is none; `Interrupted` once cancelled."""
     low, high = library.spec(name).epsilon_range
-    users, excess, cancelled = setting.users, dict[str, float](), asked(cancel)
+    users, excess, cancelled = setting.users, dict[str, float](), cancellation(cancel)
 
     def at(x: float) -> float:
         """The logarithm of the people it takes over those there are, at this logarithm of epsilon."""

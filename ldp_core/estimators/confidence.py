@@ -123,15 +123,15 @@ def intervals(
             "for credible intervals."
         )
     mechanism, workload, estimate = on_classes(mechanism, workload, estimate)
-    asked = _Asked(estimate.total if users is None else float(users), tail, drawn, weights)
+    options = _Options(estimate.total if users is None else float(users), tail, drawn, weights)
     queries = workload.checked_queries(queries)
     if mechanism.survey is not None and estimate.survey is not None:
-        return _by_table(mechanism.survey, workload, estimate.survey, queries, asked)
-    return _of_counts(mechanism, workload, estimate, queries, asked)
+        return _by_table(mechanism.survey, workload, estimate.survey, queries, options)
+    return _of_counts(mechanism, workload, estimate, queries, options)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Options:
     """How many ``people`` reported, the ``tail`` on either side, and whom answers are of: see
     `intervals`."""
 
@@ -142,7 +142,7 @@ class _Asked:
 
 
 def _by_table(
-    mechanism: SurveyMechanism, workload: Workload, estimate: SurveyEstimate, queries: np.ndarray, asked: _Asked
+    mechanism: SurveyMechanism, workload: Workload, estimate: SurveyEstimate, queries: np.ndarray, options: _Options
 ) -> Intervals:
     """The questions about each set of attributes on their own, on the table of these attributes,
     with its cells as types."""
@@ -152,7 +152,7 @@ def _by_table(
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
         table = estimate.on(group.attributes, mechanism.knows(group.attributes))
-        some = _of_counts(mechanism, group.base, table, local, asked, group.attributes)
+        some = _of_counts(mechanism, group.base, table, local, options, group.attributes)
         found.methods[here] = some.methods
         for field in ("ends", "errors", "most", "uncut"):
             getattr(found, field)[here] = group.weight * getattr(some, field)
@@ -164,7 +164,7 @@ def _of_counts(
     workload: Workload,
     estimate: Estimate,
     queries: np.ndarray,
-    asked: _Asked,
+    options: _Options,
     columns: Sequence[int] = TYPES,
 ) -> Intervals:
     """Of questions about the table of ``columns``, with its cells as types."""
@@ -172,11 +172,11 @@ def _of_counts(
     pieces = [Intervals(none, np.zeros(0, dtype=str), np.zeros(0), np.zeros(0), none)]
     for some in in_chunks(queries, workload.n):
         if isinstance(mechanism, AdditiveMechanism):  # sums of noise whose law does not depend on the types
-            pieces.append(_of_noise(mechanism, workload, estimate, some, asked))
+            pieces.append(_of_noise(mechanism, workload, estimate, some, options))
         else:
-            parts = _parts(mechanism, columns, workload, estimate, some, asked)
-            apart = len(parts) > 1 and asked.drawn and asked.weights is None
-            pieces.append(_of_reports(parts, asked.tail, asked.people if apart else None))
+            parts = _parts(mechanism, columns, workload, estimate, some, options)
+            apart = len(parts) > 1 and options.drawn and options.weights is None
+            pieces.append(_of_reports(parts, options.tail, options.people if apart else None))
     fields = ("ends", "methods", "errors", "most", "uncut")
     return Intervals(*(np.concatenate([getattr(piece, field) for piece in pieces]) for field in fields))
 
@@ -214,8 +214,8 @@ class _Part:
         """(q,) for people as they were estimated."""
         if not self.estimate.identified:
             return self.most
-        counts, own = self.estimate.estimated_counts, self.adds.variances
-        found = self.least + (own - own.min(axis=1, keepdims=True)) @ counts
+        counts, variances = self.estimate.estimated_counts, self.adds.variances
+        found = self.least + (variances - variances.min(axis=1, keepdims=True)) @ counts
         return np.clip(found + self.drawn * _chance(self.adds.means, counts, self.people), self.least, self.most)
 
     def moments(self) -> np.ndarray:
@@ -226,14 +226,14 @@ class _Part:
         rows, population = self.adds.means, norm_sub.project(self.estimate.estimated_counts, self.people)
         unit = np.abs(rows).max(axis=1, keepdims=True)  # in which neither of the two is lost beside the other
         unit = np.where(unit > 0, unit, 1.0)
-        own = self.adds.variances + self.drawn * (rows - self.answers[:, None] / max(1.0, self.people)) ** 2
-        own, rows = (own - own.min(axis=1, keepdims=True)) / unit**2, rows / unit
+        variances = self.adds.variances + self.drawn * (rows - self.answers[:, None] / max(1.0, self.people)) ** 2
+        variances, rows = (variances - variances.min(axis=1, keepdims=True)) / unit**2, rows / unit
 
         def variance(rows: np.ndarray) -> np.ndarray:
             found = self.mechanism.variances_by_type(rows, self.columns) @ population
             return np.asarray(found + self.drawn * _chance(rows, population, self.people))
 
-        both, difference, alone = variance(own + rows), variance(own - rows), variance(own)
+        both, difference, alone = variance(variances + rows), variance(variances - rows), variance(variances)
         by_counts, answers = rows @ self.estimate.estimated_counts, self.answers / unit[:, 0]
         of_counts = np.isclose(by_counts, answers, atol=1e-6 * self.people)
         found = np.stack([alone, of_counts * (both - difference) / 4, (both + difference) / 2 - alone])
@@ -246,23 +246,23 @@ def _parts(
     workload: Workload,
     estimate: Estimate,
     some: np.ndarray,
-    asked: _Asked,
+    options: _Options,
 ) -> list[_Part]:
     """The reports of all people, or of those of each stratum, each counted as often as its weight
     says."""
     if not (isinstance(estimate, StratifiedEstimate) and isinstance(mechanism, InStrata)):
         adds, answers = mechanism.contributions(Rows.of(workload, some), columns), estimate.answers(workload, some)
-        return [_Part(mechanism, columns, estimate, adds, asked.people, answers, asked.drawn)]
-    own, rows, parts = asked.people * estimate.people / max(1, estimate.people.sum()), workload.rows(some), []
+        return [_Part(mechanism, columns, estimate, adds, options.people, answers, options.drawn)]
+    people, rows, parts = options.people * estimate.people / max(1, estimate.people.sum()), workload.rows(some), []
     each = zip(mechanism.strata, mechanism.contributions_within(rows, columns), strict=True)
-    times = np.ones(len(own)) if asked.weights is None else asked.weights
+    times = np.ones(len(people)) if options.weights is None else options.weights
     for z, (made, adds) in enumerate(each):
         w = float(times[z])
         scaled = {name: w * getattr(adds, name) for name in ("means", "up", "down", "low", "high")}
         adds = replace(adds, variances=w**2 * adds.variances, **scaled)
         answers = w * (rows[:, estimate.cells[z]] @ estimate.parts[z].estimated_counts)
         secret = mechanism.secret_of(columns)
-        parts.append(_Part(made, secret, estimate.parts[z], adds, float(own[z]), answers, asked.drawn))
+        parts.append(_Part(made, secret, estimate.parts[z], adds, float(people[z]), answers, options.drawn))
     return parts
 
 
@@ -273,16 +273,16 @@ def _chance(rows: np.ndarray, counts: np.ndarray, people: float) -> np.ndarray:
 
 
 def _of_noise(
-    mechanism: AdditiveMechanism, workload: Workload, estimate: Estimate, some: np.ndarray, asked: _Asked
+    mechanism: AdditiveMechanism, workload: Workload, estimate: Estimate, some: np.ndarray, options: _Options
 ) -> Intervals:
     """Of sums of noise; where people are drawn, and there is too little noise to cover a person,
     noise and people have half of the tail."""
-    rows, none, people, tail = workload.rows(some), np.zeros(len(some)), asked.people, asked.tail
+    rows, none, people, tail = workload.rows(some), np.zeros(len(some)), options.people, options.tail
     variance = np.maximum(mechanism.query_variances(workload, people * np.eye(1, workload.n)[0], some), 0.0)
     adds = Contributions(rows, np.zeros_like(rows), none, none, none, none)
-    part = _Part(mechanism, TYPES, estimate, adds, people, estimate.answers(workload, some), asked.drawn)
+    part = _Part(mechanism, TYPES, estimate, adds, people, estimate.answers(workload, some), options.drawn)
     half, methods = mechanism.noise.reach(rows @ mechanism.reconstruction, people, tail), np.full(len(some), "exact")
-    if asked.drawn:
+    if options.drawn:
         many = part.range <= INTERVAL_PART * np.sqrt(variance)
         half = mechanism.noise.reach(rows @ mechanism.reconstruction, people, tail / 2)
         half = half + tails.bennett(part.most, part.range, people, tail / 2)
@@ -290,7 +290,7 @@ def _of_noise(
         methods = np.where(many, "normal", "bounded")
         variance, most = variance + part.variance, variance + part.most
     ends, possible = np.stack([part.answers - half, part.answers + half], axis=1), [rows.min(axis=1), rows.max(axis=1)]
-    errors = np.sqrt(variance), np.sqrt(most if asked.drawn else variance)
+    errors = np.sqrt(variance), np.sqrt(most if options.drawn else variance)
     return Intervals.cut(ends, [people * end for end in possible], methods, *errors)
 
 
@@ -313,15 +313,17 @@ def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Inte
     )
     size = np.max([np.abs(part.adds.means).max(axis=1) for part in parts], axis=0)  # of what one person counts
     # (parts, q): others are known without a report, and vary by rounding alone.
-    told = np.array([part.most > 1e-9 * part.people * size**2 for part in parts])
-    known = ~told.any(axis=0) & ((everyone is None) | (ranges[0] == 0))
+    reported = np.array([part.most > 1e-9 * part.people * size**2 for part in parts])
+    known = ~reported.any(axis=0) & ((everyone is None) | (ranges[0] == 0))
     z, part_of_one = -ndtri(tail), np.maximum(up, down)
-    doubt, tied, own = np.sum([some * part.moments() for some, part in zip(told, parts, strict=True)], axis=0)
-    slope = np.divide(tied, own, out=0 * tied, where=own > 0)
+    doubt, tied, alone = np.sum([some * part.moments() for some, part in zip(reported, parts, strict=True)], axis=0)
+    slope = np.divide(tied, alone, out=0 * tied, where=alone > 0)
     doubt = np.maximum(doubt - slope * tied, 0.0)  # what the answer does not tell of its variance
     error = np.sqrt(np.maximum(least, variance - z * np.sqrt(doubt)))
     many = part_of_one <= INTERVAL_PART * error
-    count = np.sum([np.where(own, p.people * p.adds.parts, 0) for own, p in zip(told, parts, strict=True)], axis=0)
+    count = np.sum(
+        [np.where(some, p.people * p.adds.parts, 0) for some, p in zip(reported, parts, strict=True)], axis=0
+    )
     count = np.maximum(1.0, count if everyone is None else everyone * max(part.adds.parts for part in parts))
     methods = np.where(known, "exact", np.where(many, "normal", "bounded")).astype("<U7")
     wide = z * (1 + (1 + z**2) / 8 * np.divide(doubt, variance**2, out=0 * doubt, where=variance > 0))
@@ -335,7 +337,7 @@ def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Inte
         np.array([_one_of_two(part) & (part.adds.high - part.adds.low > LATTICE * error) for part in parts]),
         found.copy(),
     )
-    two &= told & (told.sum(axis=0) == 1) & ~known & (everyone is None)
+    two &= reported & (reported.sum(axis=0) == 1) & ~known & (everyone is None)
     for k, i in np.argwhere(two).tolist():  # about one part alone
         found[i], whole[i] = answers[i] - parts[k].answers[i] + _inverted(parts[k], i, tail)
         methods[i] = "exact"

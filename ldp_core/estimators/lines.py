@@ -67,26 +67,26 @@ def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = 
     about = (given.mechanism, given.based_on, given.level, given.find, given.users)
     tables = ratios_of(line.group_question, survey, most)
     whose = (shown, given.drawn, given.times, given.weighted)
-    found = pd.concat([ratio_answers(own, *about, *whose) for own in tables], ignore_index=True)
-    queries = np.concatenate([own.queries_of for own in tables])
+    found = pd.concat([ratio_answers(table, *about, *whose) for table in tables], ignore_index=True)
+    queries = np.concatenate([table.queries_of for table in tables])
     return found.assign(query=queries, low=found["low"] - line.bins, high=found["high"] + line.bins)
 
 
 def _about_everybody(line: Line, of: Estimated, most: int | None) -> pd.DataFrame:
-    told, unit = line.workload, line.unit
-    chosen = np.arange(told.num_queries) if most is None else spread([told.num_queries], most)[0]
-    about = (of.mechanism, told, of.based_on, of.level, chosen, of.users)
+    linear, unit = line.workload, line.unit
+    chosen = np.arange(linear.num_queries) if most is None else spread([linear.num_queries], most)[0]
+    about = (of.mechanism, linear, of.based_on, of.level, chosen, of.users)
     found = of.find(*about, of.drawn) if of.times is None else intervals(*about, of.drawn, of.times)
 
     def answered_by(estimate: Estimate) -> np.ndarray:
         return (
-            estimate.answers(told, chosen)
+            estimate.answers(linear, chosen)
             if of.weighted is None
-            else of.weighted(estimate, workload=told, queries=chosen)
+            else of.weighted(estimate, workload=linear, queries=chosen)
         )
 
     users = of.users / of.occasions if of.people is None else of.people
-    weights, answered = told.query_weights(chosen) * of.occasions, answered_by(of.estimate)
+    weights, answered = linear.query_weights(chosen) * of.occasions, answered_by(of.estimate)
     low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
     if of.estimate.unbiased:
         low, high = found.ends.T
@@ -101,7 +101,7 @@ def _about_everybody(line: Line, of: Estimated, most: int | None) -> pd.DataFram
     return pd.DataFrame(
         {
             "query": chosen,
-            "name": [told.query_name(int(query)) for query in chosen],
+            "name": [linear.query_name(int(query)) for query in chosen],
             "answer": start + scale * answered,
             "low": start + scale * low - off,
             "high": start + scale * high + off,

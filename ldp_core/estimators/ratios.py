@@ -57,7 +57,7 @@ def zou(
 
 
 def ratio_answers(
-    asked: Ratios,
+    ratios: Ratios,
     mechanism: Mechanism,
     estimate: Estimate,
     level: float = 0.95,
@@ -79,42 +79,42 @@ def ratio_answers(
 
     def answered_by(estimate: Estimate) -> np.ndarray:
         if weighted is None:
-            return estimate.answers(asked.linear)
-        return weighted(estimate, workload=asked.linear, queries=None)
+            return estimate.answers(ratios.linear)
+        return weighted(estimate, workload=ratios.linear, queries=None)
 
-    if asked.known and not estimate.adds_up:  # then groups are of as many as there are
+    if ratios.known and not estimate.adds_up:  # then groups are of as many as there are
         estimate = estimate.consistent(estimate.total if users is None else float(users))
     one_look, given = find is intervals, dict[str, Any](drawn=drawn)
-    if drawn and asked.known and one_look and isinstance(mechanism, InStrata):
+    if drawn and ratios.known and one_look and isinstance(mechanism, InStrata):
         given["weights"] = np.ones(len(mechanism.strata))
     if times is not None:
         given["weights"] = times
     find = partial(find, **given)
     answers = answered_by(estimate)
-    told = unbiased = asked.values(answers)
-    error, there = np.full(len(told), np.nan), np.isfinite(told)
+    shown_values = unbiased = ratios.values(answers)
+    error, there = np.full(len(shown_values), np.nan), np.isfinite(shown_values)
     if there.any():
-        error[there] = find(mechanism, asked.errors(answers), estimate, level, None, users).errors[there]
-    low, high, own, methods, identified = _each(asked, mechanism, estimate, answers, level, find, users)
-    if not one_look and (drawn or not asked.known):
+        error[there] = find(mechanism, ratios.errors(answers), estimate, level, None, users).errors[there]
+    low, high, errors, methods, identified = _each(ratios, mechanism, estimate, answers, level, find, users)
+    if not one_look and (drawn or not ratios.known):
         low, high = np.full((2, *low.shape), np.nan)
-    if len(own) == 2:
-        shared, most = (own**2).sum(axis=0) - (error / asked.unit.factor) ** 2, 2 * own[0] * own[1]
+    if len(errors) == 2:
+        shared, most = (errors**2).sum(axis=0) - (error / ratios.unit.factor) ** 2, 2 * errors[0] * errors[1]
         correlation = np.clip(np.divide(shared, most, out=0 * most, where=most > 0), -1.0, 1.0)
-        a, b = asked.parts(answers)
+        a, b = ratios.parts(answers)
         low, high = zou(a / np.where(b > 0, b, np.nan), low, high, correlation)
     else:
         low, high = low[0], high[0]
-    least, most = asked.possible(asked.parts(answers)[1])
+    least, most = ratios.possible(ratios.parts(answers)[1])
     low, high = np.clip(low, least, most), np.clip(high, least, most)
     impossible = (low >= high) & (error > POINT)  # cut to what is possible, nothing was left
-    middle = 0.0 if len(own) == 2 else asked.unit.middle
-    low, high = (middle + asked.unit.factor * np.where(impossible, np.nan, ends) for ends in (low, high))
+    middle = 0.0 if len(errors) == 2 else ratios.unit.middle
+    low, high = (middle + ratios.unit.factor * np.where(impossible, np.nan, ends) for ends in (low, high))
     if shown is not None:
-        told = asked.values(answered_by(shown), asked.parts(answers)[1] if asked.known else None)
-        low, high = np.where(told < low, told, low), np.where(told > high, told, high)
+        shown_values = ratios.values(answered_by(shown), ratios.parts(answers)[1] if ratios.known else None)
+        low, high = np.where(shown_values < low, shown_values, low), np.where(shown_values > high, shown_values, high)
     columns = {
-        "answer": told,
+        "answer": shown_values,
         "low": low,
         "high": high,
         "method": methods,
@@ -122,11 +122,11 @@ def ratio_answers(
         "unbiased": unbiased,
         "identified": identified,
     }
-    return pd.DataFrame({"name": asked.names, **columns})
+    return pd.DataFrame({"name": ratios.names, **columns})
 
 
 def _each(
-    asked: Ratios,
+    ratios: Ratios,
     mechanism: Mechanism,
     estimate: Estimate,
     answers: np.ndarray,
@@ -136,26 +136,26 @@ def _each(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(s, q) low and high ends, not cut off, and standard errors, of the ratio of each side, as they are summed; and (q,) the methods, and whether the
     sizes are known well enough. The covariance of a and b follows from the variance of their sum."""
-    a, b = asked.parts(answers)
-    if asked.known:
-        rows, there = asked.by_size(b), asked.there(b)
-        found = find(mechanism, asked.queries(rows), estimate, level, None, users)
+    a, b = ratios.parts(answers)
+    if ratios.known:
+        rows, there = ratios.by_size(b), ratios.there(b)
+        found = find(mechanism, ratios.queries(rows), estimate, level, None, users)
         low, high = np.where(there, np.moveaxis(found.uncut.reshape(*rows.shape[:2], 2), -1, 0), np.nan)
         errors, methods = (numbers.reshape(rows.shape[:2]) for numbers in (found.errors, found.methods))
         return low, high, errors, methods[0], there
-    rows = np.stack([asked.sums, asked.inside, asked.sums + asked.inside])
-    found = find(mechanism, asked.queries(rows), estimate, level, None, users)
+    rows = np.stack([ratios.sums, ratios.inside, ratios.sums + ratios.inside])
+    found = find(mechanism, ratios.queries(rows), estimate, level, None, users)
     var_a, var_b, var_sum = found.errors.reshape(3, *a.shape) ** 2
     cov, size = (var_sum - var_a - var_b) / 2, np.where(b > 0, b, np.nan)
     ends = list(fieller(a, b, var_a, var_b, cov, float(ndtri((1 + check_level(level)) / 2))))
     for _, k in product(
         range(STEPS), (0, 1)
     ):  # to where an end of the interval of a - rho b, with the variance that goes with it, is 0
-        sums = asked.queries(asked.sums - np.nan_to_num(ends[k])[..., None] * asked.inside)
+        sums = ratios.queries(ratios.sums - np.nan_to_num(ends[k])[..., None] * ratios.inside)
         ends[k] = ends[k] + find(mechanism, sums, estimate, level, None, users).uncut[:, k].reshape(a.shape) / size
-    own = np.sqrt(np.maximum(var_a - 2 * (a / size) * cov + (a / size) ** 2 * var_b, 0.0)) / size
+    deviations = np.sqrt(np.maximum(var_a - 2 * (a / size) * cov + (a / size) ** 2 * var_b, 0.0)) / size
     identified = (b >= np.sqrt(var_b) / LARGEST_SIZE_ERROR) & (b > 0)
-    return ends[0], ends[1], own, np.full(a.shape[1], "Fieller"), identified.all(axis=0)
+    return ends[0], ends[1], deviations, np.full(a.shape[1], "Fieller"), identified.all(axis=0)
 
 
 def unbounded_in_words(answers: pd.DataFrame, kind: str = "fixed") -> str:

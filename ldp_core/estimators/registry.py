@@ -158,7 +158,9 @@ def _projected(project: Callable[[Workload, np.ndarray, float], np.ndarray], kno
 
 def _norm_sub(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
     if (tables := unbiased.survey) is not None:
-        return tables.improved(workload, users, lambda part, few, own: survey_tables.separate(part, few, own or users))
+        return tables.improved(
+            workload, users, lambda part, local, total: survey_tables.separate(part, local, total or users)
+        )
     if not unbiased.identified:
         raise ValueError(_NO_COUNTS)
     return Estimate(norm_sub.project(unbiased.estimated_counts, users), unbiased=False)

@@ -120,9 +120,9 @@ class _Layout:
         for shape, numbers in self.shapes.items():
             total = np.zeros((len(numbers), *shape))
             for axes in product((False, True), repeat=len(shape)):
-                own = (len(numbers), *(size if kept else 1 for size, kept in zip(shape, axes, strict=True)))
-                end = start + math.prod(own)
-                total += components[start:end].reshape(own)
+                component_shape = (len(numbers), *(size if kept else 1 for size, kept in zip(shape, axes, strict=True)))
+                end = start + math.prod(component_shape)
+                total += components[start:end].reshape(component_shape)
                 start = end
             tables_by_set.append(total.ravel())
         return np.concatenate(tables_by_set)
@@ -143,10 +143,10 @@ def _wanted(layout: _Layout, survey: Survey, estimate: SurveyEstimate) -> tuple[
     for group, values in zip(survey.groups, survey.spectra, strict=True):
         table = estimate.table(group.attributes).reshape([survey.shape[i] for i in group.attributes])
         for part, value in (values or {}).items():
-            own = anova.component(table, [group.attributes.index(i) for i in part]).ravel()
-            here = slice(layout.offsets[part], layout.offsets[part] + own.size)
-            target[here] += group.weight**2 * value * own
-            weight[here] += group.weight**2 * value * own.size / table.size
+            component = anova.component(table, [group.attributes.index(i) for i in part]).ravel()
+            here = slice(layout.offsets[part], layout.offsets[part] + component.size)
+            target[here] += group.weight**2 * value * component
+            weight[here] += group.weight**2 * value * component.size / table.size
     return target, weight
 
 
@@ -157,8 +157,8 @@ def _projected(
     many = np.bincount(layout.place, minlength=layout.length)  # tables that hold each component
     share = wanted[layout.place] * layout.within / many[layout.place]
     scale = np.bincount(layout.owner, share) / np.bincount(layout.owner)
-    own = np.array([wanted[layout.offsets[members]] for members in layout.sets])  # not stated by any smaller table
-    scale = np.where(own > 0, own, scale)
+    whole = np.array([wanted[layout.offsets[members]] for members in layout.sets])  # not stated by any smaller table
+    scale = np.where(whole > 0, whole, scale)
     by_part = scale[layout.owner]
     held = np.bincount(layout.place, by_part / layout.within, minlength=layout.length)
     empty = layout.offsets[()]

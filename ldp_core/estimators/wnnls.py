@@ -51,8 +51,8 @@ def project(workload: Workload, counts: np.ndarray, users: float | None = None) 
         # G is singular, and what the queries themselves say is a root of it.
         return quadratic.project_by_root(workload.matrix, counts, users)
     # The queries themselves are a root where they are few, as any other takes n^3 operations.
-    few = workload.num_queries <= 4 * workload.n
-    root = lambda: workload.matrix if few else workload.gram_root  # noqa: E731
+    few_queries = workload.num_queries <= 4 * workload.n
+    root = lambda: workload.matrix if few_queries else workload.gram_root  # noqa: E731
     return quadratic.project(workload.gram_dense(), counts, users, root)
 
 

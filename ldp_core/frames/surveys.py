@@ -50,12 +50,12 @@ def people_by_design(mechanism: SplitSurvey, names: Sequence[str]) -> pd.DataFra
 
     ``share`` of people who take part; ``reports`` that can be sent, of a strategy, or patterns; ``cells`` of the table of a strategy.
     """
-    own = [
+    tables = [
         (" x ".join(names[i] for i in group.attributes), "strategy of its own", *group.mechanism.strategy.shape)
         for group in mechanism.tables
     ]
     rest = [] if mechanism.rest is None else [("everything else", "patterns", len(mechanism.rest.patterns), None)]
-    frame = pd.DataFrame([*own, *rest], columns=["columns", "kind", "reports", "cells"]).astype({"cells": "Int64"})
+    frame = pd.DataFrame([*tables, *rest], columns=["columns", "kind", "reports", "cells"]).astype({"cells": "Int64"})
     frame.insert(1, "share", mechanism.shares)
     return frame
 

@@ -184,7 +184,7 @@ def create(
         )
     if workload is not None and workload.strata is not None:
         return in_strata.build(
-            entry, workload, lambda few, given: create(name, None, epsilon, few, types, **given), parameters
+            entry, workload, lambda local, given: create(name, None, epsilon, local, types, **given), parameters
         )
     classes = classes_for(entry, workload, epsilon) if types == TYPES[0] else None
     if classes is not None and workload is not None:
@@ -214,18 +214,18 @@ def unsearched(
     entry = spec(name)
     if workload.strata is not None:
 
-        def of_design(few: Workload, shares: np.ndarray | None) -> Mechanism | None:
-            return unsearched(name, epsilon, few, types, recorded, shares, target)
+        def of_design(local: Workload, shares: np.ndarray | None) -> Mechanism | None:
+            return unsearched(name, epsilon, local, types, recorded, shares, target)
 
         return in_strata.of_designs(workload, prior, of_design)
     if entry.build is not optimized.build_certified or entry.unsuitable(workload.n, epsilon, workload):
         return None
     classes = classes_for(entry, workload, epsilon) if types == TYPES[0] else None
-    asked = workload if classes is None else classes.workload
+    questions = workload if classes is None else classes.workload
     even = target != "average" or (prior if classes is None else classes.shares(prior)) is None
-    for made in candidates(asked.n, epsilon):
+    for made in candidates(questions.n, epsilon):
         whole = made if classes is None else in_classes.about_classes(made, workload, classes)
-        if whole.parameters == recorded or (recorded is None and even and asked.symmetry == "exchangeable"):
+        if whole.parameters == recorded or (recorded is None and even and questions.symmetry == "exchangeable"):
             return whole
         if recorded is None:
             break

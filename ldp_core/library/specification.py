@@ -68,7 +68,7 @@ class Parameter:
         """The value for a file that stands for that of a mechanism as it was ``made``."""
         return made
 
-    def told(self, name: str, value: Any, short: bool = False) -> str:
+    def label(self, name: str, value: Any, short: bool = False) -> str:
         """The part of a title that states ``value``, such as "branching 16"; ``short`` leaves out
         the name where it is plain without."""
         shown = str(value).upper() if value in ACRONYMS else str(value).replace("_", " ")
@@ -100,8 +100,8 @@ class Number(Parameter):
             return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_PARAMETER_DIGITS else text
         return float(text) if NUMBER.fullmatch(text) else text
 
-    def told(self, name: str, value: Any, short: bool = False) -> str:
-        return super().told(name, value if self.whole else significant(value), short)
+    def label(self, name: str, value: Any, short: bool = False) -> str:
+        return super().label(name, value if self.whole else significant(value), short)
 
 
 DELTA = Number(0, whole=False, usual=DEFAULT_DELTA, further=check_delta, typed=True)
@@ -237,7 +237,7 @@ class Spec:
         """Parameters that a design records: those an analyst may choose or type, or the text of a file."""
         return self.parameters if self.from_file else self.settings
 
-    def told(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def chosen(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Those of ``parameters`` that an analyst may set and that are not what they are anyway."""
         known = {name: value for name, value in parameters.items() if name in self.settings}
         return {name: value for name, value in known.items() if value != self.settings[name].default}
@@ -267,7 +267,7 @@ class Spec:
                     "A strategy matrix keeps every column secret: say on the Data page that the collector knows none."
                 )
             designs = workload.strata.designs  # each has a mechanism of its own
-            return next(filter(None, (self.unsuitable(few.n, epsilon, few) for few in designs)), None)
+            return next(filter(None, (self.unsuitable(design.n, epsilon, design) for design in designs)), None)
         low, high = self.epsilon_range
         if not low <= epsilon <= high:
             return self.out_of_range.format(low=low, high=high, epsilon=epsilon)

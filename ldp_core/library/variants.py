@@ -64,7 +64,7 @@ def variant(spec: Spec, parameters: Mapping[str, Any]) -> Spec:
     kinds = {name: kind for name, kind in spec.settings.items() if name in parameters}
     fixed = {name: kind.written(parameters[name]) for name, kind in kinds.items()}
     full, brief = (
-        "".join(f", {kind.told(name, fixed[name], short)}" for name, kind in kinds.items()) for short in (False, True)
+        "".join(f", {kind.label(name, fixed[name], short)}" for name, kind in kinds.items()) for short in (False, True)
     )
     colour, marker = spec.style
     place = _place(spec, fixed)
@@ -86,7 +86,7 @@ def _place(spec: Spec, fixed: Mapping[str, Any]) -> int:
     """The place of a variant among the ten looks that `FILLS` and `DASHES` make, 0 for the
     mechanism itself. Those that differ in one
     choice look different, and so do numbers up to a factor of five apart, or one to nine decades below 1."""
-    parameters, place = spec.told(fixed), 0
+    parameters, place = spec.chosen(fixed), 0
     for order, (name, kind) in enumerate(spec.settings.items()):
         value, offered = parameters.get(name), kind.offered or ()
         if value in offered:

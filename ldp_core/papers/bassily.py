@@ -67,8 +67,8 @@ def largest_errors(n: int, queries: int, users: int, runs: int, rng: np.random.G
     for _ in range(runs):
         counts = rng.multinomial(users, np.full(n, 1 / n))
         session = AdaptiveSession(n, EPSILON, queries, SimulatedUsers(counts, EPSILON, queries, rng))
-        asked = rng.choice([-1.0, 1.0], size=(queries, n))
-        errors.append(max(abs(session.ask(query).value - query.mean()) for query in asked))
+        vectors = rng.choice([-1.0, 1.0], size=(queries, n))
+        errors.append(max(abs(session.ask(query).value - query.mean()) for query in vectors))
     return np.array(errors)
 
 

@@ -239,16 +239,16 @@ def _over_epsilon(figure: int, size: int, place: str) -> Panel:
     n, (what, part) = 2**size, ("ranges", RangesPart) if figure == 5 else ("prefixes", PrefixPart)
     family = workloads.all_range(n) if figure == 5 else workloads.prefix(n)
     if size == 8:
-        asked = f"all {family.num_queries:,} {what}, exactly"
+        evaluated = f"all {family.num_queries:,} {what}, exactly"
     elif figure == 6:
-        asked = f"all {n:,} prefixes, simulated five times"
+        evaluated = f"all {n:,} prefixes, simulated five times"
     else:
-        asked = f"ranges that begin at multiples of {SPACINGS[size]:,}, simulated five times"
+        evaluated = f"ranges that begin at multiples of {SPACINGS[size]:,}, simulated five times"
     return Panel(
         f"cormode-figure-{figure}{place}",
         f"Figure {figure} ({place})",
         f"Error of {what} against epsilon, {_sizes(size)}",
-        f"2^26 users spread like a Cauchy distribution; {asked}.",
+        f"2^26 users spread like a Cauchy distribution; {evaluated}.",
         "Epsilon",
         UNIT,
         partial(over_epsilon, figure, size),
@@ -279,12 +279,12 @@ def _over_centres(size: int, place: str) -> Panel:
 
 def _by_length(size: int, length: int) -> Panel:
     """A picture of Figure 4."""
-    asked = "all of them" if size == 8 else f"{SAMPLED_RANGES[size]} of them, drawn at random"
+    evaluated = "all of them" if size == 8 else f"{SAMPLED_RANGES[size]} of them, drawn at random"
     return Panel(
         f"cormode-figure-4-{size}-{length}",
         f"Figure 4, {_sizes(size)}",
         f"Ranges of {length:,} of {_sizes(size)} by branching factor",
-        f"{EXPECTED}; exact errors of {asked}. The wavelet stands at 2, a flat OUE at the number of types.",
+        f"{EXPECTED}; exact errors of {evaluated}. The wavelet stands at 2, a flat OUE at the number of types.",
         "Branching factor",
         UNIT,
         partial(of_length, size, length),

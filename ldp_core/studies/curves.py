@@ -11,7 +11,7 @@ import pandas as pd
 
 from ldp_core import analysis, bounds, library
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism
-from ldp_core.run import Cancel, asked
+from ldp_core.run import Cancel, cancellation
 from ldp_core.workloads import Workload
 
 QUICK_TYPES = 64
@@ -42,7 +42,7 @@ def users_needed(
 ) -> pd.DataFrame:
     """name, epsilon, users_needed of one mechanism until every question meets its target in a case; without the epsilons at which
     it cannot be built or judged."""
-    rows, spec, cancelled = [], library.spec(name), asked(cancel)
+    rows, spec, cancelled = [], library.spec(name), cancellation(cancel)
     for epsilon in map(float, at):
         if cancelled():
             break

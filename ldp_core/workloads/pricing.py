@@ -15,7 +15,7 @@ from typing import Any
 
 from ldp_core.limits import MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Counts
-from ldp_core.run import Cancel, asked
+from ldp_core.run import Cancel, cancellation
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.group_parts import WorkloadPart
@@ -96,7 +96,7 @@ def work_out(
     """The workload of these recipes, with everything that all figures start from already computed; None once cancelled
     (see `ldp_core.run`). ValueError as `over_attributes`."""
 
-    cancelled = asked(cancel)
+    cancelled = cancellation(cancel)
 
     def check() -> None:
         if cancelled():

@@ -70,7 +70,7 @@ def _variant_controls(state: Session, key: str, shown: Sequence[str], add: Calla
         parameter_control(
             spec, parameter, draft["parameters"], f"variant-{key}-{parameter}", lambda chosen: draw_up(name, chosen)
         )
-    words = spec.told(draft["parameters"])
+    words = spec.chosen(draft["parameters"])
     # Without parameters, its name alone would mean the chosen mechanism if that is another variant.
     variant = library.variants.variant(spec, words).name if words or state.setting.named(name) != name else name
     there = state.setting.named(variant) in shown

@@ -17,7 +17,7 @@ from ldp_core.errors import largest_variances
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.moments import TYPES, Contributions, Rows
 from ldp_core.mechanisms.noise.additive import VectorMechanism
-from ldp_core.run import Cancel, Interrupted, asked
+from ldp_core.run import Cancel, Interrupted, cancellation
 from ldp_core.workloads import Workload, in_chunks
 
 
@@ -74,7 +74,7 @@ def manipulation(
     sampled sets and patterns with several attributes). ValueError for a workload that cannot be answered; `Interrupted` once
     cancelled.
     """
-    cancelled = asked(cancel)
+    cancelled = cancellation(cancel)
     mechanism.check_supports(workload)
     chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
     if isinstance(mechanism.drawn, VectorMechanism):

@@ -27,7 +27,7 @@ from ldp_core.deploy.collector.reasons import NotRead, UnreadableReports
 from ldp_core.deploy.collector.rows import Tally
 from ldp_core.limits import MOST_COUNTED_USERS
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.run import Cancel, asked
+from ldp_core.run import Cancel, cancellation
 from ldp_core.wording import quoted
 
 File = str | Path | tuple[str, bytes]
@@ -74,7 +74,7 @@ def collect(
         counted, and the message names it. Also for files with ids and files without that may share
         people, a state or a collection of another design, and reports with continuous noise.
     """
-    letters, cancelled = alphabet(mechanism), asked(cancel)
+    letters, cancelled = alphabet(mechanism), cancellation(cancel)
     state = None if state is None else Path(state).expanduser().resolve()  # one lock, whatever it is called
     wanted: Sequence[File] = [files] if isinstance(files, (str, Path, tuple)) else list(files)
     with _only_one(state), private_folder(_place(wanted)) as home:

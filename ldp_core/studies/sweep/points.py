@@ -14,7 +14,7 @@ import numpy as np
 from ldp_core import analysis, bounds, library, wording
 from ldp_core.bounds.general import dual
 from ldp_core.mechanisms import Mechanism
-from ldp_core.run import Cancel, asked
+from ldp_core.run import Cancel, cancellation
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -109,7 +109,7 @@ def evaluate(point: SweepPoint, cancel: Cancel | None = None) -> Outcome | None:
     """The outcome of ``point``, None when cancelled by its end. ``cancel`` also reaches into a fit in progress."""
     if reason := refusal(point):
         return Outcome(reason=reason)
-    cancelled = asked(cancel)
+    cancelled = cancellation(cancel)
     with blas_threads(1):
         try:
             outcome = _bound(point, cancelled) if point.name in BOUNDS else _mechanism(point, cancelled)

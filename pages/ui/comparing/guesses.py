@@ -9,7 +9,7 @@ import pandas as pd
 from ldp_core import beliefs, charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.people import dense
-from ldp_core.run import Cancel, asked
+from ldp_core.run import Cancel, cancellation
 from pages.ui import later, layout, say
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -45,7 +45,7 @@ def tab(state: Session, case: str) -> None:
 
 def points(settings: Sequence[Setting], names: Sequence[str], case: str, cancel: Cancel) -> pd.DataFrame:
     """name, epsilon, guess and error (in the unit of the design's scale) of each mechanism that is ready and says what its reports tell."""
-    rows, cancelled = [], asked(cancel)
+    rows, cancelled = [], cancellation(cancel)
     for setting in settings:
         people = dense(setting.counts) / setting.users
         for name in names:
