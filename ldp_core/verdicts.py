@@ -127,7 +127,7 @@ def value_in_words(value: float, unit: str) -> str:
 
 
 def result_in_words(answers: pd.DataFrame) -> str:
-    """What a collection says of one question, whose answers with intervals are the rows of ``answers``: "+9.5 points (95 %: -5.8 to +24.8), found"."""
+    """The result of one question, from the rows of its ``answers`` and intervals: "+9.5 points (95 %: -5.8 to +24.8), found"."""
     unit, judged = str(answers["unit"].iloc[0]), answers.get("verdict", pd.Series("", answers.index))
     if len(answers) > 1:
         half = (answers["high"] - answers["low"]).max() / 2

@@ -41,7 +41,7 @@ def test_designs_must_fit():
     whole = split_survey("one")
     for changed, message in (
         ({"tables": [GroupTable((1,), whole.tables[0].mechanism)]}, "does not fit"),
-        ({"own": [], "rest": None, "shares": []}, "must be a design"),
+        ({"tables": [], "rest": None, "shares": []}, "must be a design"),
         ({"epsilon": 2.0}, "all need epsilon 2"),
         ({"sizes": (2, 3, 4, 5)}, "are for attributes"),
         ({"shares": [1.0, 0.0]}, "positive share"),

@@ -34,8 +34,8 @@ MERGED_TYPES = 512
 """Most merged types: this number takes seconds."""
 
 MEANING = (
-    "The {merged} types are those that the questions tell apart, of as many combinations of values as the number beside this; people are spread over "
-    "them by the shares of the combinations that they are. No mechanism for the combinations does better, on average over these."
+    "The {merged} types are those that the questions distinguish, of as many combinations of values as the number beside this. Their shares of the "
+    "people are those of their combinations. No mechanism for the combinations does better, on average over these."
 )
 """What a file says of them."""
 WORST = (

@@ -304,8 +304,8 @@ class SurveySearch:
 class SurveyDesign(Design):
     """``patterns`` and their probabilities ``shares`` (p,), for `ldp_core.mechanisms.surveys.scrambled.ScrambledPatterns`.
 
-    Where there are strategies on ``tables``, pairs of a set of attributes and a strategy (m, cells), people take part in one of these or,
-    last, in the patterns, where there are any, with probabilities ``people`` (K,): `ldp_core.mechanisms.surveys.split_survey.SplitSurvey`.
+    ``tables`` are pairs of a set of attributes and a strategy (m, cells) on their table. People take part in one of these or, last, in the
+    patterns, if there are any, with probabilities ``people`` (K,): `ldp_core.mechanisms.surveys.split_survey.SplitSurvey`.
     ``objective`` is L on average over the types; ``rounds`` and ``stopped`` are those of patterns for all questions, which come first.
     """
 
