@@ -238,7 +238,7 @@ class Spec:
         return self.parameters if self.from_file else self.settings
 
     def chosen(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of ``parameters`` that an analyst may set and that are not what they are anyway."""
+        """Those of ``parameters`` that an analyst may set and that differ from the defaults."""
         known = {name: value for name, value in parameters.items() if name in self.settings}
         return {name: value for name, value in known.items() if value != self.settings[name].default}
 
