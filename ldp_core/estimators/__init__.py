@@ -22,8 +22,8 @@ from ldp_core.estimators.registry import spec as spec
 from ldp_core.estimators.sequences import any_time as any_time
 from ldp_core.estimators.totals import WORSE as WORSE
 from ldp_core.estimators.totals import contradicted_in_words as contradicted_in_words
+from ldp_core.estimators.totals import estimated_total as estimated_total
 from ldp_core.estimators.totals import missed_in_words as missed_in_words
 from ldp_core.estimators.totals import misses as misses
-from ldp_core.estimators.totals import people_told as people_told
 from ldp_core.estimators.totals import remedy as remedy
 from ldp_core.estimators.totals import why as why

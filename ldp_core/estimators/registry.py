@@ -47,7 +47,7 @@ class EstimatorSpec:
     from_reports: Callable[..., Estimate] | None = None
     """(reports, mechanism, unbiased estimate, options of its own)"""
     rule: Rule = lambda mechanism, workload: None
-    told_by: Callable[[Workload], dict[str, Any]] = lambda workload: {}
+    from_workload: Callable[[Workload], dict[str, Any]] = lambda workload: {}
     """Options that follow from the workload."""
     credible: bool = False
     """True if its intervals are credible ones."""
@@ -237,7 +237,7 @@ ESTIMATORS = {
             unbiased=False,
             from_reports=smoothed.estimate,
             rule=lambda mechanism, workload: smoothed.in_order(workload) or _has_likelihood(mechanism, workload),
-            told_by=lambda workload: {"ordinary": smoothed.types_in_order(workload)},
+            from_workload=lambda workload: {"ordinary": smoothed.types_in_order(workload)},
         ),
         EstimatorSpec(
             "posterior",
@@ -316,7 +316,7 @@ def apply(
         raise ValueError(reason)
     unbiased = mechanism.estimate(reports) if unbiased is None else unbiased
     if entry.from_reports:
-        return entry.from_reports(reports, mechanism, unbiased, **{**entry.told_by(workload), **options})
+        return entry.from_reports(reports, mechanism, unbiased, **{**entry.from_workload(workload), **options})
     return improve(name, unbiased, workload, reports.users, **options)
 
 

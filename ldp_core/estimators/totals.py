@@ -16,7 +16,7 @@ NOTICED = 0.005
 """The share of people by which answers must miss their number before it is said."""
 
 
-def people_told(estimate: Estimate, workload: Workload) -> float:
+def estimated_total(estimate: Estimate, workload: Workload) -> float:
     """How many people the answers to ``workload`` add up to; nan where parts do not add up to a whole, or no answers tell."""
     return estimate.total if estimate.adds_up and tells_everybody(workload) else math.nan
 

@@ -66,8 +66,8 @@ class SubsetSelection(ExchangeableMechanism):
 
     def _rows(self, members: np.ndarray) -> np.ndarray:
         """(k, n) the rows of the strategy for sets of types ``members`` (k, size)."""
-        sets_with_own = math.comb(self.n - 1, self.size - 1)
-        inside, outside = (float(probability / sets_with_own) for probability in self._two_probabilities())
+        sets_with_type = math.comb(self.n - 1, self.size - 1)
+        inside, outside = (float(probability / sets_with_type) for probability in self._two_probabilities())
         Q = np.full((len(members), self.n), outside)
         np.put_along_axis(Q, members, inside, axis=1)
         return Q
@@ -184,8 +184,8 @@ def _subset_bit_sums(counts: np.ndarray, size: int, p: float, rng: np.random.Gen
     n, users = counts.size, int(counts.sum())
     places = np.arange(size + 1)
     waiting = np.zeros((2, size + 1), dtype=np.int64)  # own type still ahead: [own type out, own type in] x places left
-    own_in = rng.binomial(users, p)
-    waiting[1, size - 1], waiting[0, size] = own_in, users - own_in
+    held = rng.binomial(users, p)
+    waiting[1, size - 1], waiting[0, size] = held, users - held
     passed = np.zeros(size + 1, dtype=np.int64)
     sums = np.zeros(n, dtype=np.int64)
     for item in range(n):

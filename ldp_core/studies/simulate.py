@@ -45,7 +45,7 @@ class Trials:
     queries whose indices are ``queries``. ``frame`` is tidy, one row per trial and estimator, with
     ``total_squared_error`` in squared users summed over *all* queries with their weights, and
     ``root_mean_squared_error`` of a typical query as a share of all users: the mean has the weights too; ``estimated_users`` is how many
-    people the answers add up to (see `ldp_core.estimators.people_told`).
+    people the answers add up to (see `ldp_core.estimators.estimated_total`).
     ``views[view][name]`` (trials, k) is what that `View` makes of the answers by that estimator. With ``new_people``, every
     trial had people of its own, drawn from the distribution of ``counts``.
     """
@@ -148,7 +148,7 @@ class _Kept:
         self.totals: list[float] = []
 
     def add(self, estimate: Estimate) -> None:
-        self.totals.append(estimation.people_told(estimate, self.workload))
+        self.totals.append(estimation.estimated_total(estimate, self.workload))
         if type(estimate).answers is not Estimate.answers:
             self._keep(lambda view: estimate.answers(view.workload, view.queries)[None])
             self.errors.append(estimate.squared_error(self.workload, self.counts))

@@ -50,7 +50,7 @@ def test_tables_of_a_survey_add_up_to_the_people_told():
     records = np.zeros((400, 4), dtype=np.int64)
     reports = mechanism.simulate(records, np.random.default_rng(2))
     estimate = estimators.apply("wnnls", reports, mechanism, survey)
-    told = estimators.people_told(estimate, survey)
+    told = estimators.estimated_total(estimate, survey)
     assert told == pytest.approx(estimate.answers(survey)[:9].sum())
     assert estimators.misses(told, 400)
 
@@ -58,8 +58,8 @@ def test_tables_of_a_survey_add_up_to_the_people_told():
 def test_nothing_is_said_where_parts_do_not_add_up_or_answers_do_not_tell():
     workload, tree = workloads.prefix(8), mechanisms.create("hierarchical", n=8, epsilon=1.0, reconstruction="raw")
     reports = tree.simulate(np.full(8, 50), np.random.default_rng(0))
-    assert math.isnan(estimators.people_told(tree.estimate(reports), workload))
+    assert math.isnan(estimators.estimated_total(tree.estimate(reports), workload))
     assert not estimators.missed_in_words(math.nan, 400, "unbiased")
     parity, fourier = workloads.parity(3, 2), mechanisms.create("fourier", n=8, epsilon=1.0)
     estimate = fourier.estimate(fourier.simulate(np.full(8, 50), np.random.default_rng(0)))
-    assert math.isnan(estimators.people_told(estimate, parity)) == (not tells_everybody(parity))
+    assert math.isnan(estimators.estimated_total(estimate, parity)) == (not tells_everybody(parity))

@@ -10,7 +10,7 @@ from written_trees import level_matrices
 
 from ldp_core import library, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
-from ldp_core.mechanisms.trees.rectangles import told_shape
+from ldp_core.mechanisms.trees.rectangles import attribute_sizes
 from ldp_core.mechanisms.trees.tables import Grid, Tree
 from ldp_core.workloads import OnAttributes, PrefixPart, RangesPart, over_attributes
 from tests.refused import refused
@@ -136,7 +136,7 @@ def asked(*attributes, parts=None):
     ],
 )
 def test_the_questions_tell_the_shape(workload, shape):
-    assert told_shape(workload) == shape
+    assert attribute_sizes(workload) == shape
     assert library.spec("hierarchical_2d").unsuitable(workload.n, 1.0, workload) is None
     mechanism = mechanisms.create("hierarchical_2d", workload=workload, epsilon=1.0)
     assert mechanism.parameters["shape"] == shape

@@ -17,7 +17,7 @@ from ldp_core.analysis import questionnaire_of
 from ldp_core.arguments import check_choice
 from ldp_core.deploy.collector import population
 from ldp_core.deploy.collector.collection import Collection
-from ldp_core.estimators import Estimated, Intervals, apply, intervals, line_answers, people_told
+from ldp_core.estimators import Estimated, Intervals, apply, intervals, line_answers, estimated_total
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.workloads import Detect, Line, Workload
@@ -61,7 +61,7 @@ def answers(
         answer with a probability of at least ``level``, bins included (NaN where there is none), the ``standard_error`` of the ``unbiased``
         answer from the same reports, for people as they were estimated, and ``promised``, its most for this number of people, whatever their
         values. Then ``line``, ``question``, ``group``, ``unit``, ``target``, ``finds``, ``verdict`` (of `verdicts`), ``found`` (of a difference to
-        detect: "found", "none found" or "too few people") and ``adds_up_to`` (the people that answers together add up to, see `people_told`).
+        detect: "found", "none found" or "too few people") and ``adds_up_to`` (the people that answers together add up to, see `estimated_total`).
 
     Raises
     ------
@@ -97,7 +97,7 @@ def answers(
             tested = line_answers(*about, replace(given, level=1 - line.target.level), room)
         found["found"] = (tested["low"] > 0) | (tested["high"] < 0)
         frames.append(_judged(_promised(found, line, given), line, collection.users / occasions).assign(line=k))
-    return pd.concat(frames, ignore_index=True).assign(adds_up_to=people_told(estimate, workload) / occasions)
+    return pd.concat(frames, ignore_index=True).assign(adds_up_to=estimated_total(estimate, workload) / occasions)
 
 
 def _promised(found: pd.DataFrame, line: Line, of: Estimated) -> pd.DataFrame:

@@ -129,7 +129,9 @@ def together(sizes: Sequence[int], sets: Sequence[Set]) -> list[Tables]:
 
 def _components(sizes: Sequence[int], sets: Iterable[Set]) -> list[Set]:
     """The non-empty sets of attributes of more than one value that one of ``sets`` holds, each once."""
-    held = (members for set_asked in sets for members in anova.subsets(i for i in set_asked if sizes[i] > 1) if members)
+    held = (
+        members for attributes in sets for members in anova.subsets(i for i in attributes if sizes[i] > 1) if members
+    )
     return list(dict.fromkeys(held))
 
 

@@ -292,9 +292,9 @@ class ScrambledPatterns(SurveyMechanism):
         ratios = {k: p[k] * (cells - size) / ((1 - p[k]) * size) for (size, cells), k in kinds.items()}
         worst = max(ratios, key=ratios.__getitem__)
         method = f"exact: the two probabilities of each of {len(self.patterns):,} patterns, which its images share"
-        return Audit(log_ratio(ratios[worst], Fraction(1)), 0.0, method, self._told_apart(self.patterns[worst]))
+        return Audit(log_ratio(ratios[worst], Fraction(1)), 0.0, method, self._worst_types(self.patterns[worst]))
 
-    def _told_apart(self, pattern: Pattern) -> tuple[int, int]:
+    def _worst_types(self, pattern: Pattern) -> tuple[int, int]:
         """Two types that differ in one attribute, such that an image of the pattern can hold one
         type without the other."""
         for axis, i in enumerate(pattern.attributes):

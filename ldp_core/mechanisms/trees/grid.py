@@ -19,7 +19,7 @@ from ldp_core.mechanisms.base import Estimate, Reports
 from ldp_core.mechanisms.moments import Rows
 from ldp_core.mechanisms.trees.hierarchical import ConsistentNodes
 from ldp_core.mechanisms.trees.levels import Tree
-from ldp_core.mechanisms.trees.rectangles import domain_rule, rectangles, told_shape
+from ldp_core.mechanisms.trees.rectangles import attribute_sizes, domain_rule, rectangles
 from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.workloads import Workload
 
@@ -59,7 +59,7 @@ def build(
     ValueError for another ``reconstruction`` than "consistent", and where there are other than two attributes, or n is a prime number.
     """
     check_choice("reconstruction", reconstruction, RECONSTRUCTIONS)
-    sizes = _checked(shape) if shape is not None else (told_shape(workload) if workload is not None else None)
+    sizes = _checked(shape) if shape is not None else (attribute_sizes(workload) if workload is not None else None)
     if sizes is None:
         sizes = next(((a, n // a) for a in range(math.isqrt(n), 1, -1) if n % a == 0), None)
     if sizes is None or len(sizes) != 2:

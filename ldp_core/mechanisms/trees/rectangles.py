@@ -73,11 +73,11 @@ def _tables(base: Workload, kept: Sequence[int], used: Sequence[int]) -> list[tu
 # --- the attributes of a workload ---------------------------------------------------------------
 
 
-def told_shape(workload: Workload) -> tuple[int, ...] | None:
+def attribute_sizes(workload: Workload) -> tuple[int, ...] | None:
     """Sizes of the attributes of 2 types or more, in the order of the types, as far as the
     questions show them. None if they are about a plain list of types, or contradict each other."""
     if isinstance(workload, Union):
-        shapes = {shape for part in workload.parts if (shape := told_shape(part)) is not None}
+        shapes = {shape for part in workload.parts if (shape := attribute_sizes(part)) is not None}
         return shapes.pop() if len(shapes) == 1 else None
     if workload.axes is not None and isinstance(workload, Histogram):
         sizes = [axis.size for axis in workload.axes]
@@ -102,7 +102,7 @@ def _axes(workload: Workload) -> Iterator[Axis]:
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why trees over two attributes are not for these questions, None when they are."""
-    shape = None if workload is None else told_shape(workload)
+    shape = None if workload is None else attribute_sizes(workload)
     if workload is None or shape is None:
         return "It is for combinations of exactly two ordered attributes, and the questions do not tell what they are."
     if len(shape) != 2:

@@ -40,7 +40,7 @@ from ldp_core.workloads.restricted import (
 )
 from ldp_core.workloads.surveys import Components
 
-FEW_TOLD_APART = 64
+FEW_CLASSES = 64
 """A table whose questions distinguish at most so many types is merged first, if a search over all its types suits it: that takes no time."""
 LITTLE = 1e-8
 """Of the weight of the questions, for all that can be asked of a table: so that reports tell all of it."""
@@ -99,7 +99,7 @@ class TableQuestions:
             holding = [k for k in self.tied if values is None and about <= set(self.sets[k])]
             parts = {members for members in anova.subsets(sorted(about)) if members}
             holding = [k for k in holding if parts <= self._beside(k).answered]
-            owners.append(holding[0] if holding and _tells_few_apart(group) else None)
+            owners.append(holding[0] if holding and _has_few_classes(group) else None)
         return owners
 
     def _beside(self, k: int) -> Tables:
@@ -189,13 +189,13 @@ class TableQuestions:
         return [self.survey.shape[i] for i in self.sets[k]]
 
 
-def told_apart(rows: np.ndarray) -> np.ndarray:
+def type_classes(rows: np.ndarray) -> np.ndarray:
     """(n,) the number of the class (`alike`) of each type, for questions ``rows`` (q, n) but for their rounding."""
     return alike(np.round(rows / np.abs(rows).max(initial=1e-300), 9))
 
 
-def _tells_few_apart(group: Group) -> bool:
-    return int(told_apart(group.base.gram_root).max()) < min(FEW_TOLD_APART, group.base.n // 2)
+def _has_few_classes(group: Group) -> bool:
+    return int(type_classes(group.base.gram_root).max()) < min(FEW_CLASSES, group.base.n // 2)
 
 
 def design_split(
@@ -332,9 +332,9 @@ def _merged(questions: TableQuestions, k: int, gram: np.ndarray, epsilon: float,
     """A strategy for table ``k`` by merging the types that its questions in an order, or of single values, treat alike (`mixed`). None for
     tables that a search over all types does better with, and where too many types are left."""
     rows, cells = questions.rows(k), len(gram)
-    merged = told_apart(rows)
+    merged = type_classes(rows)
     _, first, sizes = np.unique(merged, return_index=True, return_counts=True)
-    if len(first) > min(FEW_TOLD_APART if cells <= FEW_TYPES else FEW_TYPES, cells // 2):
+    if len(first) > min(FEW_CLASSES if cells <= FEW_TYPES else FEW_TYPES, cells // 2):
         return None
     reduced = rows[:, first].T @ rows[:, first]
     reduced += np.eye(len(first)) * (LITTLE * np.trace(reduced) / len(first))
