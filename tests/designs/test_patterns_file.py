@@ -156,7 +156,7 @@ def test_strategies_that_do_not_fit_are_refused(strategies, sentence):
 
 def test_strategies_that_were_changed_or_left_out_are_refused():
     members = members_of(split())
-    members[bundle.STRATEGIES] = npz(*[one.mechanism.strategy[::-1] for one in split().own])
+    members[bundle.STRATEGIES] = npz(*[one.mechanism.strategy[::-1] for one in split().tables])
     refused("SHA-256", lambda: designs.load(zipped(members)))
     del members[bundle.STRATEGIES]
     refused("there are 0 beside it", lambda: designs.load(zipped(members)))
@@ -182,6 +182,6 @@ def test_altered_splits_are_refused(path, value, sentence):
         patterns_file.read,
         json.dumps(document).encode(),
         "optimized",
-        [one.mechanism.strategy for one in made.own],
+        [one.mechanism.strategy for one in made.tables],
     )
     assert said.endswith("Export the design again.")
