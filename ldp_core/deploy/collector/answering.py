@@ -17,7 +17,7 @@ from ldp_core.analysis import questionnaire_of
 from ldp_core.arguments import check_choice
 from ldp_core.deploy.collector import population
 from ldp_core.deploy.collector.collection import Collection
-from ldp_core.estimators import Estimated, Intervals, apply, intervals, line_answers, estimated_total
+from ldp_core.estimators import Estimated, Intervals, apply, estimated_total, intervals, line_answers
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.workloads import Detect, Line, Workload
