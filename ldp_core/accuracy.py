@@ -95,19 +95,19 @@ def question_lines(
         ``met`` (whether it meets that), ``alone``, ``at_best`` (see `alone`; NaN where there is one
         question) and ``in_words``, the line that `ldp_core.verdicts.line_in_words` writes.
     """
-    questions, known = questionnaire_of(workload), counts is not None
+    questionnaire, known = questionnaire_of(workload), counts is not None
     found, people = answers(mechanism, workload, counts, case), _people(workload, counts)
     singly = (
-        [alone(questions, line, mechanism.epsilon, people, case) for line in questions.lines]
-        if len(questions.lines) > 1
+        [alone(questionnaire, line, mechanism.epsilon, people, case) for line in questionnaire.lines]
+        if len(questionnaire.lines) > 1
         else None
     )
-    needed = [needed_by(mechanism, line, people, case) for line in questions.lines]
-    return lines_of(questions, found, needed, users_of(people), singly, [known] * len(questions.lines))
+    needed = [needed_by(mechanism, line, people, case) for line in questionnaire.lines]
+    return lines_of(questionnaire, found, needed, users_of(people), singly, [known] * len(questionnaire.lines))
 
 
 def alone(
-    questions: Questionnaire,
+    questionnaire: Questionnaire,
     line: Line,
     epsilon: float,
     counts: Counts,
@@ -119,7 +119,7 @@ def alone(
 
     Parameters
     ----------
-    questions : Questionnaire
+    questionnaire : Questionnaire
         All questions.
     line : Line
         The one that is asked alone.
@@ -141,7 +141,7 @@ def alone(
         longer.
     """
     try:
-        workload = assembled(line.design, questions.axes)
+        workload = assembled(line.design, questionnaire.axes)
     except ValueError:  # the collector knows the answers
         return 0.0, False
     prior = None if case is None or case.prior is None or case.uniform else case.prior
@@ -159,21 +159,21 @@ def alone(
 def _least_error(line: Line, epsilon: float, counts: Counts, case: Case | None) -> float:
     """A root mean square of the errors of all answers to a question, and so the largest of them, is
     at least this for every unbiased mechanism."""
-    linear, users = line.workload, float(users_of(counts))
-    if linear.survey is not None and linear.strata is not None:
-        variance = bounds.worst_case_variance(linear, epsilon)
-    elif linear.survey is not None or (case is not None and (case.prior is None or case.uniform)):
-        variance = (bounds.centred_svd(linear, epsilon) - linear.trace) / linear.n
+    workload, users = line.workload, float(users_of(counts))
+    if workload.survey is not None and workload.strata is not None:
+        variance = bounds.worst_case_variance(workload, epsilon)
+    elif workload.survey is not None or (case is not None and (case.prior is None or case.uniform)):
+        variance = (bounds.centred_svd(workload, epsilon) - workload.trace) / workload.n
     else:
         prior = dense(counts) / users if case is None or case.prior is None else case.prior
-        variance = bounds.average_variance(bounds.centred_svd(linear, epsilon, prior), linear, prior)
-    many = linear.squared_weights if line.rates is None else len(line.answered)
+        variance = bounds.average_variance(bounds.centred_svd(workload, epsilon, prior), workload, prior)
+    many = workload.squared_weights if line.rates is None else len(line.answered)
     error = line.unit.factor * math.sqrt(max(0.0, variance) / many / users)
     return (users if line.unit.total else 1.0) * error or math.nan
 
 
 def lines_of(
-    questions: Questionnaire,
+    questionnaire: Questionnaire,
     table: pd.DataFrame,
     needed: Sequence[float],
     users: float,
@@ -184,7 +184,7 @@ def lines_of(
     (see `needed_by`) of so many ``users``, what each would be ``singly`` (see `alone`), and whether
     its value is ``known``."""
     rows = []
-    for k, line in enumerate(questions.lines):
+    for k, line in enumerate(questionnaire.lines):
         part = table[table["line"] == k]
         one_answer = line.workload.num_queries == 1
         error, at_best = singly[k] if singly else (math.nan, False)

@@ -73,20 +73,20 @@ def line_answers(line: Line, survey: bool, given: Estimated, most: int | None = 
 
 
 def _about_everybody(line: Line, of: Estimated, most: int | None) -> pd.DataFrame:
-    linear, unit = line.workload, line.unit
-    chosen = np.arange(linear.num_queries) if most is None else spread([linear.num_queries], most)[0]
-    about = (of.mechanism, linear, of.based_on, of.level, chosen, of.users)
+    workload, unit = line.workload, line.unit
+    chosen = np.arange(workload.num_queries) if most is None else spread([workload.num_queries], most)[0]
+    about = (of.mechanism, workload, of.based_on, of.level, chosen, of.users)
     found = of.find(*about, of.drawn) if of.times is None else intervals(*about, of.drawn, of.times)
 
     def answered_by(estimate: Estimate) -> np.ndarray:
         return (
-            estimate.answers(linear, chosen)
+            estimate.answers(workload, chosen)
             if of.weighted is None
-            else of.weighted(estimate, workload=linear, queries=chosen)
+            else of.weighted(estimate, workload=workload, queries=chosen)
         )
 
     users = of.users / of.occasions if of.people is None else of.people
-    weights, answered = linear.query_weights(chosen) * of.occasions, answered_by(of.estimate)
+    weights, answered = workload.query_weights(chosen) * of.occasions, answered_by(of.estimate)
     low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
     if of.estimate.unbiased:
         low, high = found.ends.T
@@ -101,7 +101,7 @@ def _about_everybody(line: Line, of: Estimated, most: int | None) -> pd.DataFram
     return pd.DataFrame(
         {
             "query": chosen,
-            "name": [linear.query_name(int(query)) for query in chosen],
+            "name": [workload.query_name(int(query)) for query in chosen],
             "answer": start + scale * answered,
             "low": start + scale * low - off,
             "high": start + scale * high + off,
