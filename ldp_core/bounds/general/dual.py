@@ -8,6 +8,9 @@ The slopes by the multipliers are values of their quadratic functions at three a
 strategy. This is the dual of a relaxation: it keeps of a strategy only its moments, and that these functions are not negative on average.
 Cuts on few types that the moments violate are added, round after round.
 
+Where permutations of single types change nothing, multipliers of one orbit are one number, and cuts come with all their images
+(`ldp_core.bounds.general.orbits`).
+
 Many types are put together in blocks of alike ones, over which q and N are even (as multiples of the shares). Within a block, that part
 of K counts with the nuclear norm of its own. This estimate ignores the coupling of blocks with their interiors. It only serves to choose
 q and N.
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,6 +28,7 @@ from scipy import linalg, optimize
 
 from ldp_core.bounds.general.few_types import Cuts, violated
 from ldp_core.bounds.general.multipliers import NOISE, Multipliers, definite, held, plain
+from ldp_core.bounds.general.orbits import Averaged, Orbits, automorphisms
 from ldp_core.definite import inverse_and_logarithm
 from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
@@ -41,6 +45,10 @@ BETWEEN = 0.6
 between them. Single types then gain a thousandth."""
 BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
+CUTTING = 0.01
+"""The weight while cuts are added: where it is smaller, violated cuts are many, those that hold in the end among few."""
+AFTER_CUTS = (3e-3, 1e-3, 3e-4)
+"""The weights once cuts stay as they are."""
 _MOST_EVALUATIONS = 200
 """For each barrier."""
 FARTHEST = 60.0
@@ -103,8 +111,8 @@ def searched(
     near: tuple[Multipliers, np.ndarray] | None = None,
 ) -> Iterator[Multipliers]:
     """Better and better multipliers by types: from many types put together in blocks, then from single ones, one after each barrier; then
-    with cuts on few types, round after round, until a round gains little of what L is above tr G. Or at once from those of single types
-    that are ``near``, which were found for another prior (n,)."""
+    with cuts on few types, round after round, until a round gains little of what L is above tr G, and after a few barriers more. Or at once
+    from those of single types that are ``near``, which were found for another prior (n,)."""
     n, ratio, root = workload.n, float(np.exp(epsilon)), workload.gram_root
     root = root - (root @ prior)[:, None]
     if near is not None and len(near[0].sizes):
@@ -127,25 +135,29 @@ def searched(
         if n > SINGLE_TYPES or (n > FEW_TYPES and enough):
             return
         check()
-    dual = Dual(root, held(prior), ratio)
-    x = dual.start
+    dual = Dual(root, held(prior), ratio, orbits=Orbits.of(automorphisms(root.T @ root, prior)))
+    x = centre = dual.start
     for barrier in first + (BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]):
         if stop():
             return
         few = bool(first) and n > 128 and barrier > BARRIERS[-2]
         x = dual.improved(x, barrier / n, stop, check, 120 if few else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
+        centre = x if barrier == CUTTING else centre
     before, trivial = -np.inf, float(dual.shares @ np.square(dual.columns).sum(axis=0))
     for _ in range(12 if n <= 512 else 0):  # a look takes n^2 steps from many starts
-        value = dual.value(x)
+        value = dual.value(centre)
         # A round of cuts that gains less than this is the last.
         least = 2e-4 * max(1 - trivial / max(np.exp(value), 1e-300), 2e-4)
-        if value < before + least or stop() or (cut := dual.with_cuts(x, BARRIERS[-1] / n)) is None:
+        if value < before + least or stop() or (cut := dual.with_cuts(centre, CUTTING / n)) is None:
+            break
+        centre, before = dual.improved(cut, CUTTING / n, stop, check), value
+        yield dual.of_types(centre, prior)
+    for barrier in AFTER_CUTS if len(dual.cuts) else ():
+        if stop():
             return
-        for barrier in BARRIERS[-2:]:
-            cut = dual.improved(cut, barrier / n, stop, check)
-        x, before = cut, value
-        yield dual.of_types(x, prior)
+        centre = dual.improved(centre, barrier / n, stop, check)
+        yield dual.of_types(centre, prior)
 
 
 @dataclass(frozen=True)
@@ -165,7 +177,8 @@ class Point:
 class Dual:
     """The bound as a function of multipliers over blocks of types: the columns of W (r, m), the ``shares`` p (m,) of the blocks, and the
     nuclear norm ``within`` each (m,), None where blocks are single types; cuts on all types are of ``sizes`` (s,), near those of the
-    best rows where none are given. A point is one vector of all multipliers, scaled."""
+    best rows where none are given; multipliers are the same over ``orbits``, each a type or pair by default. A point is one vector of
+    all multipliers, scaled."""
 
     def __init__(
         self,
@@ -174,9 +187,12 @@ class Dual:
         ratio: float,
         within: np.ndarray | None = None,
         sizes: np.ndarray | None = None,
+        orbits: Orbits | None = None,
     ):
         self.m, self.D, self.within = len(shares), ratio - 1, within
-        self.free = self.m  # numbers of a point that may have any sign: the logarithms of q
+        self.orbits = Orbits.of(np.arange(self.m)[None]) if orbits is None else orbits
+        self._kinds = int(self.orbits.types.max()) + 1
+        self.free = self._kinds  # numbers of a point that may have any sign: the logarithms of q
         r, near = len(columns), int(self.m / (ratio + 1)) + np.arange(-1, 2)
         # As many rows as types have the same products of columns.
         self.columns = columns if r <= self.m else linalg.qr(columns, mode="r", check_finite=False)[0][: self.m]
@@ -185,8 +201,10 @@ class Dual:
             sizes = near[(near >= 1) & (near < self.m)] if within is None else np.zeros(0)
             sizes = np.ones(1) if within is None and not len(sizes) else sizes
         self.sizes = sizes.astype(float)
-        self._below = np.tril_indices(self.m, -1 if within is None else 0)
-        self._twice = np.where(self._below[0] == self._below[1], 1.0, 2.0)
+        self._pairs = self.orbits.pairs.copy()
+        if within is not None:  # a block has pairs of types too
+            self._pairs[np.diag_indices(self.m)] += np.arange(self.m)
+        self._pair_sizes = np.bincount(self._pairs.ravel())[: int(self._pairs.max()) + (within is not None)]
         self._rng = np.random.default_rng(0)
         self.allow(Cuts.none(self.m))
 
@@ -207,12 +225,15 @@ class Dual:
     def allow(self, cuts: Cuts) -> None:
         """Cuts that points have multipliers for from now on."""
         self.cuts = cuts
+        self._averaged = (
+            cuts if self.orbits.many == 1 else Averaged(cuts.types, cuts.signs, cuts.floors, cuts.n, self.orbits)
+        )
         m, even = self.m, np.sqrt(self.m) * self.shares
         self._scales = np.concatenate(
             [
-                (even[:, None] * self.shares)[self._below],
+                self._sums(even[:, None] * self.shares) / self._pair_sizes,
                 np.full(len(self.sizes), 1 / m**2),
-                np.full(len(cuts), np.sqrt(m) / m**2),
+                np.full(len(cuts), self.orbits.many * np.sqrt(m) / m**2),
             ]
         )
 
@@ -221,7 +242,7 @@ class Dual:
         allowed from now on."""
         self.allow(found.cuts)
         ratios, even = self.shares / held(shares), held(shares) * found.q.sum()
-        pairs = (found.pairs * np.outer(ratios, ratios))[self._below]
+        pairs = self._sums(found.pairs * np.outer(ratios, ratios)) / self._pair_sizes
         others = np.concatenate([pairs, found.size_multipliers, found.cut_multipliers])
         x = np.concatenate([np.log(found.q / even), others / found.q.sum() / self._scales])
         while np.abs(x).max() > 1e-5 and self.at(x, 0.0) is None:
@@ -243,19 +264,23 @@ class Dual:
 
     def multipliers(self, x: np.ndarray) -> Multipliers:
         """Those of a point, by blocks."""
-        pairs, sizes = len(self._twice), len(self.sizes)
+        pairs, sizes = len(self._pair_sizes), len(self.sizes)
         others = x[self.free :] * self._scales
-        N = np.zeros((self.m, self.m))
-        N[self._below] = others[:pairs]
-        N = N + np.tril(N, -1).T
+        N = np.append(others[:pairs], 0.0)[self._pairs]
         kappa, nu = np.split(others[pairs:], [sizes])
-        return Multipliers(self.shares * np.exp(x[: self.m]), N, self.sizes, kappa, self.cuts, nu)
+        q = self.shares * np.exp(x[: self._kinds])[self.orbits.types]
+        return Multipliers(q, N, self.sizes, kappa, self._averaged, nu)
 
     def of_types(self, x: np.ndarray, prior: np.ndarray) -> Multipliers:
         """Those of a point, by types."""
         found = self.multipliers(x)
         if self.within is None:
-            return found
+            many = self.orbits.many
+            return replace(
+                found,
+                cuts=self.orbits.all_of(self.cuts),
+                cut_multipliers=np.tile(found.cut_multipliers / many, many),
+            )
         p = held(prior) / self.shares[self.block]
         return plain(p * found.q[self.block], p[:, None] * p * found.pairs[self.block][:, self.block])
 
@@ -267,7 +292,7 @@ class Dual:
     def at(self, x: np.ndarray, barrier: float) -> Point | None:
         """The value, slopes and moments at a point; None where its multipliers prove nothing."""
         m, p, D = self.m, self.shares, self.D
-        if not np.abs(x[:m]).max() < FARTHEST:
+        if not np.abs(x[: self._kinds]).max() < FARTHEST:
             return None
         found = self.multipliers(x)
         form = found.form(D)
@@ -288,6 +313,7 @@ class Dual:
         slope = (second.diagonal() - D * first - barrier * m / g) * found.q
         if self.within is not None:
             slope += inner / nuclear
+        slope = np.bincount(self.orbits.types, slope)
         return Point(value, np.append(slope, self._by_others(second, first, mass)), second, first, mass)
 
     def _decomposed(self, A: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, float, float, np.ndarray] | None:
@@ -305,8 +331,12 @@ class Dual:
         """The slopes by all multipliers but q, at moments."""
         D, k = self.D, self.sizes
         sizes = second.sum() - (2 * k + 1) * D * first.sum() + k * (k + 1) * D**2 * mass
-        cuts = self.cuts.values(second, first, mass, D) if len(self.cuts) else self.sizes[:0]
-        return -np.concatenate([self._twice * second[self._below], sizes, cuts]) * self._scales
+        cuts = self._averaged.values(second, first, mass, D) if len(self.cuts) else self.sizes[:0]
+        return -np.concatenate([self._sums(second), sizes, cuts]) * self._scales
+
+    def _sums(self, table: np.ndarray) -> np.ndarray:
+        """The sums of a ``table`` (m, m) over each orbit of pairs."""
+        return np.bincount(self._pairs.ravel(), table.ravel())[: len(self._pair_sizes)]
 
     def improved(
         self,
@@ -351,6 +381,7 @@ class Dual:
         if not len(new):
             return None
         others, nu = np.split(x, [len(x) - len(self.cuts)])
-        kept = nu > 0
-        self.allow(self.cuts.kept(kept) + new)
-        return np.concatenate([others, nu[kept], np.zeros(len(new))])
+        cuts, nu = self.cuts.kept(nu > 0) + new, np.append(nu[nu > 0], np.zeros(len(new)))
+        first = self.orbits.different(cuts)
+        self.allow(cuts.kept(first))
+        return np.concatenate([others, nu[first]])
