@@ -12,7 +12,7 @@ from ldp_core import bounds, workloads
 from ldp_core.bounds.general import dual
 from ldp_core.bounds.general.certificate import of
 from ldp_core.bounds.general.few_types import Cuts
-from ldp_core.bounds.general.orbits import MOST_PERMUTATIONS, Averaged, Orbits, automorphisms
+from ldp_core.bounds.general.orbits import PERMUTATIONS, Averaged, Orbits, automorphisms
 from ldp_core.data.domain import RangeAttribute
 from ldp_core.optimize import design, exact
 from tests.certificates import matrix
@@ -67,7 +67,7 @@ def test_permutations_are_all_those_that_change_nothing(n, values, shares):
 )
 def test_how_many_permutations_there_are(workload, many):
     images = automorphisms(centred_gram(workload), even(workload))
-    assert len(images) == many <= MOST_PERMUTATIONS
+    assert len(images) == many <= PERMUTATIONS
     for image in images:
         assert centred_gram(workload)[np.ix_(image, image)] == pytest.approx(centred_gram(workload), abs=1e-9)
 

@@ -16,9 +16,9 @@ from scipy import sparse
 
 from ldp_core.bounds.general.few_types import Cuts
 
-MOST_PERMUTATIONS = 64
+PERMUTATIONS = 64
 """Larger groups are left alone: cuts are written out with all their images."""
-MOST_INDIVIDUALISED = 3
+TOLD_APART = 3
 """So are those that leave more after so many types are told apart from all others."""
 CLOSE = 1e-9
 """Entries that differ by less than this share of the largest count as equal."""
@@ -114,7 +114,7 @@ def automorphisms(gram: np.ndarray, shares: np.ndarray) -> np.ndarray:
     Returns
     -------
     (g, n) array
-        The image of each type, the identity among them; the identity alone where the group is larger than `MOST_PERMUTATIONS`.
+        The image of each type, the identity among them; the identity alone where the group is larger than `PERMUTATIONS`.
     """
     n = len(gram)
     table = np.random.default_rng(0).integers(2**63, size=(3, n * n), dtype=np.uint64) | np.uint64(1)
@@ -135,15 +135,15 @@ def automorphisms(gram: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
     before = refined(colours)
     ways = [before]
-    for _ in range(MOST_INDIVIDUALISED):
+    for _ in range(TOLD_APART):
         _, place, counts = np.unique(before, return_inverse=True, return_counts=True)
-        if counts.max() == 1 or len(ways) > MOST_PERMUTATIONS:
+        if counts.max() == 1 or len(ways) > PERMUTATIONS:
             break
         one = int(np.argmin(np.where(counts > 1, counts, n + 1)[place]))
         told = alone(before, one)
         moved = [alone(way, other) for way in ways for other in np.flatnonzero(way == before[one]).tolist()]
         before, ways = told, [way for way in moved if np.array_equal(np.sort(way), np.sort(told))]
-    if len(np.unique(before)) < n or len(ways) > MOST_PERMUTATIONS:
+    if len(np.unique(before)) < n or len(ways) > PERMUTATIONS:
         return np.arange(n)[None]
     place = np.argsort(np.argsort(before))
     images = [np.argsort(way)[place] for way in ways]
