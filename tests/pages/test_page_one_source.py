@@ -139,7 +139,7 @@ def walk(app, found):
         found.gap,
     )
     app.go("bounds").finish()
-    assert f"{found.title}**: {found.error}, exactly" in words(app)
+    assert f"{found.title}** has {found.error}, worked out exactly" in words(app)
     reached = found.setting.gap(found.setting.chosen_mechanism) <= 0
     assert f"{found.title} {'reaches' if reached else f'needs at most {found.gap}'}" in words(app)
     assert f"{found.minimum} p" in words(app)
