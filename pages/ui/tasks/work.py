@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[
         by_rounds = state.configuration.optimizer.max_rounds is not None
         cancel = work.cancelled if by_rounds or enough <= choices.GOOD_ENOUGH else _soon(work)
         found = setting.fit(name, follow, cancel, bound=lambda: proved(proof, trace)[-1][1], enough=enough)
-        work.progress = None  # the strategy in it
+        work.progress = work.progress and replace(work.progress, strategy=None)  # its strategy may be large
         return found
 
     title = f"fitting {spec.title} to {setting.questions}"
