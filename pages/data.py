@@ -13,7 +13,14 @@ from ldp_core.limits import MOST_NAMED_VALUES
 from pages.ui import layout, say
 from pages.ui.controls import button, control, number, pick, typed, whole_number
 from pages.ui.data import actions as data_actions
-from pages.ui.data import attribute_controls, background_read, column_table, results, source_controls
+from pages.ui.data import (
+    attribute_controls,
+    background_read,
+    column_table,
+    combined_controls,
+    results,
+    source_controls,
+)
 from pages.ui.formulas import DATA
 from pages.ui.sources import Source
 
@@ -73,6 +80,7 @@ def table_controls(choice: DataChoice, source: Source) -> None:
             {None: "one person", **many},
             help="A table of counts has a column that says how many people each row stands for.",
         )
+        combined_controls.of_columns(state, choice, source)
     commit = lambda recipe: data_actions.set_recipe(state, table, recipe)  # noqa: E731
     more_about(choice.recipes, commit)
 

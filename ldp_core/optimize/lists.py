@@ -123,8 +123,7 @@ def design_lists(
     """The strategy of least L, or of least worst-case variance, among those of whole orbits that there is room for.
 
     Where larger orbits would be better, some of their rows are drawn, and weighted anew: a hundred rows for each type come to what all of them do.
-    Besides, rows and weights to go on from for at most `FEW_TYPES` types, where single flips still gain; None for more, and for the worst case
-    rows of orbits that there is no room for."""
+    Besides, rows and weights to go on from for at most `FEW_TYPES` types, where single flips still gain; else None."""
     budget, room = limits.budget(), MOST_STRATEGY_ENTRIES // workload.n
     for most in (math.inf, room):
         search = ListSearch(workload, lists, check_epsilon(epsilon), worst_case, most, budget.check)
@@ -135,41 +134,45 @@ def design_lists(
         if best.rows.sum() <= room:
             break
     noise, least = (one.objective - workload.trace for one in (best, ideal))
-    found, rows, draws = (best.transposed, best.objective), None, noise > (1 + WORTH_DRAWING) * least
-    if draws and not worst_case:
-        drawn = weighted(
-            workload, ideal.drawn(room // 2, generator(limits.seed)), ideal.ratio, limits.within(budget.left())
-        )
-        found = min(found, drawn, key=lambda one: one[1])
-    elif draws or workload.n <= FEW_TYPES:
+    found, rows = (best.transposed, best.objective, best.prior[lists.sizes]), None
+    if noise > (1 + WORTH_DRAWING) * least:
+        drawn = ideal.drawn(room // 2, generator(limits.seed))
+        made = weighted(workload, drawn, ideal, limits.within(budget.left()), worst_case)
+        found = min(found, made, key=lambda one: one[1])
+    elif workload.n <= FEW_TYPES:
         rows = ideal.drawn(rows_held(workload.n) - workload.n, generator(limits.seed))
-    about = fields_of(replace(run, found=found), epsilon, limits)
-    prior = best.prior[lists.sizes] if worst_case else None
+    about, prior = fields_of(replace(run, found=found[:2]), epsilon, limits), found[2] if worst_case else None
     target: Literal["average", "worst_case"] = "worst_case" if worst_case else "average"
     return Optimized(found[0].T, prior, workload=workload, target=target, **about), rows
 
 
-def weighted(workload: Workload, rows: Rows, ratio: float, limits: SearchLimits) -> tuple[np.ndarray, float]:
-    """(n, m) the strategy of drawn rows with the best weights that some updates find in time, at least two, and its objective."""
+def weighted(
+    workload: Workload, rows: Rows, ideal: Mixture, limits: SearchLimits, worst_case: bool
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """(n, m) the strategy of rows drawn from ``ideal`` with the best weights that some updates find in time, at least two, its objective, and the
+    prior (n,) that this is under."""
     budget, first = limits.budget(), limits.within(None).budget()
-    high, weights = rows[0] > 0, rows[1]
-    values = np.where(high, ratio, 1.0)
-    masses, single = (
-        values.sum(axis=1),
-        SinglePrecision(high, ratio) if SinglePrecision.fits(workload.n, ratio) else None,
-    )
-    blocks, found, least = [RowBlock(values, workload.gram_root, single)], weights, math.inf
-    weights = weights * workload.n / (weights @ masses)
+    high, weights, ratio = rows[0] > 0, rows[1], ideal.ratio
+    values, prior = np.where(high, ratio, 1.0), ideal.prior[ideal.lists.sizes]
+    single = SinglePrecision(high, ratio) if SinglePrecision.fits(workload.n, ratio) else None
+    blocks, found, least = [RowBlock(values, workload.gram_root, single)], (weights, prior), math.inf
+    weights = weights * workload.n / (weights @ values.sum(axis=1))
     multipliers = hessian = None
     with suppress(Interrupted, Singular):
         for step in range(1 + min(UPDATES, budget.max_rounds or UPDATES)):
+            masses = workload.n * (values @ prior)
             floor, check = LIGHTEST * weights.mean(), (first if step < 2 else budget).check
             told = update(blocks, masses, weights, multipliers, BOLD, check, floor=floor, hessian=hessian)
-            if step and told.objective < least:  # columns are balanced by the update before
-                found, least = weights, told.objective
+            objective, here = told.objective, prior
+            if worst_case:
+                lengths = np.square(values @ told.solved[0]).sum(axis=1)
+                variances = values.T @ (weights * lengths / masses**2) - workload.gram_diag
+                objective, prior = equivalent_objective(float(variances.max()), workload), moved(prior, variances, 1.0)
+            if step and objective < least:  # columns are balanced by the update before
+                found, least = (weights, here), objective
             weights, multipliers, hessian = told.weights, told.multipliers, told.hessian
-    strategy = strategy_of(high, found, ratio)
-    return np.ascontiguousarray((strategy / strategy.sum(axis=0)).T), least
+    strategy = strategy_of(high, found[0], ratio)
+    return np.ascontiguousarray((strategy / strategy.sum(axis=0)).T), least, found[1]
 
 
 def orbits_of(lists: Lists, most_rows: float) -> tuple[np.ndarray, np.ndarray]:

@@ -143,13 +143,17 @@ def test_items_that_are_too_many_for_whole_orbits_are_drawn(monkeypatch):
     assert (Q.max(axis=1) / Q.min(axis=1)).max() <= math.exp(0.2) * (1 + 1e-9)
     assert of_strategy(Q, workload, None) == pytest.approx(found.objective, rel=1e-6)
     assert above_privset(workload, found, Lists(12, 2), 0.2) <= 1.05
+    limits = optimize.SearchLimits(time_limit=None, max_rounds=40)
+    worst, _ = design_lists(workload, Lists(12, 2), 0.2, limits, worst_case=True)
+    assert len(worst.strategy) <= 500
+    noise = type_variances(worst.strategy, workload, worst.prior).max()
+    assert (worst.objective - workload.trace) / workload.n == pytest.approx(noise, rel=1e-6)
+    assert noise < type_variances(Q, workload).max()
 
 
 @pytest.mark.slow
 def test_drawn_items_are_never_above_privset_either():
-    workload = asked(30, 2)
-    found = optimize.design(workload, epsilon=0.5, time_limit=None, max_rounds=200)
-    assert above_privset(workload, found, Lists(30, 2), 0.5) <= 1.0
+    never_above_privset(30, 2, 0.5)
 
 
 def above_privset(workload, found, lists, epsilon):

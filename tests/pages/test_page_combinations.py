@@ -52,3 +52,41 @@ def test_too_many_combinations_are_refused_in_a_sentence_and_nothing_is_lost(app
     assert app.session.setting.domain.size == 466
     app.enter("number_input", "data-most", 3)
     assert "4,526 combinations are too many" in app.words
+
+
+TICKED = "sex,way: bus,way: car,way: walk\n" + "f,1,1,0\nm,0,0,1\nf,0,0,0\nm,1,1,0\nf,1,1,1\nm,,1,0\n" * 10
+
+
+@pytest.mark.promise
+def test_columns_of_noughts_and_ones_are_put_together_and_taken_apart(app):
+    app.upload("ticks.csv", TICKED.encode()).columns("sex", "way: bus")
+    before = app.configuration
+    app.set("Columns of 0/1", ["way: bus", "way: car", "way: walk"]).set("Name of the choice", "way")
+    app.click("Make them one choice")
+    assert not app.errors
+    sex, way = app.session.setting.domain.attributes
+    assert (sex.name, way.kind, way.items, way.most) == ("sex", "choice", ("bus", "car", "walk"), 3)
+    assert app.session.tally.users == 50
+    assert app.session.tally.dropped == 10
+    counts = app.session.setting.counts.reshape(2, -1).sum(axis=0)
+    assert counts[way.read("(none)")] == counts[way.read("walk")] == counts[way.read("bus, car, walk")] == 10
+    assert counts[way.read("bus, car")] == 20
+    assert "a blank cell is a missing value" in app.words
+    app.enter("number_input", "data-most", 2)
+    assert "10 of 60 values of way are outside its domain" in app.words
+    app.go("workload")
+    app.go("data").click("Take way apart")
+    assert app.session.source.columns == ["sex", "way: bus", "way: car", "way: walk"]
+    assert app.session.setting.domain.attributes[0].name == "sex"
+    app.session.undo()
+    assert app.configuration != before
+    app.session.undo()
+    assert app.configuration == before
+
+
+def test_what_cannot_be_one_choice_is_said_and_nothing_is_lost(app):
+    app.upload("ticks.csv", TICKED.encode()).columns("sex")
+    before = app.configuration
+    app.set("Columns of 0/1", ["way: bus", "way: car"]).set("Name of the choice", "sex").click("Make them one choice")
+    assert '"sex" occurs 2 times' in app.words
+    assert app.configuration == before

@@ -20,11 +20,10 @@ from pydantic import Field, Strict, model_validator
 from ldp_core.data import columns
 from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, CategoricalAttribute, Placed
 from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
+from ldp_core.data.missing import NOTHING
 from ldp_core.limits import MOST_DAYS, MOST_LISTED_TYPES, MOST_RANKED_ITEMS
 from ldp_core.wording import quote_examples, quoted
 
-NOTHING = "(none)"
-"""The label of who chose no item."""
 _TIMES = re.compile(r"(.*[^ ]) *[x\N{MULTIPLICATION SIGN}] *([0-9]{1,3})", re.DOTALL)
 
 Texts = Annotated[tuple[str, ...], Strict(False)]

@@ -31,10 +31,15 @@ from ldp_core.data.reading.database import query as query
 from ldp_core.data.reading.options import ENCODINGS as ENCODINGS
 from ldp_core.data.reading.options import Loaded as Loaded
 from ldp_core.data.reading.options import ReadOptions as ReadOptions
+from ldp_core.data.reading.options import Together as Together
 from ldp_core.data.reading.reader import LocalTable as LocalTable
 from ldp_core.data.reading.reader import TooManyRows as TooManyRows
 from ldp_core.data.reading.stored import frame_of, plain_numbers, type_notes
 from ldp_core.data.reading.text import read_text
+from ldp_core.data.reading.together import can_tick as can_tick
+from ldp_core.data.reading.together import items_of as items_of
+from ldp_core.data.reading.together import joined
+from ldp_core.data.reading.together import sign_between as sign_between
 from ldp_core.data.reading.totals import without_extra
 
 _MAGIC = {
@@ -90,7 +95,7 @@ def load(content: bytes, filename: str, options: ReadOptions | None = None) -> L
         table, used, notes = read_text(content, options, ending)
         loaded = Loaded(frame_of(table), used, tuple(notes))
     check_rows(len(loaded.table))
-    return without_extra(loaded)
+    return joined(without_extra(loaded))
 
 
 def _check_content(content: bytes, ending: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldp_core.data.missing import NULL
+from ldp_core.data.missing import NOTHING, NULL
 from ldp_core.data.reading.common import check_text
 
 _BATCH = 2**14
@@ -48,7 +48,7 @@ def written_out(table: pa.Table) -> pa.Table:
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column of lists, structures or maps as text; others as they are. Lists have a sign between their items that none of these has: one without
-    items is blank, and what is no list is the word for a missing value that `columns` knows."""
+    items is NOTHING, and what is no list is NULL."""
     if isinstance(column.type, pa.BaseExtensionType) and not pa.types.is_fixed_size_binary(column.type.storage_type):
         column = column.cast(column.type.storage_type)
     if not pa.types.is_nested(column.type):
@@ -58,7 +58,7 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     def written(cell: Any) -> str | None:
         if sign is None:
             return None if cell is None else str(cell)
-        return NULL if cell is None else sign.join(str(item) for item in cell if item is not None)
+        return NULL if cell is None else sign.join(str(item) for item in cell if item is not None) or NOTHING
 
     texts = ([written(cell) for cell in batch.column(0).to_pylist()] for batch in batches)
     return pa.chunked_array([pa.array(cells, pa.large_string()) for cells in texts], pa.large_string())

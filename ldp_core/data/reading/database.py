@@ -20,6 +20,7 @@ from ldp_core.data.reading.common import UnreadableTable, column_names
 from ldp_core.data.reading.limits_in_words import MEND
 from ldp_core.data.reading.options import Loaded, ReadOptions
 from ldp_core.data.reading.stored import frame_of, frame_of_rows, plain_numbers, type_notes
+from ldp_core.data.reading.together import joined
 from ldp_core.data.reading.totals import without_extra
 
 SHARED = Path("/dev/shm")
@@ -82,7 +83,7 @@ def query(content: bytes, sql: str, options: ReadOptions | None = None) -> Loade
     table.columns = column_names([str(name) for name in table.columns], options.names)
     if len(table) == 0:
         raise UnreadableTable("This query returns no rows: loosen its conditions.")
-    return without_extra(plain_numbers(Loaded(table, options, notes)))
+    return joined(without_extra(plain_numbers(Loaded(table, options, notes))))
 
 
 def _run(content: bytes, sql: str) -> tuple[pd.DataFrame, tuple[str, ...]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator, model_validator
 
-from ldp_core.limits import MOST_COLUMNS
+from ldp_core.limits import MOST_COLUMN_NAME, MOST_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +17,20 @@ Encoding = Literal[
     "utf-8", "utf-16", "utf-32", "cp1252", "latin-1", "iso8859-15", "cp1250", "cp1251", "gb18030", "shift_jis"
 ]
 ENCODINGS: tuple[str, ...] = get_args(Encoding)
+
+
+class Together(BaseModel):
+    """Columns of 0/1 that belong together, under the ``name`` of the one that is read in their place."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str = Field(min_length=1, max_length=MOST_COLUMN_NAME)
+    columns: Annotated[tuple[str, ...], Strict(False), Field(min_length=2, max_length=MOST_COLUMNS)]
+
+    def among(self, names: Sequence[str]) -> list[str]:
+        """The ``names`` of the columns of a table, with that in the place of the first of these."""
+        first = self.columns[0]
+        return [self.name if name == first else name for name in names if name == first or name not in self.columns]
 
 
 class ReadOptions(BaseModel):
@@ -34,6 +49,7 @@ class ReadOptions(BaseModel):
         sheet: of an Excel workbook; the first one that Excel shows by default.
         hidden: rows that Excel hides, by a filter or by hand, are left out.
         merged: the value of cells of Excel that are merged below each other counts for each of their rows, not only for the first.
+        together: columns of 0/1 that are read as one; those that a table lacks are not.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -50,6 +66,9 @@ class ReadOptions(BaseModel):
     sheet: str | None = None
     hidden: bool | None = Field(default=None, exclude_if=lambda hidden: hidden is None)
     merged: bool | None = Field(default=None, exclude_if=lambda merged: merged is None)
+    together: Annotated[tuple[Together, ...], Strict(False)] = Field(
+        default=(), max_length=MOST_COLUMNS, exclude_if=lambda together: not together
+    )
 
     @field_validator("delimiter")
     @classmethod

@@ -27,6 +27,7 @@ from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.parquet import ParquetTable
 from ldp_core.data.reading.stored import frame_of, type_notes
 from ldp_core.data.reading.text import TextTable, without_blank_rows
+from ldp_core.data.reading.together import Ticks, put_together, there_of
 from ldp_core.data.reading.totals import left_out
 from ldp_core.limits import MOST_DISTINCT_ROWS, MOST_TOTALLED_COLUMNS, MOST_TOTALLED_ROWS
 from ldp_core.wording import quoted
@@ -78,12 +79,14 @@ class LocalTable:
             raise UnreadableTable(
                 "Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one."
             )
-        self.columns = tuple(self._file.names)
+        self._stored = list(self._file.names)
+        self._together, columns, notes = there_of(options.together, self._stored)
+        self.columns, self._notes = tuple(columns), [*self._notes, *notes]
         self._numerals = Numerals(options, self.options.delimiter if isinstance(self._file, TextTable) else None)
         self._learnt: set[str] = set()  # the columns all of whose cells are known to `numerals`
         self._whole: pa.Table | None = None
         # The rows without any value, counted; None where they are not known yet.
-        self._blank = None if isinstance(self._file, TextTable) and len(self.columns) > 1 else _Counts(self.columns)
+        self._blank = None if isinstance(self._file, TextTable) and len(self._stored) > 1 else _Counts(self._stored)
         self._last_notes: tuple[str, ...] = ()
         self._begin()
 
@@ -96,8 +99,8 @@ class LocalTable:
             self.options = self.options.model_copy(update=self._numerals.used())
         if not ended:
             return
-        self._learnt.update(self.columns)
-        if len(self.columns) <= MOST_TOTALLED_COLUMNS:
+        self._learnt.update(self._stored)
+        if len(self._stored) <= MOST_TOTALLED_COLUMNS:
             gone, self.options, self._last_notes = left_out(self._frame(first), self.options)
             first = first.filter(pa.array(np.isin(np.arange(first.num_rows), gone, invert=True)))
         self._whole = first
@@ -130,6 +133,23 @@ class LocalTable:
         UnreadableTable
             More than ``most`` distinct rows, an unknown column, or a file that turns out to be damaged.
         """
+        rows, people = self._counted(self._needed(columns), most)
+        return put_together(rows, self._ticks(columns))[columns], people
+
+    def _needed(self, columns: list[str]) -> list[str]:
+        """The columns in the file that these are made of. UnreadableTable for one that is not there."""
+        if absent := [name for name in columns if name not in self.columns]:
+            raise UnreadableTable(f"The file has no column {quoted(absent[0])}: choose one of its columns.")
+        made = {one.name: one.columns for one in self._together}
+        return [stored for name in columns for stored in made.get(name, (name,))]
+
+    def _ticks(self, columns: list[str]) -> list[Ticks]:
+        """How those of these columns are read that are put together, by all rows."""
+        made = [one for one in self._together if one.name in columns]
+        return [Ticks.of(one, self._counted(list(one.columns))[0]) for one in made]
+
+    def _counted(self, columns: list[str], most: int = MOST_DISTINCT_ROWS) -> tuple[pd.DataFrame, np.ndarray]:
+        """`counts` of columns as they stand in the file."""
         counted = _Counts(columns, most)
         for part in self._parts(columns):
             counted.add(part)
@@ -154,16 +174,16 @@ class LocalTable:
     def _find_blank(self) -> _Counts:
         """Count the rows without any value."""
         if self._blank is None:
-            blank = _Counts(self.columns)
-            for part in self._parts(list(self.columns)):
+            blank = _Counts(self._stored)
+            for part in self._parts(self._stored):
                 blank.add(part.take(pa.array(without_blank_rows(part)[1])))
             self._blank = blank
         return self._blank
 
     def _beginning(self, most: int) -> tuple[pa.Table, bool]:
         """The first rows with a value, and whether these are all."""
-        parts, rows, size, blank = [], 0, 0, _Counts(self.columns)
-        for part in self._parts(list(self.columns)):
+        parts, rows, size, blank = [], 0, 0, _Counts(self._stored)
+        for part in self._parts(self._stored):
             filled, places = without_blank_rows(part) if self._blank is None else (part, ())
             blank.add(part.take(pa.array(places, pa.int64())))
             parts.append(_plain(filled.slice(0, most + 1 - rows)))
@@ -171,24 +191,27 @@ class LocalTable:
             if rows > most or size > _HELD:
                 return pa.concat_tables(parts).slice(0, most), False
         self._blank = self._blank or blank
-        empty = pa.table([pa.array([], pa.string())] * len(self.columns), list(self.columns))
+        empty = pa.table([pa.array([], pa.string())] * len(self._stored), self._stored)
         return pa.concat_tables(parts) if parts else empty, True
 
     def batches(self, columns: list[str]) -> Iterator[pd.DataFrame]:
         """All rows of some columns, a few at a time."""
+        asked, columns = columns, self._needed(columns)
+        ticks = self._ticks(asked)
         self._scan(columns)
         self._settle(columns)
-        needed = list(self.columns) if self._find_blank().people else columns
+        needed = self._stored if self._find_blank().people else columns
         for part in self._parts(needed):
             part = without_blank_rows(part)[0] if self._blank and self._blank.people else part
             for start in range(0, part.num_rows, _ROWS):
                 watch().check()
-                yield self._frame(_plain(part.select(columns).slice(start, _ROWS)))
+                rows = self._frame(_plain(part.select(columns).slice(start, _ROWS)))
+                yield put_together(rows, ticks)[asked]
 
     def _settle(self, columns: list[str]) -> None:
         """Where other columns decide how one of these is read, judge them by all their cells, too."""
         if any(map(self._numerals.ambiguous, columns)):
-            self._scan(list(self.columns))
+            self._scan(self._stored)
 
     def _scan(self, columns: list[str]) -> None:
         """Judge columns by all their cells, except those whose first cells are plainly no numbers."""
@@ -210,9 +233,6 @@ class LocalTable:
 
     def _parts(self, columns: list[str]) -> Iterator[pa.Table]:
         """All rows of some columns, blank ones among them, a part at a time."""
-        absent = [name for name in columns if name not in self.columns]
-        if absent:
-            raise UnreadableTable(f"The file has no column {quoted(absent[0])}: choose one of its columns.")
         if _version(self.path) != self._version:
             raise UnreadableTable("This file has changed since it was opened: open it again.")
         guard, allowed = watch(), limits.READ_LOCAL.seconds

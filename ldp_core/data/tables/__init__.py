@@ -17,7 +17,9 @@ from ldp_core.data.reading import TEXT_ENDINGS as TEXT_ENDINGS
 from ldp_core.data.reading import Loaded as Loaded
 from ldp_core.data.reading import LocalTable as LocalTable
 from ldp_core.data.reading import ReadOptions as ReadOptions
+from ldp_core.data.reading import Together as Together
 from ldp_core.data.reading import UnreadableTable as UnreadableTable
+from ldp_core.data.reading import can_tick as can_tick
 from ldp_core.data.reading import database_tables as database_tables
 from ldp_core.data.reading import is_database as is_database
 from ldp_core.data.reading import limits_in_words as limits_in_words
@@ -34,6 +36,7 @@ from ldp_core.data.tables.cells import bins_as_text as bins_as_text
 from ldp_core.data.tables.cells import column_table as column_table
 from ldp_core.data.tables.cells import with_bins as with_bins
 from ldp_core.data.tables.cells import with_cells as with_cells
+from ldp_core.data.tables.combined import together_recipe as together_recipe
 from ldp_core.data.tables.counting import Tally as Tally
 from ldp_core.data.tables.counting import checked_weights as checked_weights
 from ldp_core.data.tables.counting import tally as tally

@@ -15,7 +15,8 @@ from ldp_core.data.domain import (
     RankingAttribute,
     build,
 )
-from ldp_core.data.domain.combinations import NOTHING
+from ldp_core.data.missing import NOTHING
+from ldp_core.data.reading import Together, items_of, sign_between
 from ldp_core.data.scales import arranged
 from ldp_core.data.tables.recipes import ChoiceRecipe, CombinedRecipe, CourseRecipe, RankingRecipe
 
@@ -43,6 +44,12 @@ def combined_attribute(
         return build(RankingAttribute, items=items, **shared)
     most = recipe.most or max((len(set(cell)) for cell in cells), default=1)
     return build(ChoiceAttribute, items=items, most=most, **shared)
+
+
+def together_recipe(together: Together, most: int | None) -> ChoiceRecipe:
+    """The recipe of columns that were put together."""
+    items, sign = items_of(together.columns), sign_between(together.columns)
+    return ChoiceRecipe(column=together.name, items=items, separator=sign, most=most)
 
 
 def recipe_of_combinations(attribute: CombinedAttribute) -> CombinedRecipe:

@@ -13,7 +13,7 @@ import streamlit as st
 from ldp_core import wording, workloads
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
-from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, NumericRecipe, ReadOptions
+from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, NumericRecipe, ReadOptions, Together
 from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
 from ldp_core.limits import MOST_ATTRIBUTES, MOST_EXACT_TYPES
 from pages.ui import say, sources
@@ -119,6 +119,25 @@ def read_again(state: Session, table: str, **said: Any) -> None:
         state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), found)
 
     do(state, given.slow or source.slow, "reading the file again", act)
+
+
+def put_together(state: Session, table: str, together: tuple[Together, ...], most: int | None = None) -> None:
+    """The file available with these columns put together: each new choice becomes an attribute, of at most so many items at once."""
+    choice, source = state.choice, state.source_shown
+    if not isinstance(choice, UploadedData) or source is None or source.id != table:
+        return
+    reading = choice.reading.model_copy(update={"together": together})
+
+    def act(state: Session) -> None:
+        found = replace(source.file, options=reading).read()
+        kept = [recipe for recipe in choice.recipes if recipe.column in found.columns]
+        new = [one for one in together if one not in choice.reading.together]
+        recipes = (*kept, *(tables.together_recipe(one, most) for one in new))
+        recipes = recipes or (suggested(state, found, _first(state, found, choice.counts)),)
+        state.set_data(choice.model_copy(update={"recipes": recipes, "reading": reading}), found)
+        state.view["attribute"] = recipes[-1].column
+
+    do(state, source.slow, "reading the file again", act)
 
 
 @looking

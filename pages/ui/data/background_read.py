@@ -69,6 +69,7 @@ def _look_ahead(state: Session) -> None:
     if choice is not None and source is not None:
         for name in source.columns:
             can_count(state, source, name)
+            can_tick(state, source, name)
         for recipe in choice.recipes[:DOUBTED_COLUMNS]:
             with suppress(ValueError, KeyError):
                 doubts(state, source, recipe)
@@ -172,6 +173,12 @@ def can_count(state: Session, source: Source, column: str) -> bool:
     """True if a column can say how many people each row stands for."""
     first = beginning(state, source)  # most columns show that they cannot by it
     return tables.can_count(parse(first[column])) and tables.can_count(column_of(state, source, column, None))
+
+
+def can_tick(state: Session, source: Source, column: str) -> bool:
+    """True if a column can be one of those of 0/1 that are one choice."""
+    first = beginning(state, source)
+    return tables.can_tick(parse(first[column])) and tables.can_tick(column_of(state, source, column, None))
 
 
 def _end(state: Session, pending: Pending) -> None:

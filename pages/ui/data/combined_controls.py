@@ -1,4 +1,4 @@
-"""How cells become several items chosen, a ranking, or several days."""
+"""How cells, or columns of 0/1, become several items chosen, a ranking, or several days."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from ldp_core.data.tables import ChoiceRecipe, CourseRecipe, RankingRecipe
-from ldp_core.limits import MOST_DAYS
-from pages.ui.controls import control
+from ldp_core.data.tables import ChoiceRecipe, CourseRecipe, RankingRecipe, Together
+from ldp_core.designs import UploadedData
+from ldp_core.limits import MOST_COLUMN_NAME, MOST_DAYS
+from ldp_core.wording import shortened
+from pages.ui import layout
+from pages.ui.controls import button, control
+from pages.ui.data import actions, background_read
+from pages.ui.session.state import Session
+from pages.ui.sources import Source
 
 
 def of_combinations(recipe: ChoiceRecipe | RankingRecipe | CourseRecipe, change: Callable[..., None]) -> None:
@@ -35,3 +41,39 @@ def of_combinations(recipe: ChoiceRecipe | RankingRecipe | CourseRecipe, change:
         )
     sign = lambda text: change(separator=text)  # noqa: E731
     control(st.text_input, "Sign between them in a cell", "data-sign", recipe.separator, sign, max_chars=3)
+
+
+def of_columns(state: Session, choice: UploadedData, source: Source) -> None:
+    """Columns of 0/1 that are one choice are named here, and those that were are taken apart."""
+    made = choice.reading.together
+    able = [name for name in source.columns if name != choice.counts and background_read.can_tick(state, source, name)]
+    if not made and len(able) < 2:
+        return
+    with layout.more("Columns that are one choice"):
+        columns = st.multiselect(
+            "Columns of 0/1",
+            able,
+            key="together-columns",
+            help="Or no and yes, or a word where an item was chosen. Each column is an item.",
+        )
+        name = st.text_input("Name of the choice", key="together-name", max_chars=MOST_COLUMN_NAME)
+        most = st.number_input(
+            "At most so many at once", 1, value=None, key="together-most", placeholder="as in the data"
+        )
+        new = Together.model_construct(name=name.strip(), columns=tuple(columns))
+        about = {"disabled": not (new.name and len(columns) > 1)}
+        button(
+            "Make them one choice",
+            "together",
+            "join",
+            actions.put_together,
+            state,
+            source.id,
+            (*made, new),
+            most,
+            **about,
+        )
+        for place, one in enumerate(made):
+            rest = (*made[:place], *made[place + 1 :])
+            label = f"Take {shortened(one.name, 30)} apart"
+            button(label, f"apart-{place}", "call_split", actions.put_together, state, source.id, rest)

@@ -161,6 +161,8 @@ def _options(
             if not endings or file.ending in endings:
                 said = lambda value, name=name: change(**{name: value})  # noqa: E731
                 pick(label, f"{key}-{name}", getattr(reading, name), said, shown)
+    if reading.together:  # names are those of the columns as they stand in the file
+        return
     control(
         st.text_area,
         "Names of the columns, separated by commas",
