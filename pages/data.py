@@ -68,9 +68,8 @@ def table_controls(choice: DataChoice, source: Source) -> None:
         "their own, and of many categories the most common are kept. What you chose or set up yourself stays. Undo brings the choice on screen back.",
     )
     if isinstance(choice, UploadedData):
-        countable = (
-            name for name in source.columns if name == choice.counts or background_read.can_count(state, source, name)
-        )
+        able = background_read.columns_that(tables.can_count, state, source)
+        countable = (name for name in source.columns if name == choice.counts or name in able)
         many = {name: f"as many people as {name} says" for name in countable}
         pick(
             "Each row stands for",

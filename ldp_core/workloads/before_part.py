@@ -16,10 +16,7 @@ class BeforePart(CombinedPart):
 
     kind: Literal["before"] = "before"
     _kinds = ("ranking",)
-
-    @property
-    def _summary(self) -> str:
-        return f"Which of two items of {self.attribute} comes before the other"
+    _about = "Which of two items of {} comes before the other"
 
     def _rows(self, axis: Axis, made: Any) -> tuple[np.ndarray, list[str]]:
         pairs = list(combinations(range(len(made.items)), 2))

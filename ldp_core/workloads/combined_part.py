@@ -25,8 +25,13 @@ class CombinedPart(Part):
     kind: str
     attribute: Name
     _kinds: ClassVar[tuple[str, ...]]
+    _about: ClassVar[str]
     _besides: ClassVar[str] = ""
     """What else `fits` asks of the attribute, in words."""
+
+    @property
+    def _summary(self) -> str:
+        return self._about.format(self.attribute)
 
     @classmethod
     def fits(cls, axis: Axis) -> bool:

@@ -15,10 +15,7 @@ class DaysPart(CombinedPart):
 
     kind: Literal["days"] = "days"
     _kinds = ("course",)
-
-    @property
-    def _summary(self) -> str:
-        return f"{self.attribute} on each day"
+    _about = "{} on each day"
 
     def _rows(self, axis: Axis, made: Any) -> tuple[np.ndarray, list[str]]:
         values = range(len(made.parts)) if len(made.parts) != 2 else [yes_of(made.parts)]

@@ -16,10 +16,7 @@ class ItemsPart(CombinedPart):
 
     kind: Literal["items"] = "items"
     _kinds = ("choice", "ranking")
-
-    @property
-    def _summary(self) -> str:
-        return f"Each item of {self.attribute}"
+    _about = "Each item of {}"
 
     def _rows(self, axis: Axis, made: Any) -> tuple[np.ndarray, list[str]]:
         first = " first" if made.kind == "ranking" else ""
@@ -31,10 +28,7 @@ class NumberOfItemsPart(CombinedPart):
 
     kind: Literal["number_of_items"] = "number_of_items"
     _kinds = ("choice",)
-
-    @property
-    def _summary(self) -> str:
-        return f"How many items of {self.attribute} were chosen"
+    _about = "How many items of {} were chosen"
 
     def _rows(self, axis: Axis, made: Any) -> tuple[np.ndarray, list[str]]:
         numbers: Sequence[int] = range(made.most + 1)

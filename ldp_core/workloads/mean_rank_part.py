@@ -22,16 +22,13 @@ class MeanRankPart(CombinedPart, AveragePart):
 
     kind: Literal["mean_rank"] = "mean_rank"
     _kinds = ("ranking",)
+    _about = "Mean ranks of {}"
     _besides = " of everybody, without other or missing values"
     _names = ("A mean rank", "mean ranks")
 
     @classmethod
     def fits(cls, axis: Axis) -> bool:
         return super().fits(axis) and axis.ordinary == axis.size
-
-    @property
-    def _summary(self) -> str:
-        return f"Mean ranks of {self.attribute}"
 
     def _rows(self, axis: Axis, made: Any) -> tuple[np.ndarray, list[str]]:
         return made.members.T - self._unit(axis).middle, [f"mean rank of {item} in {axis.name}" for item in made.items]

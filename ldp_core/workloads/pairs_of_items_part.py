@@ -16,15 +16,12 @@ class PairsOfItemsPart(CombinedPart):
 
     kind: Literal["pairs_of_items"] = "pairs_of_items"
     _kinds = ("choice",)
+    _about = "Pairs of items of {} chosen together"
     _besides = ", two or more at once"
 
     @classmethod
     def fits(cls, axis: Axis) -> bool:
         return super().fits(axis) and axis.combined.most > 1
-
-    @property
-    def _summary(self) -> str:
-        return f"Pairs of items of {self.attribute} chosen together"
 
     def _rows(self, axis: Axis, made: Any) -> tuple[np.ndarray, list[str]]:
         pairs = list(combinations(range(len(made.items)), 2))

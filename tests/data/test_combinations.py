@@ -106,7 +106,8 @@ def test_items_are_read_in_any_order_and_who_chose_none_is_an_answer():
         (ChoiceAttribute, {"items": ["a", "a"], "most": 1}, "items must differ"),
         (ChoiceAttribute, {"items": ["a", "(none)"], "most": 1}, "items must differ"),
         (ChoiceAttribute, {"items": ["a", "b"], "most": 3}, "nobody can choose 3 of 2 items"),
-        (RankingAttribute, {"items": list("abcdefg")}, "6"),
+        (RankingAttribute, {"items": list("abcdefg")}, "has 7 items, and takes 2 to 6: name others"),
+        (ChoiceAttribute, {"items": ["a"], "most": 1}, "has 1 item, and takes 2 to 2,048"),
         (
             CourseAttribute,
             {"of": CategoricalAttribute(name="it", values=("no", "no x2")), "days": 3, "changes": 1},

@@ -22,7 +22,7 @@ from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Cat
 from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
 from ldp_core.data.missing import NOTHING
 from ldp_core.limits import MOST_DAYS, MOST_LISTED_TYPES, MOST_RANKED_ITEMS
-from ldp_core.wording import quote_examples, quoted
+from ldp_core.wording import plural, quote_examples, quoted
 
 _TIMES = re.compile(r"(.*[^ ]) *[x\N{MULTIPLICATION SIGN}] *([0-9]{1,3})", re.DOTALL)
 
@@ -41,7 +41,11 @@ class CombinedAttribute(BaseAttribute):
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
-        parts = self.parts
+        parts, (fewest, most) = self.parts, self._sizes
+        if not fewest <= len(parts) <= most:
+            raise ValueError(
+                f"{quoted(self.name)} has {plural(len(parts), 'item')}, and takes {fewest} to {most:,}: name others, or check the sign between items."
+            )
         wrong = [part for part in parts if not part or part != columns.plain(part) or self.sign in part]
         if wrong:
             raise ValueError(
@@ -75,6 +79,8 @@ class CombinedAttribute(BaseAttribute):
         """The combinations, in the order of the types, as places in `parts`."""
 
     _smaller: ClassVar[str]
+    _sizes: ClassVar[tuple[int, int]] = (2, MOST_LISTED_TYPES)
+    """Fewest and most `parts`."""
 
     @cached_property
     def _places(self) -> dict[tuple[int, ...], int]:
@@ -149,7 +155,7 @@ class ChoiceAttribute(CombinedAttribute):
 
     kind: Literal["choice"] = "choice"
     holds: ClassVar[str] = "set"
-    items: Texts = Field(min_length=2)
+    items: Texts
     most: int = Field(ge=1)
     _blank: ClassVar[int | None] = 0
     _smaller: ClassVar[str] = "Let people choose fewer at once, merge rare items, or make a yes/no column of each item."
@@ -179,9 +185,9 @@ class RankingAttribute(CombinedAttribute):
 
     kind: Literal["ranking"] = "ranking"
     holds: ClassVar[str] = "ranking"
-    items: Texts = Field(min_length=2, max_length=MOST_RANKED_ITEMS)
+    items: Texts
+    _sizes: ClassVar[tuple[int, int]] = (2, MOST_RANKED_ITEMS)
     separator: str = Field(default=">", min_length=1, max_length=3, exclude_if=lambda separator: separator == ">")
-    _smaller: ClassVar[str] = f"Rank at most {MOST_RANKED_ITEMS}."
 
     def _count(self) -> int:
         return math.factorial(len(self.items))
@@ -206,6 +212,7 @@ class CourseAttribute(CombinedAttribute):
     holds: ClassVar[str] = "days"
     of: Annotated[CategoricalAttribute | NumericAttribute | RangeAttribute, Field(discriminator="kind")]
     days: int = Field(ge=2, le=MOST_DAYS)
+    _sizes: ClassVar[tuple[int, int]] = (1, MOST_LISTED_TYPES)
     changes: int = Field(ge=0)
     _smaller: ClassVar[str] = "Ask for fewer days, fewer changes, or fewer values."
 

@@ -67,9 +67,8 @@ def _look_ahead(state: Session) -> None:
     """What the page will show of the columns."""
     choice, source = state.choice, state.source_shown
     if choice is not None and source is not None:
-        for name in source.columns:
-            can_count(state, source, name)
-            can_tick(state, source, name)
+        columns_that(tables.can_count, state, source)
+        columns_that(tables.can_tick, state, source)
         for recipe in choice.recipes[:DOUBTED_COLUMNS]:
             with suppress(ValueError, KeyError):
                 doubts(state, source, recipe)
@@ -169,16 +168,15 @@ def doubts(state: Session, source: Source, recipe: AttributeRecipe) -> tuple[tab
     return state.results.cached(key, lambda: tables.doubts_of(recipe, column_of(state, source, recipe.column, counts)))
 
 
-def can_count(state: Session, source: Source, column: str) -> bool:
-    """True if a column can say how many people each row stands for."""
-    first = beginning(state, source)  # most columns show that they cannot by it
-    return tables.can_count(parse(first[column])) and tables.can_count(column_of(state, source, column, None))
+def columns_that(can: Callable[[Column], bool], state: Session, source: Source) -> list[str]:
+    """The columns that can say how many people each row stands for (`tables.can_count`), or can be items of one choice (`can_tick`)."""
 
+    def found() -> list[str]:
+        first = beginning(state, source)  # most columns show that they cannot by it
+        likely = [name for name in source.columns if can(parse(first[name]))]
+        return [name for name in likely if can(column_of(state, source, name, None))]
 
-def can_tick(state: Session, source: Source, column: str) -> bool:
-    """True if a column can be one of those of 0/1 that are one choice."""
-    first = beginning(state, source)
-    return tables.can_tick(parse(first[column])) and tables.can_tick(column_of(state, source, column, None))
+    return state.results.cached(("columns that", can.__name__, source.id), found)
 
 
 def _end(state: Session, pending: Pending) -> None:

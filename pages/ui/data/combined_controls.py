@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from ldp_core.data import tables
 from ldp_core.data.tables import ChoiceRecipe, CourseRecipe, RankingRecipe, Together
 from ldp_core.designs import UploadedData
 from ldp_core.limits import MOST_COLUMN_NAME, MOST_DAYS
@@ -21,7 +22,15 @@ def of_combinations(recipe: ChoiceRecipe | RankingRecipe | CourseRecipe, change:
     """Which combinations of the items there are."""
     if isinstance(recipe, ChoiceRecipe):
         most = lambda many: change(most=int(many) if many else None)  # noqa: E731
-        control(st.number_input, "At most so many at once", "data-most", recipe.most, most, min_value=1)
+        control(
+            st.number_input,
+            "At most so many at once",
+            "data-most",
+            recipe.most,
+            most,
+            min_value=1,
+            placeholder="as in the data",
+        )
     if isinstance(recipe, CourseRecipe):
         days = lambda many: change(days=int(many), changes=min(recipe.changes, int(many) - 1))  # noqa: E731
         control(st.number_input, "Days", "data-days", recipe.days, days, min_value=2, max_value=MOST_DAYS)
@@ -46,7 +55,7 @@ def of_combinations(recipe: ChoiceRecipe | RankingRecipe | CourseRecipe, change:
 def of_columns(state: Session, choice: UploadedData, source: Source) -> None:
     """Columns of 0/1 that are one choice are named here, and those that were are taken apart."""
     made = choice.reading.together
-    able = [name for name in source.columns if name != choice.counts and background_read.can_tick(state, source, name)]
+    able = [name for name in background_read.columns_that(tables.can_tick, state, source) if name != choice.counts]
     if not made and len(able) < 2:
         return
     with layout.more("Columns that are one choice"):
