@@ -61,6 +61,7 @@ class CombinedAttribute(BaseAttribute):
         return self
 
     if TYPE_CHECKING:  # the names of the columns of `members`: a field, or a property
+        kind: str
 
         @property
         def items(self) -> tuple[str, ...]: ...

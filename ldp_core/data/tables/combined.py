@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ldp_core.data import columns
@@ -19,6 +17,8 @@ from ldp_core.data.missing import NOTHING
 from ldp_core.data.reading import Together, items_of, sign_between
 from ldp_core.data.scales import arranged
 from ldp_core.data.tables.recipes import ChoiceRecipe, CombinedRecipe, CourseRecipe, RankingRecipe
+
+_RECIPES: dict[str, type[CombinedRecipe]] = {"choice": ChoiceRecipe, "ranking": RankingRecipe, "course": CourseRecipe}
 
 
 def combined_attribute(
@@ -54,13 +54,10 @@ def together_recipe(together: Together, most: int | None) -> ChoiceRecipe:
 
 def recipe_of_combinations(attribute: CombinedAttribute) -> CombinedRecipe:
     """The recipe that declares an attribute as it is."""
-    same: dict[str, Any] = {"column": attribute.name, "items": tuple(attribute.parts)}
-    same |= attribute.model_dump(include={"missing", "known", "secret", "separator", "outside"})
-    if isinstance(attribute, ChoiceAttribute):
-        return ChoiceRecipe(most=attribute.most, **same)
-    if isinstance(attribute, CourseAttribute):
-        return CourseRecipe(days=attribute.days, changes=attribute.changes, **same)
-    return RankingRecipe(**same)
+    about = {"missing", "known", "secret", "separator", "outside", "most", "days", "changes"}
+    return _RECIPES[attribute.kind](
+        column=attribute.name, items=tuple(attribute.parts), **attribute.model_dump(include=about)
+    )
 
 
 def _cells(column: columns.Column, separator: str) -> list[list[str]]:
