@@ -18,9 +18,7 @@ words = st.sampled_from([("0", "1"), ("no", "yes"), ("False", "True"), ("0.0", "
 
 
 def choice(most=None, outside="refuse"):
-    items = tables.items_of(NAMES)
-    sign = tables.sign_between(NAMES)
-    return tables.ChoiceRecipe(column="way", items=items, separator=sign, most=most, outside=outside)
+    return tables.together_recipe(WAY, most).model_copy(update={"outside": outside})
 
 
 def written(rows, path, sex=None):
@@ -112,4 +110,6 @@ def test_a_table_without_these_columns_is_read_as_it_is():
     ],
 )
 def test_items_are_what_follows_the_common_beginning_of_names(names, items):
-    assert tables.items_of(names) == items
+    recipe = tables.together_recipe(Together(name="it", columns=names), 1)
+    assert recipe.items == items
+    assert not any(recipe.separator in item for item in items)

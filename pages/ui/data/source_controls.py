@@ -160,7 +160,7 @@ def _options(
         for name, (label, shown, endings) in OPTIONS.items():
             if not endings or file.ending in endings:
                 said = lambda value, name=name: change(**{name: value})  # noqa: E731
-                pick(label, f"{key}-{name}", getattr(reading, name), said, shown)
+                pick(say.plain(label), f"{key}-{name}", getattr(reading, name), said, shown)
     if reading.together:  # names are those of the columns as they stand in the file
         return
     control(
