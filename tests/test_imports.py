@@ -80,11 +80,12 @@ def unit(file):
 
 
 def run(node):
-    """The nodes of a syntax tree, but for what only type checkers read."""
+    """The statements of a syntax tree, but for what only type checkers read."""
     yield node
     types_only = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     for child in node.orelse if types_only else ast.iter_child_nodes(node):
-        yield from run(child)
+        if not isinstance(child, ast.expr):
+            yield from run(child)
 
 
 @cache

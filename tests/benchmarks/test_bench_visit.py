@@ -18,6 +18,7 @@ from tests.browser.conftest import (  # noqa: F401
     address,
     browser,
     server,
+    until,
     visit,
 )
 
@@ -66,11 +67,13 @@ def people(rows=3000):
 def quiet(visitor):
     """Wait until nothing is drawn any more and nothing runs in the background."""
     visitor.drawn()
-    while True:
+
+    def still():
         visitor.page.wait_for_timeout(700)
         visitor.drawn()
-        if not visitor.page.locator("[class*=st-key-stop-]").count():
-            return
+        return not visitor.page.locator("[class*=st-key-stop-]").count()
+
+    until(visitor.page, still)
 
 
 def sample(visitor):

@@ -31,7 +31,7 @@ from ldp_core.workloads import Workload
 
 @dataclass(frozen=True)
 class RowOptions:
-    """How `RowSearch` spends a round. Benchmark: `tests/benchmarks/test_bench_design.py`, totals and ranges over 32 to 1,024
+    """How `RowSearch` spends a round. Benchmark: `tests/benchmarks/test_bench_generic.py`, totals and ranges over 32 to 1,024
     types at epsilon 0.25 to 4."""
 
     starts: int = 64
