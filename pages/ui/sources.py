@@ -124,10 +124,6 @@ class Source:
         return parse(self.table[name], None if counts is None else tables.checked_weights(self.table, counts))
 
 
-def sample(file: str) -> Source:
-    return File("sample", file).read()
-
-
 @st.cache_data
 def catalogue() -> list[dict[str, Any]]:
     """The sample data sets on offer."""

@@ -1,10 +1,5 @@
 """Phrases that several pages show."""
 
-from collections.abc import Callable
-
-import pandas as pd
-from pandas.io.formats.style import Styler
-
 from ldp_core import wording
 from ldp_core.designs import Configuration
 
@@ -12,12 +7,6 @@ from ldp_core.designs import Configuration
 def people(number: float) -> str:
     """A number of people in full: "1 person", "3,000 people"."""
     return f"{wording.count(number)} {'person' if number == 1 else 'people'}"
-
-
-def cells(table: pd.DataFrame, **written: Callable[[float], str]) -> Styler:
-    """A table for the screen. The named columns are written as in sentences and metrics, and sort
-    as numbers."""
-    return table.style.format(written, na_rep="–")
 
 
 CASES = {

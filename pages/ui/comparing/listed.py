@@ -12,7 +12,7 @@ from ldp_core import frames, library, mechanisms, wording
 from ldp_core.papers import league
 from pages.ui import layout, listing, say
 from pages.ui.session.state import Session
-from pages.ui.words import cells, weighting
+from pages.ui.words import weighting
 
 
 def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
@@ -37,7 +37,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
     height = listing.height_for([*listed["name"], *listed["paper_name"]])
     listing.show_table(
-        cells(listed, gap=wording.gap, users_needed=wording.needed),
+        listed.style.format({"gap": wording.gap, "users_needed": wording.needed}, na_rep="–"),
         "The mechanisms side by side.",
         column_config=columns,
         row_height=height,

@@ -91,11 +91,6 @@ def read_otherwise(state: Session, **said: Any) -> None:
     read(state, replace(given, options=ReadOptions.model_validate({**dict(given.options), **said})))
 
 
-def forget(state: Session) -> None:
-    """Drop a file that could not be read."""
-    state.view.pop(PENDING_FILE, None)
-
-
 def listed_names(typed: str) -> tuple[str, ...]:
     """Names of columns from a text with commas."""
     return tuple(map(str.strip, next(csv.reader([" ".join(typed.splitlines())], skipinitialspace=True), [])))
@@ -211,7 +206,7 @@ def load_sample(state: Session, file: str) -> None:
     """One click: a sample with its columns in the treatment that suits them."""
     entry = next(sample for sample in sources.catalogue() if sample["file"] == file)
     state.view.pop("source", None)
-    state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
+    state.set_data(SampleData(file=file, recipes=entry["recipes"]), File("sample", file).read())
 
 
 def suggested(state: Session, source: Source, column: str, counts: str | None = None) -> AttributeRecipe:

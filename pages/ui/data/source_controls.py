@@ -149,7 +149,9 @@ def _otherwise(state: Session, given: File) -> None:
         with st.container(horizontal=True, key="given-actions"):
             if not given.is_database:
                 st.button("Read it again", key="given-again", icon=":material/refresh:", on_click=change)
-            button("Forget this file", "given-forget", "", data_actions.forget, state, type="tertiary")
+            button(
+                "Forget this file", "given-forget", "", state.view.pop, data_actions.PENDING_FILE, None, type="tertiary"
+            )
 
 
 def _options(

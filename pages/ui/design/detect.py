@@ -11,7 +11,6 @@ from ldp_core.mechanisms import Mechanism
 from pages.ui import later, layout, listing, say
 from pages.ui.formulas import DETECTION
 from pages.ui.session.state import Session
-from pages.ui.words import cells
 
 
 def draw(state: Session, mechanism: Mechanism) -> None:
@@ -38,10 +37,11 @@ def draw(state: Session, mechanism: Mechanism) -> None:
         return
     table = found.table
     say.markdown("**{sentence}** {meaning}", sentence=found.in_words(), meaning=detecting.MEANING)
-    written = {
+    in_units = {
         name: [verdicts.in_unit(x, unit) for x, unit in zip(table[name], table["unit"], strict=True)]
         for name in ("target", "difference")
     }
+    shown = table.assign(**in_units).drop(columns="unit")
     layout.chart(
         lambda look: charts.difference_over_users(found.curve, found.expected, look),
         f"The marks are what {wording.plural(found.expected, 'person', 'people')} find, and four times as many: about half the difference.",
@@ -49,7 +49,7 @@ def draw(state: Session, mechanism: Mechanism) -> None:
         found.curve,
     )
     listing.show_table(
-        cells(table.assign(**written).drop(columns="unit"), users_needed=wording.needed, relative=wording.share),
+        shown.style.format({"users_needed": wording.needed, "relative": wording.share}, na_rep="–"),
         f"People needed to find the difference, and the least that {wording.plural(found.expected, 'person', 'people')} of the design find, for each answer.",
         key="detection",
         column_config={

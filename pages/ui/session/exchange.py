@@ -15,7 +15,7 @@ from ldp_core.limits import MOST_EXACT_TYPES, UNASKED_TYPES
 from pages.ui import sources
 from pages.ui.session.history import History
 from pages.ui.session.state import Session, counts_column
-from pages.ui.sources import Source
+from pages.ui.sources import File, Source
 
 SAME_ERROR = 1e-6
 """Share by which the error of one strategy may differ between machines."""
@@ -125,7 +125,7 @@ def _source(state: Session, configuration: Configuration) -> Source | None:
     if choice.source == "upload" and state.source is not None and state.source.file.kind != "sample":
         source = state.source
     elif choice.source == "sample" and choice.file in {sample["file"] for sample in sources.catalogue()}:
-        source = sources.sample(choice.file)
+        source = File("sample", choice.file).read()
     if source is None or not {recipe.column for recipe in choice.recipes} <= set(source.columns):
         return None
     return source if state.fits(configuration.domain, source, counts_column(choice)) else None
