@@ -182,6 +182,11 @@ def small_share(value: float) -> str:
     return "less than 0.0001\N{NO-BREAK SPACE}%" if value < 1e-6 else share(value)
 
 
+def chance(p: float) -> str:
+    """The p-value of a test, in a sentence, as far as a normal approximation can be trusted: "p = 0.034", "p < 0.0001"."""
+    return "p < 0.0001" if p < 1e-4 else f"p = {significant(p)}"
+
+
 @dataclass(frozen=True)
 class Scale:
     """How errors, known as shares of all users, are written: ``times`` as much, in a ``unit``; axes and tables call it ``short``."""

@@ -99,7 +99,8 @@ class StratifiedCertificate(Proof):
 
     def proven(self) -> float:
         """The sum that the proofs of the strata come to, rounded down; -inf if one is none, or about other questions or people."""
-        cases, index, peopled = _cases(self.workload, self.prior)
+        prior = None if self.prior is None else self._people
+        cases, index, peopled = _cases(self.workload, prior)
         pairs = set(zip(index[peopled].tolist(), self.which[peopled].tolist(), strict=True))
         if {k for _, k in pairs} != set(range(len(self.parts))):
             return -math.inf
@@ -111,7 +112,7 @@ class StratifiedCertificate(Proof):
             if not getattr(part, "even", True) or part.workload != local or not same or part.epsilon < self.epsilon:
                 return -math.inf
         values = [part.proven() for part in self.parts]
-        return summed(self.workload, values, self.prior, self.which) if min(values) > -math.inf else -math.inf
+        return summed(self.workload, values, prior, self.which) if min(values) > -math.inf else -math.inf
 
 
 def _strata(workload: Workload) -> Strata:

@@ -89,10 +89,10 @@ class Logistic:
         @cache
         def missing(value: float) -> float:
             nonlocal near
-            apart = (3 + abs(value) * np.abs(self.X[:, j]).max()) * np.eye(1, len(best))[
-                0
-            ]  # nobody says yes, or everybody
-            near, profile, _ = self.highest([np.where(free, b, value) for b in (near, best, apart, -apart)], free)
+            most = (3 + abs(value) * np.abs(self.X[:, j]).max()) * np.eye(1, len(best))[0]
+            along = near * (value / near[j] if near[j] else 1.0)  # coefficients may grow for ever together
+            starts = near, along, best, most, -most  # the last: everybody says yes, or nobody
+            near, profile, _ = self.highest([np.where(free, b, value) for b in starts], free)
             return top - profile - reach
 
         inside = outside = float(best[j])

@@ -139,6 +139,8 @@ def test_independence_is_seldom_rejected_where_it_holds_and_always_where_it_does
     _, freedom, chance = independence(collection, mechanism, columns, ("b", "a"))
     assert freedom == 2
     assert chance < 1e-6
+    said = in_words(collection, mechanism, columns, ("b", "a"), 0.95, False)
+    assert [one.rpartition(", ")[2] for one in said] == ["p < 0.0001."]  # a normal approximation is no more exact
     with pytest.raises(ValueError, match="too few reports"):
         independence(of_reports(mechanism, counts // 2000, np.random.default_rng(1)), mechanism, columns, ("a", "b"))
 

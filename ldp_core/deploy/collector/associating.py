@@ -164,5 +164,5 @@ def in_words(
         said += [ALIKE] if str(error) == ALIKE else []
     with suppress(ValueError):
         statistic, freedom, chance = independence(*about)
-        said.append(f"Independence: chi-square {statistic:.4g}, {freedom} degrees of freedom, p = {chance:.3g}.")
+        said.append(f"Independence: chi-square {statistic:.4g}, {freedom} degrees of freedom, {wording.chance(chance)}.")
     return said or ["This design tells neither the moments nor the joint counts of these columns."]
