@@ -164,5 +164,7 @@ def in_words(
         said += [ALIKE] if str(error) == ALIKE else []
     with suppress(ValueError):
         statistic, freedom, chance = independence(*about)
-        said.append(f"Independence: chi-square {statistic:.4g}, {freedom} degrees of freedom, {wording.chance(chance)}.")
+        said.append(
+            f"Independence: chi-square {statistic:.4g}, {freedom} degrees of freedom, {wording.chance(chance)}."
+        )
     return said or ["This design tells neither the moments nor the joint counts of these columns."]
