@@ -50,8 +50,10 @@ if (!window.ldp) {
             items.role = "listitem";
             items.querySelectorAll("li").forEach((item) => (item.role = "none"));
         }
-        for (const text of document.querySelectorAll(".stCode pre, .katex-display, .stTable > div"))
+        for (const text of document.querySelectorAll(".stCode pre, .katex-display, .stTable > div")) {
             text.tabIndex = text.scrollHeight > text.clientHeight || text.scrollWidth > text.clientWidth ? 0 : -1;
+            [text, text.firstElementChild].forEach((part) => part && sizes.observe(part));
+        }
     };
     const searches = ".st-key-optimise, .st-key-cancel";
     let left = null, search = null, title = "";
@@ -62,6 +64,7 @@ if (!window.ldp) {
     const soon = () => {
         due ??= setTimeout(() => { due = null; set(); }, 100);
     };
+    const sizes = new ResizeObserver(soon);
     for (const moved of ["resize", "toggle"]) window.addEventListener(moved, soon, true);
     new MutationObserver(() => {
         soon();
