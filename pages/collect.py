@@ -89,6 +89,6 @@ with shown:
         if collecting.forgotten(state, subject):
             button("Bring back what was counted", "bring-back", "undo", collecting.bring_back, state, subject)
     if found.users:
-        layout.heading("What manipulated reports can do")
-        manipulation.show(state, subject.mechanism, subject.workload, found.users)
+        with st.expander("What manipulated reports can do"):
+            manipulation.show(state, subject.mechanism, subject.workload, found.users)
     layout.how_computed(COLLECT)

@@ -17,7 +17,7 @@ from pages.ui.compared import case_control, compared_control, offer_fits, to_inc
 from pages.ui.comparing import guesses, listed, sweeps
 from pages.ui.formulas import COMPARE
 from pages.ui.tasks import work
-from pages.ui.verdict_panel import explained, proved_for, side_by_side
+from pages.ui.verdict_panel import answers, detects, explained, proved, side_by_side
 from pages.ui.words import case_meaning, case_title
 
 state = layout.open_page("Compare", "Which mechanism needs the fewest people for your questions?")
@@ -106,14 +106,16 @@ def about_the_bound(table: pd.DataFrame) -> str:
     if bound <= 0:
         return f"At epsilon {c.epsilon} nothing is proved of the least number of people."
     reach = (
-        f"{title} has a delta, so this does not hold for it"
+        f" {title} has a delta, so this does not hold for it."
         if math.isinf(best["gap"])
-        else f"{title} needs at most {wording.gap(best['gap'])} that{state.setting.mean_of}"
+        else ""
+        if detects(state.setting)
+        else f" {title} needs at most {wording.gap(best['gap'])} that{state.setting.mean_of}."
         if best["gap"]
-        else f"{title} needs no more"
+        else f" {title} needs no more."
     )
-    least = f"{wording.at_least(bound)}{proved_for(state.setting, ready[best['name']], case)}"
-    return say.plain(f"Proved: at this epsilon, {case_meaning(case)}, nobody can do with fewer than {least}. {reach}.")
+    least = proved(state.setting, ready[best["name"]], case, wording.at_least(bound))
+    return say.plain(f"Proved: at this epsilon, {case_meaning(case)}, {least}.{reach}")
 
 
 def users_needed(table: pd.DataFrame) -> None:
@@ -160,21 +162,25 @@ def draw_query_errors(best: str) -> None:
     rows = pd.concat([table.assign(mechanism=name) for name, table in told.items()], ignore_index=True)
     reached = rows.assign(error=rows["finds"].fillna(rows["standard_error"]) / rows["target"])
     hardest = reached[reached["mechanism"] == best].nlargest(1, "error").iloc[0]
-    layout.chart(
-        lambda look: charts.query_errors(reached, look),
-        say.text(
-            "Exact errors, {case}, as multiples of the targets. For {title} the hardest answer is **{name}** "
-            "with ± {error}.",
-            case=case_meaning(design.case),
-            title=library.spec(best).title,
-            name=hardest["name"],
-            error=verdicts.in_unit(hardest["standard_error"], hardest["unit"]),
-        ),
-        "query-errors",
-        rows,
-    )
+    titled = {library.spec(name).title: table for name, table in told.items()}
+    if len(told[best]) > 1:
+        layout.chart(
+            lambda look: charts.query_errors(reached, look),
+            say.text(
+                "Exact errors, {case}, as multiples of the targets. For {title} the hardest answer is **{name}** "
+                "with ± {error}.",
+                case=case_meaning(design.case),
+                title=library.spec(best).title,
+                name=hardest["name"],
+                error=verdicts.in_unit(hardest["standard_error"], hardest["unit"]),
+            ),
+            "query-errors",
+            rows,
+        )
     listing.show_table(
-        side_by_side({library.spec(name).title: table for name, table in told.items()}),
+        side_by_side(titled)
+        if len(told[best]) > 1
+        else pd.concat(answers(table).assign(Mechanism=title) for title, table in titled.items()).iloc[:, ::-1],
         "The answers of each mechanism, with their standard errors.",
     )
     st.caption(say.plain(explained(state)))

@@ -43,8 +43,6 @@ PROOF = [
     say.text("**verify.py** checks that proof with NumPy alone; so does this program when it loads the file."),
 ]
 
-_MOST_SENTENCES = 3  # one line names more attributes than this, and Details has a sentence on each
-
 state = layout.open_page("Export", "Take the design with you.")
 design = layout.need_design(state)
 c = state.configuration
@@ -191,19 +189,12 @@ with results:
     if mechanism is not None:
         with st.expander("What manipulated reports can do"):
             manipulation.show(state, mechanism, design.workload, design.users)
-    layout.heading("What the file reveals about the data")
-    observed, attributes = disclosure.observed(design, figures), designs.observed_attributes(design.configuration)
-    if folded := len(attributes) > _MOST_SENTENCES:
-        observed[: len(attributes)] = [
-            f"Values of {wording.listed(list(map(wording.quoted, attributes)), _MOST_SENTENCES + 1)} come from the data: see Details."
-        ]
-    for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
-        say.markdown("- {sentence}", sentence=sentence)
-    if folded:
-        layout.details(
-            say.join("\n", (say.text("- {sentence}", sentence=sentence) for sentence in attributes.values()))
-        )
-    contents = st.expander("What is in it")
+    if observed := disclosure.observed(design, figures):
+        with st.expander("What the file reveals about the data: read this before you share it"):
+            for sentence in observed:
+                say.markdown("- {sentence}", sentence=sentence)
+    else:
+        st.markdown("Everything was declared: the file reveals nothing about any data.")
     members = [
         say.text("**configuration.json**: every choice you made, nothing else."),
         say.text(
@@ -226,7 +217,7 @@ with results:
         members += KIT
     if proof is not None:
         members += PROOF
-    with contents:
+    with st.expander("What is in it"):
         for member in members:
             say.markdown("- {member}", member=member)
         say.warning(

@@ -16,29 +16,27 @@ st.markdown(
 You want to know something about many people, say, how many there are of each age, without learning how old any one of
 them is. With **local differential privacy** each person's own device changes the answer at random before sending it. A
 single report is deniable; thousands together still tell the truth, because the randomness is known and can be averaged
-out. Nobody has to trust the collector: the true values never leave the devices.
-
-The oldest example is a coin. Asked a delicate yes-or-no question, flip a coin: on heads answer truthfully, on tails flip again and
-say yes or no by that coin. A "yes" proves little about one person, but the share of yes among thousands reveals the true share.
+out. Nobody has to trust the collector.
 
 ## Epsilon
 Epsilon says how much one report may give away. Whatever somebody believed about you before, your report can change the odds between
 any two of your possible values by at most a factor of e to the power of epsilon.
+"""
+)
+listing.show_safe(guide_tables.meanings(), "What epsilon means for one person.")
+st.markdown("Smaller is more private, and needs more people for the same accuracy.")
+COVERED = """
+**An example.** The oldest is a coin. Asked a delicate yes-or-no question, flip a coin: on heads answer truthfully, on tails flip again and
+say yes or no by that coin. A "yes" proves little about one person, but the share of yes among thousands reveals the true share.
 
-A few mechanisms make a weaker promise, (epsilon, delta), with which this need not hold for every report. It says that, had your true
+**Several reports** of one person add up: two reports at epsilon 1 can reveal as much as one at epsilon 2. That is why the Design page asks
+how many reports each person will send.
+
+**What is covered** is the report. The promise does not cover the fact that somebody took part, their network address, or when they reported.
+
+**Epsilon and delta.** A few mechanisms make a weaker promise, with which this need not hold for every report. It says that, had your true
 value been another, the chance of any conclusion from your report would be at most e to the power of epsilon times as large, plus delta.
 """
-)
-
-
-listing.show_safe(guide_tables.meanings(), "What epsilon means for one person.")
-st.markdown(
-    """
-Smaller is more private, and needs more people for the same accuracy. Several reports of one person **add up**: two reports at epsilon 1
-can reveal as much as one at epsilon 2. That is why the Design page asks how many reports each person will send. The guarantee covers
-what is in the report. It does not cover the fact that somebody took part, their network address, or when they reported.
-"""
-)
 WORDS = (
     """
 - **Type**: one possible value of a person, for example an age from 20 to 29. The *domain* is the list of all types; their number is *n*.
@@ -133,6 +131,8 @@ whose report is whose. What the mixture then says about one person is worth a ce
 the probabilities, the text for the people asked, and the command that counts what comes back. Collect reads the reports and shows the
 difference with its interval, beside what was promised here.
 """
+with st.expander("What the promise covers, with an example"):
+    st.markdown(COVERED)
 with st.expander("A worked example: two versions compared"):
     st.markdown(EXAMPLE)
 with st.expander("Words used here"):

@@ -156,9 +156,12 @@ def test_a_result_has_a_question_a_panel_bars_for_many_answers_and_rows_for_few(
     bars, average, difference, arms = (trace for trace in fig.data if trace.type == "bar")
     assert (list(bars.y), list(bars.error_y.array), list(bars.error_y.arrayminus)) == ([10] * 16, [4] * 16, [3] * 16)
     assert bars.x[8] - bars.x[7] > 1  # groups stand apart, and say who they are
-    assert [text.split("<br>")[0] for text in fig.layout.xaxis.ticktext] == ["a", "b"]
+    assert [text.split("<br>")[0] for text in (*fig.layout.xaxis.ticktext, fig.layout.yaxis.ticktext[0])] == [
+        *"ab",
+        "0\N{NO-BREAK SPACE}%",
+    ]
     assert not any("<b>" in str(words) for words in bars.customdata.ravel())  # labels of the user's are no markup
-    named = charts.result(many[:8].assign(group="")).layout.xaxis.ticktext[0]
+    named = charts.result(many[:8].assign(group="")).layout.annotations[2].text  # below each other: they are long
     assert named == "&lt;b&gt;0&lt;/b&gt;"  # without the words that all begin or end with
     assert len({*bars.marker.color}) == len({*arms.marker.color}) == 2
     assert (list(average.base), list(average.x), list(difference.base)) == ([28], [7], [-5])

@@ -81,7 +81,14 @@ def result(frame: pd.DataFrame, look: Theme = LIGHT, like: pd.DataFrame | None =
 
 
 def _in_rows(answers: pd.DataFrame) -> bool:
-    return len(answers) <= FEW or (len(answers) <= _ONE_EACH and answers["group"].is_unique)
+    """Where names have no room side by side on a telephone they stand one below the other."""
+    return len(answers) <= FEW or (
+        len(answers) <= _ONE_EACH
+        and (
+            answers["group"].is_unique
+            or (answers["group"].nunique() == 1 and sum(map(len, _apart(answers["name"].tolist()))) > theme.LETTERS)
+        )
+    )
 
 
 def _head(answers: pd.DataFrame) -> tuple[str, str]:
@@ -186,8 +193,8 @@ def _group_tick(group: str, names: Sequence[str], room: int) -> str:
 
 def _reach(fig: go.Figure, answers: pd.DataFrame, panel: int, frame: pd.DataFrame, like: pd.DataFrame | None) -> None:
     """How far the axis of answers reaches: rows of one unit alike, and some way beyond all intervals."""
-    rows, unit = _in_rows(answers), answers["unit"].iloc[0]
-    ends, beyond = [], 1 / 2 if rows else 1 / 8
+    rows, unit = _in_rows(answers), str(answers["unit"].iloc[0])
+    ends, beyond, suffix = [], 1 / 2 if rows else 1 / 8, _SUFFIX.get(unit, "")
     for shown in (frame, like):
         if shown is not None:
             near = shown[shown["unit"] == unit] if rows else shown[shown["line"] == answers["line"].iloc[0]]
@@ -196,16 +203,26 @@ def _reach(fig: go.Figure, answers: pd.DataFrame, panel: int, frame: pd.DataFram
             ends += [*(near["low"] - half), *(near["high"] + half)]
             ends += near.reindex(columns=["answer", "true"]).stack().tolist()
     ends = [end for end in ends if end == end] or [0.0, 1.0]
-    counts = {
-        "ticksuffix": _SUFFIX.get(str(unit), ""),
-        "showticksuffix": "last" if str(unit).startswith("difference of ") else "all",
-    }
     if rows:
-        fig.update_xaxes(range=[min(ends), max(ends)], nticks=6, **counts, row=panel, col=1)
+        fig.update_xaxes(
+            range=[min(ends), max(ends)],
+            nticks=6,
+            ticksuffix=suffix,
+            showticksuffix="last" if unit.startswith("difference of ") else "all",
+            row=panel,
+            col=1,
+        )
     else:
         low, high = min(0.0, *ends), max(ends)
         room = high + (high - low) / 5  # the uppermost number stands above its line
-        fig.update_yaxes(range=[low, room], tickvals=_ticks(low, high), **counts, row=panel, col=1)
+        ticks = {tick: f"{tick:g}{suffix}".replace("-", "\N{MINUS SIGN}") for tick in _ticks(low, high)}
+        fig.update_yaxes(
+            range=[low, room],
+            tickvals=list(ticks),
+            ticktext=list(ticks.values()) if suffix else None,
+            row=panel,
+            col=1,
+        )
 
 
 def _ticks(low: float, high: float) -> list[float]:

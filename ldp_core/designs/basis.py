@@ -201,14 +201,14 @@ class Basis:
         return tuple(self.domain.attributes[i].name for i in unused)
 
     def _in_the_way(self) -> tuple[str, ...]:
-        """Names of the attributes that no question names, where questions that do not fit could be asked without these."""
+        """Names of the attributes that no question names, where questions that do not fit could be asked without these. Questions that name none,
+        such as every pair, are about all that are secret."""
         parts = self.configuration.workload.parts if self.misfit and self.configuration.workload else ()
         text = " ".join(part.model_dump_json() for part in parts)
-        kept = [attribute for attribute in self.domain.attributes if attribute.name in text]
-        if not kept or not all(part.mentions or part.kind == "predicates" for part in parts):
-            return ()
+        every = any(not part.mentions and part.kind != "predicates" for part in parts)
+        kept = [one for one in self.domain.attributes if one.name in text or (every and not one.known)]
         try:
-            if workloads.price(parts, kept).seconds > inputs.QUICK_SECONDS:
+            if not kept or workloads.price(parts, kept).seconds > inputs.QUICK_SECONDS:
                 return ()
             workloads.over_attributes(parts, kept)
         except ValueError:

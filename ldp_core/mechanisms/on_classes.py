@@ -118,7 +118,7 @@ class OnClasses(Mechanism):
         """(..., c) numbers ``x`` (..., n) added up by class."""
         x = np.asarray(x, dtype=float)
         flat = x.reshape(-1, self.n)
-        sums = np.stack([np.bincount(self.classes, row, len(self.first)) for row in flat])
+        sums = np.array([np.bincount(self.classes, row, len(self.first)) for row in flat])  # there may be no row
         return sums.reshape(*x.shape[:-1], len(self.first))
 
     def _spread(self, x: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -137,16 +138,22 @@ def _epsilon_needed(state: Session) -> str | None:
     return task.result
 
 
-def proved_for(design: Setting, mechanism: Mechanism, case: str) -> str:
-    """What a proved minimum is for where that is not what the people needed are for, and what the mechanism needs of that kind."""
-    how, rest, mean = "", [], wording.needed(design.mean_needed(mechanism, case))
-    if any(isinstance(line.target, Detect) for line in design.answers.lines):
-        how, rest = " for the privacy noise alone", ["the chance of who takes part"]
-    if design.mean_of:
-        how, rest = f"{how} on average over the questions", [*rest, "the question that needs the most"]
-    if mean == wording.needed(design.users_needed(mechanism, case)) or not rest:
-        return ""
-    return f"{how} ({design.titled(mechanism.name)}: {mean}); {' and '.join(rest)} {'adds' if len(rest) == 1 else 'add'} the rest"
+def detects(design: Setting) -> bool:
+    """True if a difference is to be found."""
+    return any(isinstance(line.target, Detect) for line in design.answers.lines)
+
+
+def proved(design: Setting, mechanism: Mechanism, case: str, least: str) -> str:
+    """What is proved of the ``least`` people, and how near a mechanism is to it where they are not what its people needed are: of noise alone where a
+    difference is to be found, to which the chance of who takes part adds, and on average over the questions."""
+    if detects(design) and not mechanism.delta:
+        share = math.floor(1000 / math.sqrt(1 + design.gap(mechanism, case))) / 10
+        less = "less noise than" if share == 100 else f"less than {share:g} % of the noise of"
+        return f"no mechanism has {less} {design.titled(mechanism.name)}{design.mean_of}"
+    people, mean = f"nobody can do with fewer than {least}", wording.needed(design.mean_needed(mechanism, case))
+    if not design.mean_of or mean == wording.needed(design.users_needed(mechanism, case)):
+        return people
+    return f"{people} on average over the questions ({design.titled(mechanism.name)}: {mean}); the question that needs the most adds the rest"
 
 
 def answers(rows: pd.DataFrame, error: str = "standard_error") -> pd.DataFrame:

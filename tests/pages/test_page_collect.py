@@ -13,7 +13,6 @@ from ldp_core.deploy.commands import main
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import HistogramPart, MeanPart
-from pages.ui import promises
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import collecting, work
 
@@ -228,13 +227,6 @@ def test_a_forged_report_moves_an_average_in_its_own_unit(app):
     adds = (values - q * values.sum()) / (np.e * q - q)
     moved = wording.significant(np.abs(adds[:, None] - values).max() / 1000)
     assert f"the answer to **average of x** by at most **{moved} in x**" in app.go("export").words
-
-
-def test_where_reports_are_is_said_as_it_is(monkeypatch):
-    monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: True)
-    assert "They are not written to disk." in promises.reports_in_memory()
-    monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: False)
-    assert "a temporary file on the server's disk" in promises.reports_in_memory()
 
 
 @pytest.mark.promise

@@ -4,7 +4,7 @@ import pytest
 
 from ldp_core.data.tables import PRIVACY, CategoricalRecipe, NumericRecipe
 from ldp_core.designs import DeclaredData, WorkloadRecipe
-from ldp_core.workloads import MeanPart
+from ldp_core.workloads import KWayMarginalsPart, MeanPart
 
 ROWS = "age,arm,place,joined\n" + "".join(
     f"{10 + i % 80},{'old' if i % 2 else 'new'},town {i % 4},2026-0{1 + i % 6}-01\n" for i in range(400)
@@ -84,11 +84,12 @@ def test_columns_without_data_are_described_in_the_table_and_nothing_is_red_befo
     assert [one.name for one in app.session.setting.domain.attributes] == ["satisfied"]
 
 
-def test_an_idle_column_that_stops_the_questions_goes_at_one_press(app):
+@pytest.mark.parametrize("part", [MeanPart(attribute="years"), KWayMarginalsPart(k=1)])
+def test_an_idle_column_that_stops_the_questions_goes_at_one_press(app, part):
     shops = tuple(f"shop {i}" for i in range(300))
     ages = NumericRecipe(column="years", method="range", low=0, high=80, bins=8)
     app.session.set_data(DeclaredData(recipes=(ages, CategoricalRecipe(column="shop", categories=shops))), None)
-    app.session.change(workload=WorkloadRecipe(parts=(MeanPart(attribute="years"),)))
+    app.session.change(workload=WorkloadRecipe(parts=(part,)))
     app.go("data").cells({"shop": {"privacy": PRIVACY[True]}})
     app.go("workload")
     assert "The known attributes make 300 groups" in " ".join(app.errors)

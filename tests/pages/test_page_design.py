@@ -158,9 +158,3 @@ def test_reports_about_distinguished_types_and_the_choice_to_keep_all(app):
     app.ask("prefix")
     assert not app.has("checkbox", "all-types")
     assert "distinguish" not in app.words
-
-
-def test_what_several_reports_tell_is_said_in_words_of_letters_alone(app):
-    app.declare(bins=2).go("design").enter("number_input", "reports", 7)
-    (told,) = [caption.value for caption in app.at.caption if "In total epsilon" in caption.value]
-    assert "\\\\" not in told

@@ -1,10 +1,19 @@
-"""The doors of Start: a table and three answers lead to the verdict of the question on Design."""
+"""The doors of Start: a table and three answers lead to the verdict of the question on Design, and on through all pages."""
+
+import re
 
 import numpy as np
 import pytest
 
 from ldp_core.designs.configuration import DifferenceToDetect
 from pages.ui import sources
+from pages.ui.layout import PAGES
+
+SAID = ("markdown", "caption", "info", "warning", "error", "header", "title")
+CHOSEN = {
+    "groups": ("The collector knows the group already", True),
+    "survey": ("Which columns are asked?", ["arm", "satisfied"]),
+}
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +86,24 @@ def test_a_large_table_is_looked_at_by_data_and_not_while_a_page_is_drawn(app, d
     assert "Data does that beside the page" in app.words
     assert "pages/data.py" in app.links or "data" in app.links
     assert not app.has("button", "door-open")
+
+
+def seen(block):
+    """The sentences of a page that are not folded away."""
+    for part in block.children.values():
+        if hasattr(part, "children"):
+            yield from () if part.type in ("expander", "popover") else seen(part)
+        elif part.type in SAID:
+            yield part.value
+
+
+@pytest.mark.parametrize("door", ["groups", "survey"])
+def test_every_page_of_a_door_opens_and_has_at_most_150_words_at_first(app, door, table, unasked):
+    """Numbers, labels of controls, charts and tables are not counted."""
+    at_door(app, door, table).set(*CHOSEN[door]).press("door-open")
+    for page in (title.lower() for titles in PAGES.values() for title in titles):
+        app.go(page).finish()
+        if page == "collect":
+            app.enter("segmented_control", "collect-from", "simulated").press("count").finish()
+        words = re.findall(r"[^\W\d][\w'’-]*", " ".join(seen(app.at.main)))
+        assert (app.errors, len(words) > 150) == ([], False), (page, words)

@@ -142,7 +142,6 @@ def test_the_export_page_says_what_is_promised_and_revealed(unmoved):
     assert "Pure local differential privacy with epsilon = 1.5" in unmoved.words
     assert 'The range of "age"' in unmoved.words
     assert "3,000, was counted in the data" in unmoved.words
-    assert "is for simulation only" in unmoved.words
     names = zipfile.ZipFile(io.BytesIO(exported(unmoved))).namelist()
     proof = ["certificate.json", "certificate.npz", "verify.py"]
     assert sorted(names) == sorted(["configuration.json", "outcome.json", "strategy.npz", *proof])

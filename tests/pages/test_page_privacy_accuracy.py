@@ -38,11 +38,3 @@ def test_beliefs_follow_epsilon_and_the_suspicion(subset):
         assert percent in subset.words.replace(" %", "\N{NO-BREAK SPACE}%")
         assert beliefs.out_of(told.guess, 1000) in subset.words
     assert "at epsilon 2.5" in subset.words
-
-
-def test_of_a_survey_the_promise_for_any_combination_of_values_is_said(app):
-    app.sample("working_lives.csv")
-    app.session.change(mechanism={"name": "sampled_sets"})
-    app.go("design").open("design-tabs", "What a report tells").finish()
-    assert beliefs.belief_in_words(0.5, 1.0) in app.words.replace(" %", "\N{NO-BREAK SPACE}%")
-    assert "for any combination of them" in app.words

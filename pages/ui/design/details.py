@@ -76,13 +76,13 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
     )
     known = bound > 0 and not mechanism.delta
     least = (
-        f"Proved: nobody can do with fewer than {wording.minimum(bound)}{verdict_panel.proved_for(setting, mechanism, case)}"
+        f"Proved: {verdict_panel.proved(setting, mechanism, case, wording.minimum(bound))}"
         if known
         else "Nothing is proved here of the least number of people"
     )
     proof = (
-        f"No unbiased mechanism {setting.kept} needs fewer people, by the {frames.BOUND_TITLES[frames.strongest(limits)]}: unbiased means right on "
-        f"average. This one needs at most {wording.gap(gap)} that{setting.mean_of}. "
+        f"This holds for every unbiased mechanism {setting.kept}, by the {frames.BOUND_TITLES[frames.strongest(limits)]}: unbiased means right on "
+        f"average. For its noise alone this one needs at most {wording.gap(gap)} the people{setting.mean_of}. "
     )
     st.caption(
         say.plain(f"{least}. Audited epsilon: {designs.audited_in_words(c.epsilon_value, audit)}."),
@@ -214,10 +214,11 @@ def _proof(state: Session, mechanism: Mechanism, case: str) -> None:
     bound = max(limits.values())
     if not math.isinf(gap):
         say.markdown(
-            "No unbiased mechanism {kept} can need fewer than {people}{mean_of}: this one needs at most {times} that.",
+            "No unbiased mechanism {kept} can need fewer than {people}{noise}{mean_of}: this one needs at most {times} that.",
             help="Unbiased: right on average. Pure: the chance of no report changes by more than a factor of e^epsilon with the value, without exception.",
             kept=state.setting.kept,
             people=wording.at_least(bound),
+            noise=" against its noise alone" if verdict_panel.detects(state.setting) else "",
             mean_of=state.setting.mean_of,
             times=wording.gap(gap),
         )

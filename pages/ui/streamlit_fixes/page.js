@@ -55,6 +55,15 @@ if (!window.ldp) {
             [text, text.firstElementChild].forEach((part) => part && sizes.observe(part));
         }
     };
+    // Streamlit draws labels as Markdown, and says them as they are written: names are said without what makes their signs safe.
+    const said = new WeakMap();
+    const say = () => {
+        for (const entry of document.querySelectorAll("[aria-label*='\\\\'], [aria-label*='\u2060']")) {
+            if (said.get(entry) === entry.ariaLabel) continue; // its name has a backslash
+            entry.ariaLabel = entry.ariaLabel.replace(/\\([\\`*_{}[\]()<>#+.!|$~:^&-])/g, "$1").replaceAll("\u2060", "");
+            said.set(entry, entry.ariaLabel);
+        }
+    };
     const searches = ".st-key-optimise, .st-key-cancel";
     let left = null, search = null, title = "";
     document.addEventListener("focusin", (event) => {
@@ -62,7 +71,7 @@ if (!window.ldp) {
     });
     let due = null;
     const soon = () => {
-        due ??= setTimeout(() => { due = null; set(); }, 100);
+        due ??= setTimeout(() => { due = null; set(); say(); }, 100);
     };
     const sizes = new ResizeObserver(soon);
     for (const moved of ["resize", "toggle"]) window.addEventListener(moved, soon, true);
@@ -76,7 +85,7 @@ if (!window.ldp) {
         if (!next) return;
         if (next.tabIndex < 0) next.tabIndex = -1;
         next.focus();
-    }).observe(document.body, { childList: true, subtree: true });
+    }).observe(document.body, { childList: true, subtree: true, attributeFilter: ["aria-label"] });
     document.addEventListener("keydown", (event) => {
         if (event.key === "Tab") set();
         const bar = event.target.closest(".modebar"), step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

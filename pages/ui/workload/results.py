@@ -83,7 +83,11 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
     hardness(state, design, row)
     tabs = {
         "What they count": partial(matrix, state, design, parts),
-        "Singular values": partial(singular_values, state, design),
+        **(
+            {"Singular values": partial(singular_values, state, design)}
+            if design.answers.told.num_queries > 1  # a single one has nothing to compare with
+            else {}
+        ),
     }
     layout.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
 
@@ -239,9 +243,10 @@ def singular_values(state: Session, design: Setting) -> None:
         return
     values, rank = figures
     say.caption(
-        "How many different things the answers depend on: {rank:,} of them do not follow from the others "
+        "How many different things the answers depend on: {rank:,} of them {verb} from the others "
         "(their rank). Each singular value says how much of all answers moves together in one way.",
         rank=rank,
+        verb="does not follow" if rank == 1 else "do not follow",
     )
     first = max(1, len(values) // 10)
     share = float(values[:first].sum() / values.sum())
