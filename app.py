@@ -16,4 +16,4 @@ else:
 
     streamlit_fixes.install()
     refusing = [] if streamlit_fixes.uploads_stay_in_memory() else [Middleware(access.NoUploads)]
-    app = st.App(__file__, middleware=[Middleware(access.KnownHosts), *refusing])
+    app = st.App(__file__, middleware=[Middleware(access.KnownHosts), Middleware(access.Outlined), *refusing])

@@ -13,7 +13,7 @@ from ldp_core.studies.asking import AnsweredQuestion
 
 def session_answers(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
     """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
-    fig = theme.figure(look, "answer (% of its range)", "", 120 + theme.ROW * len(answered))
+    fig = theme.figure(look, "answer (%, from the least to the most possible)", "", 120 + theme.ROW * len(answered))
     rounds, texts = list(range(len(answered))), [question.question.text for question in answered]
     means = [question.answer for question in answered]
     fig.add_scatter(

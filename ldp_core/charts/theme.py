@@ -404,14 +404,24 @@ def bins_of(attribute: Attribute, most: int) -> Bins:
 
 
 def label_ticks(labels: Sequence[str], length: int = TICK_LENGTH) -> dict:
-    """Axis settings that name types by their labels, thinned out when there are many or they are long."""
+    """Axis settings that name types by their labels, in two lines at most, thinned out when there are many or they are long."""
     letters = [min(len(label), length) for label in labels]
     step = 1
     if len(labels) > LABELLED_TYPES:
         step = -(-len(labels) // min(TICKS, max(FEWEST_TICKS, TICK_LETTERS // max(letters))))
     elif sum(letters) > 140:
         step = -(-len(labels) // TICKS)
-    return _ticks(labels, step, length)
+    return _ticks(labels, step, length) | {
+        "ticktext": [
+            "<br>".join(
+                short(line, length)
+                for line in textwrap.wrap(
+                    label, length, max_lines=2, placeholder="…", break_long_words=False, break_on_hyphens=False
+                )
+            )
+            for label in labels[::step]
+        ]
+    }
 
 
 def apart(labels: Sequence[str], special: int) -> tuple[np.ndarray, dict]:

@@ -13,6 +13,12 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+_ROOT = b'<div id="root">'
+_OUTLINE = b"""<style>#outline { color-scheme: light dark; position: fixed; inset: 0; background: light-dark(#FFFFFF, #171614); }
+#outline i { position: absolute; left: 26%; width: 68%; height: 2.5rem; border-radius: 8px; background: light-dark(#ECECEC, #2A2927); }
+#outline i:first-child { left: 0; top: 0; width: 23%; height: 100%; border-radius: 0; opacity: 0.5; }
+@media (max-width: 768px) { #outline i { left: 5%; width: 90%; } #outline i:first-child { display: none; } }</style>
+<div id="outline" aria-hidden="true"><i></i><i style="top: 5rem"></i><i style="top: 9rem"></i><i style="top: 13rem; height: 20rem"></i></div>"""
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -63,6 +69,28 @@ class NoUploads:
         if scope["type"] == "http" and scope["method"] in ("PUT", "POST"):
             return await _refuse(send, 503, "Uploads would be written to the disk of this server, so it takes none.")
         return await self._app(scope, receive, send)
+
+
+class Outlined:
+    """An ASGI application that draws the outline of a page, in grey, until the scripts that draw the page itself are there."""
+
+    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]):
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The outline stands where Streamlit's page begins, and goes once that is drawn. What has an ending is no page."""
+        if scope["type"] != "http" or "." in scope["path"] or "_stcore" in scope["path"]:
+            return await self._app(scope, receive, send)
+
+        async def outlined(message: MutableMapping[str, Any]) -> None:
+            kept = [one for one in message.get("headers", ()) if one[0] != b"content-length"]
+            body = message.get("body", b"").replace(_ROOT, _ROOT + _OUTLINE)
+            await send({**message, **({"headers": kept} if "headers" in message else {"body": body})})
+
+        whole = [
+            one for one in scope["headers"] if one[0] != b"accept-encoding"
+        ]  # a compressed one has no place for it
+        await self._app({**scope, "headers": whole}, receive, outlined)
 
 
 async def _refuse(send: Send, status: int, said: str) -> None:

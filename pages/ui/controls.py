@@ -219,7 +219,7 @@ def target_control(state: Session) -> None:
             "target-auto",
             "auto_awesome",
             lambda: state.change(targets=auto),
-            help="Works the targets out anew: for shares a quarter of a typical answer, for averages a tenth of the spread of the values.",
+            help="Works the targets out anew: for shares a quarter of a typical answer (the root mean square of all), for averages a tenth of the spread of the values.",
         )
 
 

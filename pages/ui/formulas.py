@@ -82,10 +82,10 @@ $$
 t_u = \sum_y Q_{yu}\, \lVert W R_y \rVert^2 - G_{uu}
 $$
 
-**Users needed** (sample complexity) are $\max_u t_u / (p\,\alpha)$ for $p$ queries (Corollary 5.4); $\alpha$ is the mean squared error
+**People needed** (sample complexity) are $\max_u t_u / (p\,\alpha)$ for $p$ queries (Corollary 5.4); $\alpha$ is the mean squared error
 aimed at, the square of the target error.
 
-**Gap.** Users needed divided by the users the bound allows, less 1, both for the same people: the worst type against a bound that is
+**Gap.** People needed divided by those the bound allows, less 1, both for the same people: the worst type against a bound that is
 the largest over all priors, and average against average, which with $L = \operatorname{tr}(M^{-1} G)$ is
 
 $$
@@ -116,18 +116,18 @@ difference is, which the second order counts. $N$ is that of the group, and of t
 
 COMPARE = (
     say.text(r"""
-**Users needed** is the sample complexity (McKenna et al. 2020, Corollary 5.4)
+**People needed** is the sample complexity (McKenna et al. 2020, Corollary 5.4)
 
 $$
 \frac{\max_u t_u}{p\,\alpha}
 $$
 
-with $t_u$ the variance one user of type $u$ adds over all $p$ queries.
+with $t_u$ the variance one person of type $u$ adds over all $p$ queries.
 
 """)
     + _BOUNDS
     + say.text(r"""
-**Gap**: users needed divided by the users the bound allows, less 1, for the same people.
+**Gap**: people needed divided by those the bound allows, less 1, for the same people.
 
 **Right guesses**: whoever sees one report, knows the mechanism and how the people of the design are spread, and names the likeliest value,
 is right with the chance

@@ -46,7 +46,8 @@ def suspicion_control() -> None:
         value=50,
         key="suspicion",
         persist_state="session",
-        help="The prior: how likely somebody thinks it, before the report, that a given person has a given value or belongs to a given group.",
+        help="The prior: how likely somebody thinks it, before the report, that a given person has a given value or belongs to a given group. The strongest belief is the most "
+        "that they can think it after the report; the best guess is how often naming the likeliest value is right.",
     )
 
 

@@ -29,7 +29,7 @@ def test_a_cold_server_shows_no_file_names(browser, tmp_path):
     page = still(browser).new_page()
     page.add_init_script(LISTED)
     with serve(tmp_path / "before.txt") as (address, _):
-        page.goto(f"{address}/design")  # any page may be the first
+        assert 'id="outline"' in page.goto(f"{address}/design").text()  # any page may be the first; before any script
         expect(page.get_by_test_id("stTopNavLink")).to_have_count(len(PAGES) - len(MORE))
         turn_to(page, "Data")
         drawn(page)

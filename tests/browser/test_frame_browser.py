@@ -168,7 +168,8 @@ class Walk:
         self._note("axe", place, faults(self.page))
         self._note("links", place, self.page.evaluate(LINKS))
         self._note("markup", place, self.page.evaluate(MARKUP))
-        self._note("escaped", place, re.findall(r".{,40}\\.{,40}", said))
+        spoken = self.page.locator(f"{MAIN} [aria-label]").evaluate_all("all => all.map(one => one.ariaLabel)")
+        self._note("escaped", place, re.findall(r".{,40}\\.{,40}", " ".join([said, *spoken])))
 
     def _note(self, kind, place, found):
         self.wrong[kind][place] = found

@@ -120,7 +120,7 @@ def so_far(session: Asking) -> str:
     return say.text(
         "**{question}**: {answer}, and between {low} and {high} with a confidence of 95 %, from "
         "{people:,} people. {held:,} of {number:,} intervals hold the truth so far; the largest error is "
-        "{points}, where the theorem allows {points_2} on average.",
+        "{points}; at most {points_2} on average is promised.",
         question=last.question.text,
         answer=_shown(last.question, last.value),
         low=_shown(last.question, low),

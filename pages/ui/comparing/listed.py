@@ -30,7 +30,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         ),
     }
     listed = table[[name for name in columns if name != "paper_name"]].copy()
-    listed.insert(1, "paper_name", [library.spec(n).paper_name for n in listed["name"]])
+    listed["paper_name"] = [library.spec(n).paper_name for n in listed["name"]]
     listed["name"] = [
         f"{state.setting.titled(n)} {about}".strip() for n, about in zip(table["name"], table["about"], strict=True)
     ]

@@ -214,11 +214,10 @@ def _proof(state: Session, mechanism: Mechanism, case: str) -> None:
     bound = max(limits.values())
     if not math.isinf(gap):
         say.markdown(
-            "No unbiased mechanism {kept} can need fewer than {people}{noise}{mean_of}: this one needs at most {times} that.",
+            "No unbiased mechanism {kept} can need fewer than {people}{mean_of}: this one needs at most {times} that.",
             help="Unbiased: right on average. Pure: the chance of no report changes by more than a factor of e^epsilon with the value, without exception.",
             kept=state.setting.kept,
-            people=wording.at_least(bound),
-            noise=" against its noise alone" if verdict_panel.detects(state.setting) else "",
+            people=f"{wording.at_least(bound)}{' against its noise alone' if verdict_panel.detects(state.setting) else ''}",
             mean_of=state.setting.mean_of,
             times=wording.gap(gap),
         )

@@ -45,6 +45,7 @@ if (!window.ldp) {
             tools(bar).forEach((tool) => (tool.tabIndex = tool === stop ? 0 : -1));
             bar.ariaLabel = "Tools of the chart";
         }
+        for (const drawer of document.querySelectorAll("[data-testid=stExpandSidebarButton]")) drawer.ariaLabel = "Pages and design";
         // On a phone the pages of a menu stand in a list of their own, which is no item of the list around it.
         for (const items of document.querySelectorAll("[data-testid=stSidebarNavItems] > div")) {
             items.role = "listitem";
