@@ -86,7 +86,10 @@ def _in_rows(answers: pd.DataFrame) -> bool:
         len(answers) <= _ONE_EACH
         and (
             answers["group"].is_unique
-            or (answers["group"].nunique() == 1 and sum(map(len, _apart(answers["name"].tolist()))) + len(answers) > theme.LETTERS)
+            or (
+                answers["group"].nunique() == 1
+                and sum(map(len, _apart(answers["name"].tolist()))) + len(answers) > theme.LETTERS
+            )
         )
     )
 

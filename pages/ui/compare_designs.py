@@ -64,7 +64,7 @@ def _designs(state: Session) -> None:
         costs = [_cost(state.standing_for(design), design, case) for design in kept]
         table = pd.DataFrame([_row(cost, case) for cost in costs])
     if unfitted := [cost for cost in costs if cost.unfitted]:
-        say.info("Not optimised yet: {names}.", names=", ".join(cost.name for cost in unfitted))
+        say.info("Not fitted yet: {names}.", names=", ".join(cost.name for cost in unfitted))
         label = f"Optimise {wording.plural(len(unfitted), 'design')}"
         offer_fits(
             [(cost.state, cost.state.setting.chosen) for cost in unfitted], "optimise-designs", label, type="primary"

@@ -85,7 +85,7 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
         "What they count": partial(matrix, state, design, parts),
         **(
             {"Singular values": partial(singular_values, state, design)}
-            if design.answers.told.num_queries > 1  # a single one has nothing to compare with
+            if design.answers.workload.num_queries > 1  # a single one has nothing to compare with
             else {}
         ),
     }
