@@ -41,11 +41,15 @@ def _allowed(name: str) -> bool:
     )
 
 
-class KnownHosts:
-    """An ASGI application that answers requests to names that are not this server's with one sentence, and passes on all others."""
+class _Around:
+    """An ASGI application around another one."""
 
     def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]):
         self._app = app
+
+
+class KnownHosts(_Around):
+    """An ASGI application that answers requests to names that are not this server's with one sentence, and passes on all others."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Streamlit itself refuses WebSockets by the same rule. Whether the server is alive is told to everybody."""
@@ -59,11 +63,8 @@ class KnownHosts:
         await _refuse(send, 403, said)
 
 
-class NoUploads:
+class NoUploads(_Around):
     """An ASGI application that refuses all uploads, for a server on which they would be written to the disk, and passes on all others."""
-
-    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]):
-        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] in ("PUT", "POST"):
@@ -71,11 +72,8 @@ class NoUploads:
         return await self._app(scope, receive, send)
 
 
-class Outlined:
+class Outlined(_Around):
     """An ASGI application that draws the outline of a page, in grey, until the scripts that draw the page itself are there."""
-
-    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]):
-        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The outline stands where Streamlit's page begins, and goes once that is drawn. What has an ending is no page."""

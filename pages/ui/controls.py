@@ -262,11 +262,7 @@ def _target(state: Session, key: str) -> None:
 
     def commit(text: str) -> None:
         typed_number = text.strip().removeprefix("±").strip().removesuffix("pp").strip()
-        value = number(typed_number, "the target")
-        if not 0 < value <= (100 if short == "points" else 1e12):
-            raise ValueError(
-                f"The target must be above 0{' and at most 100' if short == 'points' else ''}; got {value:g}."
-            )
+        value = number(typed_number, "the target", 100 if short == "points" else 1e12)
         changed = now.model_copy(update={"difference": value}) if isinstance(now, DifferenceToDetect) else value
         state.change(targets={**targets, key: changed})
 
@@ -303,8 +299,8 @@ def _chance(state: Session, key: str, name: str, label: str, taken: str) -> None
     control(st.text_input, label, f"detect-{name}", f"{100 * getattr(now, name):.6g}", commit)
 
 
-def number(text: str, what: str) -> float:
-    """A finite number typed by a person. ValueError naming ``what`` otherwise."""
+def number(text: str, what: str, most: float | None = None) -> float:
+    """A finite number typed by a person, above 0 and up to ``most`` where that is given. ValueError naming ``what`` otherwise."""
     try:
         value = float(text.strip())
     except ValueError:
@@ -312,6 +308,8 @@ def number(text: str, what: str) -> float:
         raise ValueError(f"Please give {what} as a number such as 18 or 2.5; {shown}.") from None
     if not math.isfinite(value):
         raise ValueError(f"Please give {what} as a finite number; {text.strip()} is not one.")
+    if most is not None and not 0 < value <= most:
+        raise ValueError(f"Please give {what} as a number above 0 and at most {most:,.0f}; {value:g} is not one.")
     return value
 
 

@@ -71,7 +71,7 @@ def compare_groups(state: Session, choice: DataChoice, source: Source, epsilon: 
     )
 
     def opened() -> None:
-        difference = number(typed, "the difference that matters")
+        difference = number(typed, "the difference that matters", 100 if shares else 1e12)
         part = workloads.DifferencePart(attribute=group, first=first, second=second, of=question)
         recipes = [_recipe(state, choice, source, name) for name in (group, measured)]
         recipes[0] = recipes[0].model_copy(update={"known": known})
@@ -99,7 +99,7 @@ def several_questions(state: Session, choice: DataChoice, source: Source, epsilo
     def opened() -> None:
         if not chosen:
             raise ValueError("Please choose at least one column.")
-        error = number(typed, "the error")
+        error = number(typed, "the error", 100)
         each: list[WorkloadPart] = [workloads.HistogramPart(attribute=name) for name in chosen]
         parts = each if len(chosen) <= MOST_LINES else [workloads.KWayMarginalsPart(k=1)]
         parts += [workloads.KWayMarginalsPart(k=2)] * (pairs and len(chosen) > 1)

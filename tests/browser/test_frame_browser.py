@@ -67,9 +67,10 @@ MARKUP = """() => [...document.querySelectorAll(
 SAID = """joiner => {
     const copy = document.querySelector('[data-testid=stMain]').cloneNode(true);
     copy.querySelectorAll('[data-testid=stExpander] .katex').forEach(formula => formula.remove());
-    return copy.textContent.replace(/\\s+/g, ' ').replaceAll(joiner, '');
+    const spoken = [...copy.querySelectorAll('[aria-label]')].map(one => one.ariaLabel).join(' ');
+    return (copy.textContent + ' ' + spoken).replace(/\\s+/g, ' ').replaceAll(joiner, '');
 }"""
-"""What is written on the page, figures included; formulas are typeset, and have their source with them."""
+"""What is written on the page, figures included, and said by screen readers; formulas are typeset, and have their source with them."""
 NAMED = f"([names, joiner]) => {{ const said = ({SAID})(joiner); return names.some(name => said.includes(name)); }}"
 
 
@@ -163,13 +164,12 @@ class Walk:
         until(self.page, unfold)
         if place in ABOUT_PEOPLE:
             self.page.wait_for_function(NAMED, arg=[NAMES, JOINER], polling=100, timeout=PATIENCE)
-        said = self.page.evaluate(SAID, JOINER)
         self.page.keyboard.press("Tab")  # by which people who cannot point reach what scrolls
         self._note("axe", place, faults(self.page))
         self._note("links", place, self.page.evaluate(LINKS))
         self._note("markup", place, self.page.evaluate(MARKUP))
-        spoken = self.page.locator(f"{MAIN} [aria-label]").evaluate_all("all => all.map(one => one.ariaLabel)")
-        self._note("escaped", place, re.findall(r".{,40}\\.{,40}", " ".join([said, *spoken])))
+        said = self.page.evaluate(SAID, JOINER)
+        self._note("escaped", place, re.findall(r".{,40}\\.{,40}", said))
 
     def _note(self, kind, place, found):
         self.wrong[kind][place] = found
