@@ -184,7 +184,7 @@ def _bars(fig: go.Figure, answers: pd.DataFrame, panel: int, look: Theme, shades
         mark = {"symbol": "line-ew-open", "size": 7, "color": look.text, "line": {"width": 2}}
         fig.add_scatter(x=places, y=answers["true"], mode="markers", marker=mark, hoverinfo="skip", **about)
     axis = {"tickvals": list(ticks), "ticktext": list(ticks.values()), "tickangle": 0, "showgrid": False}
-    fig.update_xaxes(range=[-1 - 0.1 * begin, begin - 1.5], **axis, **about)  # beside the bars stand the numbers
+    fig.update_xaxes(range=[-1 - 0.15 * begin, begin - 1.5], **axis, **about)  # beside the bars stand the numbers
     fig.update_yaxes(ticklabelposition="inside top", tickfont={"color": look.text}, **about)
 
 
