@@ -58,7 +58,7 @@ TICKED = "sex,way: bus,way: car,way: walk\n" + "f,1,1,0\nm,0,0,1\nf,0,0,0\nm,1,1
 
 
 @pytest.mark.promise
-def test_columns_of_noughts_and_ones_are_put_together_and_taken_apart(app):
+def test_columns_of_noughts_and_ones_are_put_together_and_taken_apart(app, another):
     app.upload("ticks.csv", TICKED.encode()).columns("sex", "way: bus")
     before = app.configuration
     app.set("Columns of 0/1", ["way: bus", "way: car", "way: walk"]).set("Name of the choice", "way")
@@ -72,6 +72,11 @@ def test_columns_of_noughts_and_ones_are_put_together_and_taken_apart(app):
     assert counts[way.read("(none)")] == counts[way.read("walk")] == counts[way.read("bus, car, walk")] == 10
     assert counts[way.read("bus, car")] == 20
     assert "a blank cell is a missing value" in app.words
+    other = another().load(app.configuration.to_json(), "configuration.json")
+    assert other.upload("again.csv", TICKED.encode()).configuration.data == app.configuration.data
+    assert other.session.tally.users == 50
+    other.upload("people.csv", b"age,sex\n1,f\n2,m\n3,m\n")
+    assert other.session.source.columns == ["age", "sex"]
     app.enter("number_input", "data-most", 2)
     assert "10 of 60 values of way are outside its domain" in app.words
     app.go("workload")
