@@ -139,6 +139,18 @@ def test_a_column_of_several_answers_becomes_a_choice():
     np.testing.assert_array_equal(counts @ attribute.members, [2, 3, 3, 2])
 
 
+def test_a_column_of_rankings_becomes_one():
+    texts = ["Soup > Fish, fried > Rice", "Rice > Soup > Fish, fried", "Fish, fried > Soup > Rice"] * 3
+    column = columns.parse(pd.Series(texts, name="dish"))
+    (doubt,) = tables.doubts_of(tables.CategoricalRecipe(column="dish"), column)
+    ((label, ranked),) = doubt.ways
+    assert label == "Read as rankings of 3 items"
+    attribute = tables.build_attribute(ranked, column)
+    assert (attribute.kind, attribute.items) == ("ranking", ("Fish, fried", "Rice", "Soup"))
+    counts = tables.tally(pd.DataFrame({"dish": texts}), Domain(attributes=(attribute,))).counts
+    np.testing.assert_array_equal(counts @ attribute.members, [18, 21, 15])
+
+
 def test_too_many_answers_in_a_cell_are_said_at_once():
     texts = [", ".join(f"item {(i + j * k) % 40}" for j in range(5)) for i in range(40) for k in (1, 3)]
     (doubt,) = tables.doubts_of(tables.CategoricalRecipe(column="way"), columns.parse(pd.Series(texts, name="way")))

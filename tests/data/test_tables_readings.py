@@ -224,6 +224,8 @@ def test_other_texts_with_numbers_have_no_unit(cells):
         (["Yes, daily", "Yes, weekly", "No"], ""),
         (["1,178 kg", "178 kg", "2 lb"], ""),
         (["10,000 - 20,000", "Under 10,000", "20,000+"], ""),
+        ([">50K", "<=50K", "> 100K"], ""),
+        (["Home > Shoes", "Home > Hats", "Home > Shoes > Red"], ""),
     ],
 )
 def test_cells_of_several_values_are_said(cells, said):

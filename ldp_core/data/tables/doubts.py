@@ -25,6 +25,7 @@ from ldp_core.data.tables.recipes import (
     ChoiceRecipe,
     DateRecipe,
     NumericRecipe,
+    RankingRecipe,
 )
 from ldp_core.data.tables.summary import LOOKED_AT, MOSTLY
 from ldp_core.data.tables.units import unit_of
@@ -226,19 +227,22 @@ def _compound(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None
     said = f"{column.name} seems to hold several answers in a cell, such as {quote_examples(several, 2)}"
     users = _users(column, np.isin(column.texts, several))
     said = f"{said} ({users}): each combination counts as a category of its own."
-    split = recipe.other(ChoiceRecipe, separator=sign)
+    split = recipe.other(RankingRecipe if sign == ">" else ChoiceRecipe, separator=sign)
     try:
         items = len(combined_attribute(split, column).items)
     except ValueError as error:
         return Doubt(f"{said} The answers cannot be counted one by one here: {error}")
+    if isinstance(split, RankingRecipe):
+        effect = "Ranks are counted, and which of two items comes first."
+        return Doubt(said, ((f"Read as rankings of {items:,} items", split),), effect)
     effect = f"Each of the {items:,} answers is counted, and a blank cell is the answer of who chose none"
     return Doubt(said, ((f"Split into {items:,} answers", split),), effect)
 
 
 def _several(texts: list[str]) -> tuple[list[str], str]:
-    """The texts that are lists of answers, and the sign between these: semicolons and bars, or what stands first in some and later in
+    """The texts that are lists of answers or rankings, and the sign between these: semicolons and bars, or what stands first in some and later in
     others, unlike a place and its country."""
-    for sign in (";", "|", "\n", ",", "/", "+", "&"):
+    for sign in (";", "|", ">", "\n", ",", "/", "+", "&"):
         parts = {
             text: [part.strip() for part in re.sub(r"(?<=\d),(?=\d{3}\b)", "", text).split(sign) if part.strip()]
             for text in texts
