@@ -227,7 +227,8 @@ def _compound(recipe: CategoricalRecipe, column: columns.Column) -> Doubt | None
     said = f"{column.name} seems to hold several answers in a cell, such as {quote_examples(several, 2)}"
     users = _users(column, np.isin(column.texts, several))
     said = f"{said} ({users}): each combination counts as a category of its own."
-    split = recipe.other(RankingRecipe if sign == ">" else ChoiceRecipe, separator=sign)
+    kind: type[ChoiceRecipe | RankingRecipe] = RankingRecipe if sign == ">" else ChoiceRecipe
+    split = recipe.other(kind, separator=sign)
     try:
         items = len(combined_attribute(split, column).items)
     except ValueError as error:
