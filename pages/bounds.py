@@ -26,12 +26,12 @@ c, name = state.configuration, state.configuration.mechanism.name
 spec = library.spec(name)
 title = state.setting.titled(state.setting.chosen)
 
-mechanism, exact, own = None, None, None
+mechanism, exact, variance = None, None, None
 problem: ValueError | None = None
 try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.setting.priced(name) if spec.needs_workload else state.setting.mechanism(name)
     if mechanism is not None and work.priced(state, mechanism):
-        exact, own, _ = subject.variances(state, mechanism)
+        exact, variance, _ = subject.variances(state, mechanism)
         with suppress(ValueError):
             state.costs_known(mechanism)
 except ValueError as error:
@@ -62,7 +62,7 @@ def verdict() -> str:
         return f"{title} has a delta: what is impossible for pure epsilon may be possible for it."
     if best is None:
         return f"At epsilon {c.epsilon} the lower bounds say nothing."
-    if mechanism is not None and own is not None:
+    if mechanism is not None and variance is not None:
         needs = f"needs at most {wording.gap(gap)}" if (gap := design.gap(mechanism)) > 0 else "reaches"
         return f"{title} {needs} the proved minimum{design.mean_of}."
     return f"No mechanism can have less than {design.error_scale.in_words(error_of(best.variance or 0.0))}."
@@ -71,12 +71,12 @@ def verdict() -> str:
 def sentence() -> str:
     """The numbers of the picture."""
     words: list[str] = []
-    if own is not None:
+    if variance is not None:
         words.append(
             say.text(
                 "**{title}** has {error}, worked out exactly",
                 title=title,
-                error=design.error_scale.in_words(error_of(own)),
+                error=design.error_scale.in_words(error_of(variance)),
             )
         )
     if best is not None and not (mechanism is not None and mechanism.delta):
@@ -101,7 +101,9 @@ def elsewhere() -> str:
 with st.container(key="verdict"):
     st.markdown(say.plain(verdict()), help=MEANING)
 layout.chart(
-    lambda look: charts.on_one_axis(table, None if own is None else error_of(own), name, look, design.error_scale),
+    lambda look: charts.on_one_axis(
+        table, None if variance is None else error_of(variance), name, look, design.error_scale
+    ),
     sentence(),
     "bounds",
     table,

@@ -26,7 +26,7 @@ def current(state: Session) -> Kit | None:
             "pages/design.py",
             "Optimise it on the Design page",
         )
-        return collecting.own(state, mechanism).get(work.quick_kit(state, mechanism))
+        return collecting.current_kit(state, mechanism).get(work.quick_kit(state, mechanism))
     except ValueError as error:
         later.instead(error, "Reports of this design cannot be collected.")
         layout.end()
@@ -34,10 +34,10 @@ def current(state: Session) -> Kit | None:
 
 controls, shown = layout.frame()
 with controls:
-    own = incoming.whose() == incoming.OWN
-    subject = current(state) if own else incoming.kit(state)
+    current_design = incoming.whose() == incoming.OWN
+    subject = current(state) if current_design else incoming.kit(state)
     if subject is None:
-        if own:
+        if current_design:
             st.info("What devices of this design send is being described.")
         layout.end()
     task = collecting.counting(state, subject)
@@ -46,12 +46,12 @@ with controls:
         with layout.actions():
             button("Cancel", "cancel", "stop_circle", running.cancel)
     else:
-        incoming.bring(state, subject, own)
+        incoming.bring(state, subject, current_design)
         if task.error:
             say.error("{error} What was counted before is unchanged.", error=task.error)
         elif task.cut_short:
             st.info("Counting was cancelled: nothing of those files was counted.")
-    if not own:
+    if not current_design:
         for warning in subject.warnings:
             st.warning(say.plain(warning))
         c = subject.configuration

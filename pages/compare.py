@@ -61,18 +61,18 @@ with controls:
 
 def verdict(table: pd.DataFrame) -> None:
     """What the design's own mechanism needs against the best classical one; where that is not known, this comes first."""
-    needed, own = table.set_index("name")["users_needed"], state.setting.chosen
-    title = state.setting.titled(own)
-    if own in needed:
-        classical = [n for n in needed.index if n != own and not library.spec(n).fitted and not ready[n].delta]
+    needed, chosen = table.set_index("name")["users_needed"], state.setting.chosen
+    title = state.setting.titled(chosen)
+    if chosen in needed:
+        classical = [n for n in needed.index if n != chosen and not library.spec(n).fitted and not ready[n].delta]
         said = (
-            _against(own, classical[0], "the best classical one")
+            _against(chosen, classical[0], "the best classical one")
             if classical
-            else f"{title} needs {wording.users(needed[own])}."
+            else f"{title} needs {wording.users(needed[chosen])}."
         )
     else:
         waits = "is still being computed" if title in awaited else "is not fitted yet"
-        why = "cannot run here" if own in failed else waits
+        why = "cannot run here" if chosen in failed else waits
         first = state.setting.titled(needed.index[0])
         said = f"{title} {why}. Of the others, {first} needs the fewest people: {wording.needed(needed.iloc[0])}."
     with st.container(key="verdict"):
@@ -88,13 +88,15 @@ def verdict(table: pd.DataFrame) -> None:
         )
 
 
-def _against(own: str, other: str, called: str) -> str:
+def _against(chosen: str, other: str, called: str) -> str:
     """How many times as many people one of two mechanisms needs."""
-    few, many = sorted((own, other), key=lambda name: state.setting.users_needed(ready[name], case))
-    less, more = (state.setting.users_needed(ready[name], case) for name in (few, many))
-    first, second = (f"{state.setting.titled(name)}{f', {called},' if name == other else ''}" for name in (few, many))
+    cheaper, dearer = sorted((chosen, other), key=lambda name: state.setting.users_needed(ready[name], case))
+    less, more = (state.setting.users_needed(ready[name], case) for name in (cheaper, dearer))
+    first, second = (
+        f"{state.setting.titled(name)}{f', {called},' if name == other else ''}" for name in (cheaper, dearer)
+    )
     if wording.needed(less) == wording.needed(more):
-        return f"{state.setting.titled(own)} needs as many people as {state.setting.titled(other)}, {called}: {wording.needed(less)}."
+        return f"{state.setting.titled(chosen)} needs as many people as {state.setting.titled(other)}, {called}: {wording.needed(less)}."
     times = f"{wording.significant(more / less, 2)} times" if more >= 1.1 * less else wording.share(1 - less / more)
     return f"{first} needs {times} fewer people than {second.rstrip(',')}: {wording.needed(less)} against {wording.needed(more)}."
 
@@ -144,7 +146,7 @@ def draw_query_errors(best: str) -> None:
             n=n,
         )
         return
-    told = later.value(
+    tables = later.value(
         state,
         (
             "answers of",
@@ -157,13 +159,13 @@ def draw_query_errors(best: str) -> None:
         "The errors of single answers are being computed.",
         quick=all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
     )
-    if told is None:
+    if tables is None:
         return
-    rows = pd.concat([table.assign(mechanism=name) for name, table in told.items()], ignore_index=True)
+    rows = pd.concat([table.assign(mechanism=name) for name, table in tables.items()], ignore_index=True)
     reached = rows.assign(error=rows["finds"].fillna(rows["standard_error"]) / rows["target"])
     hardest = reached[reached["mechanism"] == best].nlargest(1, "error").iloc[0]
-    titled = {library.spec(name).title: table for name, table in told.items()}
-    if len(told[best]) > 1:
+    titled = {library.spec(name).title: table for name, table in tables.items()}
+    if len(tables[best]) > 1:
         layout.chart(
             lambda look: charts.query_errors(reached, look),
             say.text(
@@ -179,7 +181,7 @@ def draw_query_errors(best: str) -> None:
         )
     listing.show_table(
         side_by_side(titled)
-        if len(told[best]) > 1
+        if len(tables[best]) > 1
         else pd.concat(answers(table).assign(Mechanism=title) for title, table in titled.items()).iloc[:, ::-1],
         "The answers of each mechanism, with their standard errors.",
     )

@@ -51,8 +51,8 @@ spec = library.spec(c.mechanism.name)
 
 def answers(mechanism: Mechanism) -> pd.DataFrame:
     """The answers with their errors; verdicts are withheld with counted people, since they tell how large an answer is."""
-    told = released.answered(mechanism)
-    return told if released is design else told.drop(columns=["value", "verdict"])
+    table = released.answered(mechanism)
+    return table if released is design else table.drop(columns=["value", "verdict"])
 
 
 def _kilobytes(content: bytes) -> str:

@@ -49,7 +49,7 @@ def quick_to_simulate() -> bool:
 
 def say_left_out() -> int:
     """Say which mechanisms and estimates do not go together, and why. Returns how many pairs do."""
-    left_out_names = outcomes.left_out(usable, design.workload, asked)
+    left_out_names = outcomes.left_out(usable, design.workload, methods)
     reasons: dict[tuple[str, str], list[str]] = {}
     for name, estimator, reason in left_out_names:
         reasons.setdefault((estimator, reason), []).append(library.spec(name).title)
@@ -60,7 +60,7 @@ def say_left_out() -> int:
             titles=" and ".join(titles),
             reason=reason,
         )
-    return len(usable) * len(asked) - len(left_out_names)
+    return len(usable) * len(methods) - len(left_out_names)
 
 
 with controls:
@@ -107,8 +107,8 @@ with controls:
         if any(estimators.spec(name).credible for name in simulation.estimators):
             known = {True: "histogram", False: "jeffreys"}
             prior_control(state, "prior", simulation.prior == "histogram", lambda on: update(prior=known[bool(on)]))
-    asked = simulation.estimators
-    if credible := any(estimators.spec(name).credible for name in asked):
+    methods = simulation.estimators
+    if credible := any(estimators.spec(name).credible for name in methods):
         try:
             state.setting.posterior_prior()
         except ValueError as error:

@@ -87,7 +87,7 @@ def demonstration(
     return found.answers, error, shares, beliefs.exposure(mechanism, shares)
 
 
-answers, error, shares, told = demonstration(sample["file"], sample["recipes"][0], epsilon)
+answers, error, shares, exposure = demonstration(sample["file"], sample["recipes"][0], epsilon)
 accuracy, risk = st.columns([3, 2])
 with accuracy:
     layout.chart(
@@ -99,4 +99,4 @@ with accuracy:
         of_design=False,
     )
 with risk:
-    privacy_accuracy.draw_beliefs(privacy_accuracy.suspicion(), shares, told, "optimized", epsilon)
+    privacy_accuracy.draw_beliefs(privacy_accuracy.suspicion(), shares, exposure, "optimized", epsilon)

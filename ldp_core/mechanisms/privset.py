@@ -30,8 +30,8 @@ def variances(lists: Lists, epsilon: float, size: int) -> np.ndarray:
     mass = E * (every - apart) + apart
     held, meets = math.comb(universe - 1, size - 1), math.comb(universe - 1 - m, size - 1)
     p, q = E * held / mass, (E * (held - meets) + meets) / mass
-    own = np.arange(m + 1)
-    return (own * p * (1 - p) + (lists.items - own) * q * (1 - q)) / (p - q) ** 2
+    chosen = np.arange(m + 1)
+    return (chosen * p * (1 - p) + (lists.items - chosen) * q * (1 - q)) / (p - q) ** 2
 
 
 def best_size(lists: Lists, epsilon: float) -> int:

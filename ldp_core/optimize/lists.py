@@ -162,15 +162,15 @@ def weighted(
         for step in range(1 + min(UPDATES, budget.max_rounds or UPDATES)):
             masses = workload.n * (values @ prior)
             floor, check = LIGHTEST * weights.mean(), (first if step < 2 else budget).check
-            told = update(blocks, masses, weights, multipliers, BOLD, check, floor=floor, hessian=hessian)
-            objective, here = told.objective, prior
+            updated = update(blocks, masses, weights, multipliers, BOLD, check, floor=floor, hessian=hessian)
+            objective, here = updated.objective, prior
             if worst_case:
-                lengths = np.square(values @ told.solved[0]).sum(axis=1)
+                lengths = np.square(values @ updated.solved[0]).sum(axis=1)
                 variances = values.T @ (weights * lengths / masses**2) - workload.gram_diag
                 objective, prior = equivalent_objective(float(variances.max()), workload), moved(prior, variances, 1.0)
             if step and objective < least:  # columns are balanced by the update before
                 found, least = (weights, here), objective
-            weights, multipliers, hessian = told.weights, told.multipliers, told.hessian
+            weights, multipliers, hessian = updated.weights, updated.multipliers, updated.hessian
     strategy = strategy_of(high, found[0], ratio)
     return np.ascontiguousarray((strategy / strategy.sum(axis=0)).T), least, found[1]
 
@@ -306,12 +306,12 @@ class ListSearch:
                 "floor": LIGHTEST * before.mean(),
                 "fixed": len(self._anchors),
             }
-            told = update(self._blocks, self._masses[self._held], before, *given, **about)
-            power = BOLD if told.objective <= last else MONOTONE
-            last, self._weights, self._multipliers = told.objective, told.weights, told.multipliers
-            self._solved, self._hessian = told.solved, told.hessian
+            updated = update(self._blocks, self._masses[self._held], before, *given, **about)
+            power = BOLD if updated.objective <= last else MONOTONE
+            last, self._weights, self._multipliers = updated.objective, updated.weights, updated.multipliers
+            self._solved, self._hessian = updated.solved, updated.hessian
             if step:  # columns are balanced by the update before
-                self._measure(before, told.objective)
+                self._measure(before, updated.objective)
 
     def _measure(self, weights: np.ndarray, objective: float) -> None:
         lengths, sizes = self._lengths(self._blocks, self._solved), self._lists.sizes

@@ -19,6 +19,6 @@ class DaysPart(CombinedPart):
 
     def _rows(self, axis: Axis, made: Any) -> tuple[np.ndarray, list[str]]:
         values = range(len(made.parts)) if len(made.parts) != 2 else [yes_of(made.parts)]
-        asked = [(value, day) for value in values for day in range(made.days)]
-        rows = [made.members[:, day] == value for value, day in asked]
-        return np.array(rows), [f"{axis.name} {made.parts[value]} on {made.items[day]}" for value, day in asked]
+        pairs = [(value, day) for value in values for day in range(made.days)]
+        rows = [made.members[:, day] == value for value, day in pairs]
+        return np.array(rows), [f"{axis.name} {made.parts[value]} on {made.items[day]}" for value, day in pairs]

@@ -93,8 +93,10 @@ class Lists:
 def lists_of(workload: Workload) -> Lists | None:
     """The lists that the types of ``workload`` are, where its questions treat items alike; None where they do not, or where lists have one item at most, or more than `MOST_LISTED_TOGETHER`."""
     diagonal = np.sort(workload.gram_diag)
-    few = np.count_nonzero(np.diff(diagonal) > ALIKE * diagonal[-1]) <= MOST_LISTED_TOGETHER  # an entry for each size
-    for items in range(2, workload.n if few and workload.n <= MOST_FITTED_TYPES else 0):
+    of_sizes = (
+        np.count_nonzero(np.diff(diagonal) > ALIKE * diagonal[-1]) <= MOST_LISTED_TOGETHER
+    )  # an entry for each size
+    for items in range(2, workload.n if of_sizes and workload.n <= MOST_FITTED_TYPES else 0):
         longest = min(items, MOST_LISTED_TOGETHER)
         counts = list(accumulate(math.comb(items, size) for size in range(longest + 1)))
         if counts[2] > workload.n:

@@ -52,7 +52,7 @@ def model(axes: Sequence[Axis]) -> tuple[np.ndarray, list[str]]:
     """
     values = np.indices([axis.size for axis in axes]).reshape(len(axes), -1)
     columns, names = [np.ones(values.shape[1])], list[str]()
-    for axis, own in zip(axes, values, strict=True):
+    for axis, place in zip(axes, values, strict=True):
         if len(axis.edges) and not averageable(axis):
             raise ValueError(
                 f"{shortened(axis.name)} has people without a number; leave them out on the Data page, or make it categories."
@@ -60,10 +60,10 @@ def model(axes: Sequence[Axis]) -> tuple[np.ndarray, list[str]]:
         if len(axis.edges):
             at, low, high, _ = middles(axis)
             step = round_step((high - low) / 2)
-            columns.append((at[own] - (low + high) / 2) / step)
+            columns.append((at[place] - (low + high) / 2) / step)
             names.append(f"per {step:g} of {axis.name}")
         else:
-            columns += [(own == k).astype(float) for k in range(1, axis.size)]
+            columns += [(place == k).astype(float) for k in range(1, axis.size)]
             names += [f"{axis.name} {label} minus {axis.labels[0]}" for label in axis.labels[1:]]
     return np.stack(columns, axis=1), names
 
@@ -98,10 +98,10 @@ class Regression(GroupQuestion):
         return np.where(left[..., None], np.nan, inverse @ weighed)[..., 1:, :]
 
     def on_table(self, table: Group, survey: bool, most: int | None) -> Slopes:
-        own = super().on_table(table, survey, None)
-        names = [f"{own.names[0].removesuffix(self.names()[0])}, {name}" for name in self.model[1]]
-        given = {name: getattr(own, name) for name in ("attributes", "sums", "inside", "known", "place")}
-        unit = replace(own.unit, middle=0.0)
+        slopes = super().on_table(table, survey, None)
+        names = [f"{slopes.names[0].removesuffix(self.names()[0])}, {name}" for name in self.model[1]]
+        given = {name: getattr(slopes, name) for name in ("attributes", "sums", "inside", "known", "place")}
+        unit = replace(slopes.unit, middle=0.0)
         return Slopes(names=tuple(names), unit=unit, queries_of=np.arange(len(names)), regression=self, **given)
 
     def line(self, question: str, weight: float, rates: Rates) -> SlopeLine:
@@ -110,10 +110,10 @@ class Regression(GroupQuestion):
         if not matrix.any():
             raise ValueError("The people planned for are alike in the known columns, so nothing changes with these.")
         base = Within([table.base, Custom(matrix, [f", {n}" for n in self.model[1]])], self.unit.name == OF_GROUP)
-        told = placed(self.axes, (*table.attributes, *self.groups), base)
+        answered = placed(self.axes, (*table.attributes, *self.groups), base)
         given: dict[str, Any] = {"rates": rates, "group_question": self, "spread": rates.spread, "weight": weight}
         given |= {"weights": weights, "slopes": self.unit.factor * weights @ np.nan_to_num(rates.ratios[0])}
-        return SlopeLine(question, self.unit, told, ((told, 1.0),), difference=True, **given)
+        return SlopeLine(question, self.unit, answered, ((answered, 1.0),), difference=True, **given)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

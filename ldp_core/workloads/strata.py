@@ -78,7 +78,7 @@ class Strata:
             return [(design, None) for design in self.designs]
         weighed = self.scale[:, None] ** 2 * prior[self.types]
         sums = [weighed[self.which == d].sum(axis=0) for d in range(len(self.designs))]
-        return [(design, _uneven(own)) for design, own in zip(self.designs, sums, strict=True)]
+        return [(design, _uneven(summed)) for design, summed in zip(self.designs, sums, strict=True)]
 
     def cases(self, prior: np.ndarray | None) -> tuple[list[Case], np.ndarray]:
         """What to prove: workloads on the m secret types, each with the shares of these under
@@ -90,11 +90,11 @@ class Strata:
         cases: list[Case] = []
         index = np.zeros(len(self.which), dtype=np.int64)
         for z, shares in enumerate(prior[self.types]):
-            own = _uneven(shares)
-            key = (int(self.which[z]), b"" if own is None else own.round(12).tobytes())
+            uneven = _uneven(shares)
+            key = (int(self.which[z]), b"" if uneven is None else uneven.round(12).tobytes())
             if key not in found:
                 found[key] = len(cases)
-                cases.append((self.designs[key[0]], own))
+                cases.append((self.designs[key[0]], uneven))
             index[z] = found[key]
         return cases, index
 
@@ -112,8 +112,8 @@ class Strata:
         """L, or n tr(M_p^-1 G) for the ``prior`` p, from that of each design or, with ``which``
         (K,), of each of the `cases`."""
         index, shares = self.which if which is None else which, self.shares(prior)
-        own = self.scale**2 * np.array(values)[index] + self.size * self.constant
-        return math.fsum(len(self.which) * shares * own)
+        within = self.scale**2 * np.array(values)[index] + self.size * self.constant
+        return math.fsum(len(self.which) * shares * within)
 
     def own_answers(self, shares: np.ndarray) -> float:
         """What a person's own answers take off the variance, ``sum_u p_u G_uu``, for ``shares``
@@ -330,15 +330,15 @@ def restricted(base: Workload, sizes: Sequence[int], fixed: dict[int, int]) -> t
 
 
 def _restricted_on(base: OnAttributes, fixed: dict[int, int]) -> tuple[Workload, float] | None:
-    own = {k: fixed[i] for k, i in enumerate(base.kept) if i in fixed}
-    if any(value >= base.used[k] for k, value in own.items()):
+    fixed_here = {k: fixed[i] for k, i in enumerate(base.kept) if i in fixed}
+    if any(value >= base.used[k] for k, value in fixed_here.items()):
         return None
-    found = restricted(base.base, base.used, own)
+    found = restricted(base.base, base.used, fixed_here)
     if found is None:
         return None
     left = [i for i in range(len(base.shape)) if i not in fixed]
     kept = [left.index(i) for i in base.kept if i not in fixed]
-    used = [size for k, size in enumerate(base.used) if k not in own]
+    used = [size for k, size in enumerate(base.used) if k not in fixed_here]
     if kept == list(range(len(left))) and used == [base.shape[i] for i in left]:
         return found
     return OnAttributes([base.shape[i] for i in left], kept, found[0], used), found[1]
@@ -353,13 +353,13 @@ def _by_factor(base: Product, sizes: Sequence[int], fixed: dict[int, int]) -> tu
         start = place
         while place < len(sizes) and math.prod(sizes[start:place]) < factor.n:
             place += 1
-        own, within = sizes[start:place], {i - start: fixed[i] for i in range(start, place) if i in fixed}
-        if math.prod(own) != factor.n:
+        shape, within = sizes[start:place], {i - start: fixed[i] for i in range(start, place) if i in fixed}
+        if math.prod(shape) != factor.n:
             return None
-        if math.prod(size for i, size in enumerate(own) if i not in within) == 1:
-            scale *= math.sqrt(float(factor.gram_diag[_inside(own, within)[0]]))
+        if math.prod(size for i, size in enumerate(shape) if i not in within) == 1:
+            scale *= math.sqrt(float(factor.gram_diag[_inside(shape, within)[0]]))
             continue
-        found = restricted(factor, own, within)
+        found = restricted(factor, shape, within)
         if found is None:
             return [], 0.0
         factors.append(found[0])

@@ -73,10 +73,10 @@ def _chosen(state: Session, label: str, key: str, shown: Sequence[str]) -> int:
 
 def _said(cells: pd.DataFrame) -> str:
     """What a table shows, in words."""
-    told, unit, tally = cells[cells["answer"].notna()], str(cells["unit"].iloc[0]), verdicts.tally(cells["verdict"])
-    if told.empty:
+    answered, unit, tally = cells[cells["answer"].notna()], str(cells["unit"].iloc[0]), verdicts.tally(cells["verdict"])
+    if answered.empty:
         return "There are no answers here."
-    largest, off = told.loc[told["answer"].idxmax()], verdicts.in_unit(told["standard_error"].max(), unit)
+    largest, off = answered.loc[answered["answer"].idxmax()], verdicts.in_unit(answered["standard_error"].max(), unit)
     return (
         f"Answers here are off by up to ± {off}. {tally.in_words()} {verdicts.MARKS[verdicts.ROUGH]} is rough, {verdicts.MARKS[verdicts.NOISE]} noise. "
         f"The largest is that of {largest['name']}: {wording.significant(largest['answer'])} ± {verdicts.in_unit(largest['standard_error'], unit)}."

@@ -56,7 +56,7 @@ def _designs(state: Session) -> None:
         label, nothing = "Keep this design and continue with a copy", state.saved.empty
         button(label, "design-copy", "content_copy", continue_with_copy, state, type="primary", disabled=nothing)
         return
-    settings = [own.setting for own in map(state.standing_for, kept) if own.setting.has_domain]
+    settings = [standing.setting for standing in map(state.standing_for, kept) if standing.setting.has_domain]
     known = [name for name in CASES if all(name in setting.cases for setting in settings)]
     with layout.controls("designs"):
         case = case_control(state, "designs-case", known[0], known)
@@ -91,29 +91,29 @@ def _designs(state: Session) -> None:
     )
 
 
-def _cost(own: Session, kept: History, case: str) -> Cost:
+def _cost(standing: Session, kept: History, case: str) -> Cost:
     """The sentences about one design."""
     c = kept.configuration
     mechanism, why, unfitted = None, "", False
     try:
-        if not own.setting.has_questions:
+        if not standing.setting.has_questions:
             why = "it has no data and questions yet that its costs could be worked out for."
         else:
-            mechanism = own.setting.priced(own.setting.chosen)
+            mechanism = standing.setting.priced(standing.setting.chosen)
             unfitted = mechanism is None
             why = "no mechanism is fitted to it yet." if unfitted else ""
             if mechanism is not None:
-                own.setting.users_needed(mechanism, own.setting.case)
+                standing.setting.users_needed(mechanism, standing.setting.case)
     except ValueError as error:
         mechanism, why = None, str(error)
-    people = own.setting.people.digest if case == "people" else ""
-    about = (c.digest(["domain", "workload"]), str(own.setting.settled.targets), people)
-    return Cost(kept.name, own, mechanism, why, about, unfitted)
+    people = standing.setting.people.digest if case == "people" else ""
+    about = (c.digest(["domain", "workload"]), str(standing.setting.settled.targets), people)
+    return Cost(kept.name, standing, mechanism, why, about, unfitted)
 
 
 def _row(cost: Cost, case: str) -> dict[str, object]:
     """A row of the table: choices first, then costs, NaN while there are none."""
-    own, c, design, nothing = cost.state, cost.state.configuration, cost.state.setting, math.nan
+    standing, c, design, nothing = cost.state, cost.state.configuration, cost.state.setting, math.nan
     row: dict[str, object] = {
         "design": cost.name,
         "questions": c.workload.summary if c.workload is not None else "none yet",
@@ -128,10 +128,10 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
     costs = ("users_needed", "users_bound", "gap")
     if cost.mechanism is None:
         return {**row, **dict.fromkeys(costs, nothing), "error": ""}
-    gap = own.setting.gap(cost.mechanism, case)
-    bound = nothing if cost.mechanism.delta > 0 else max(own.setting.bounds(case).values())
-    needed = own.setting.users_needed(cost.mechanism, case)
-    said = own.setting.error_in_words(own.setting.error(cost.mechanism, case))
+    gap = standing.setting.gap(cost.mechanism, case)
+    bound = nothing if cost.mechanism.delta > 0 else max(standing.setting.bounds(case).values())
+    needed = standing.setting.users_needed(cost.mechanism, case)
+    said = standing.setting.error_in_words(standing.setting.error(cost.mechanism, case))
     return {**row, **dict(zip(costs, (needed, bound, gap), strict=True)), "error": said}
 
 

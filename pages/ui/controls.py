@@ -287,10 +287,10 @@ def _chance(state: Session, key: str, name: str, label: str, taken: str) -> None
         share = number(text.strip().removesuffix("%"), f"the {name}") / 100
         try:
             changed = {
-                own: DifferenceToDetect(**{**dict(target), name: share})
+                unit: DifferenceToDetect(**{**dict(target), name: share})
                 if isinstance(target, DifferenceToDetect)
                 else target
-                for own, target in targets.items()
+                for unit, target in targets.items()
             }
         except ValidationError:
             raise ValueError(f"Please give the {name} from {taken}.") from None

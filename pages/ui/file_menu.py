@@ -113,8 +113,8 @@ def _on_screen(state: Session) -> None:
 def _waiting(state: Session, place: int, design: History) -> None:
     """A design that can be switched to."""
     c = design.configuration
-    asked = c.workload.summary if c.workload is not None else "no questions yet"
-    about, name = f"{asked}, epsilon {c.epsilon}, {library.spec(c.mechanism.name).title}", design.name
+    questions = c.workload.summary if c.workload is not None else "no questions yet"
+    about, name = f"{questions}, epsilon {c.epsilon}, {library.spec(c.mechanism.name).title}", design.name
     show, delete = (
         lambda: state.show_another(state.saved.switch, design.name),
         lambda: state.show_another(state.saved.delete, design.name),

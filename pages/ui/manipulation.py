@@ -36,14 +36,14 @@ def show(state: Session, mechanism: Mechanism, workload: Workload, users: int) -
         small=True,
     )
     if found is not None:
-        _told(lines, found, users)
+        _describe(lines, found, users)
     st.caption(
         "Nobody can be kept from sending a report of their choice: let each person send one, with an id that counts once."
     )
 
 
-def _told(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> None:
-    each = [(line, own, *_moved(line, own, users)) for line, own in zip(lines, found, strict=True)]
+def _describe(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> None:
+    each = [(line, effect, *_moved(line, effect, users)) for line, effect in zip(lines, found, strict=True)]
     farthest = {one[0].key: one for one in sorted(each, key=lambda one: one[2])}.values()  # of each unit
     if not all(math.isfinite(reach) for *_, reach, _ in farthest):
         st.markdown(
@@ -56,13 +56,13 @@ def _told(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> N
     moves = [
         say.text(
             "the answer to **{query}** by at most **{error}** (an honest report by at most {size} on average)",
-            query=line.workload.query_name(own.farthest),
+            query=line.workload.query_name(effect.farthest),
             error=verdicts.in_unit(reach, line.key),
             size=wording.significant(honest),
         )
-        for line, own, reach, honest in farthest
+        for line, effect, reach, honest in farthest
     ]
-    looked_at = sum(len(own.queries) for own in found)
+    looked_at = sum(len(effect.queries) for effect in found)
     several = looked_at > len(moves)
     say.markdown(
         "One forged report can move {moves}{others}.",
@@ -91,7 +91,7 @@ def _told(lines: Sequence[Line], found: Sequence[Manipulation], users: int) -> N
     )
 
 
-def _moved(line: Line, own: Manipulation, users: int) -> tuple[float, float]:
+def _moved(line: Line, effect: Manipulation, users: int) -> tuple[float, float]:
     """How far a forged report moves the answer that it moves most, and an honest one on average, in the unit of the question."""
-    each, k = line.unit.factor / (1 if line.unit.total else users), own.reach.argmax()
-    return each * float(own.reach[k]), each * float(own.honest[k])
+    each, k = line.unit.factor / (1 if line.unit.total else users), effect.reach.argmax()
+    return each * float(effect.reach[k]), each * float(effect.honest[k])

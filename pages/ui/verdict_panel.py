@@ -69,19 +69,19 @@ def in_words(state: Session) -> list[str]:
         work.fit_unasked(state, name)
         mechanism = design.mechanism(name)
         if mechanism is not None and work.priced(state, mechanism) and judged(state, mechanism) is not None:
-            told = design.lines(mechanism, alone(state, design)).to_dict("records")
-            return [f"{wording.capital(verdicts.comes_to(line))}." for line in told]
+            records = design.lines(mechanism, alone(state, design)).to_dict("records")
+            return [f"{wording.capital(verdicts.comes_to(line))}." for line in records]
     except ValueError:  # which Design says
         pass
     waiting = "Its error is being worked out." if work.fit(state, name).running else ""
     return [waiting] * len(design.answers.lines)
 
 
-def show_lines(told: pd.DataFrame | None, title: str = "What each question comes to.") -> None:
+def show_lines(lines: pd.DataFrame | None, title: str = "What each question comes to.") -> None:
     """A line a question, in the words of `verdicts.line_cells`."""
-    if told is None:
+    if lines is None:
         return
-    table = pd.DataFrame([verdicts.line_cells(line) for line in told.to_dict("records")])
+    table = pd.DataFrame([verdicts.line_cells(line) for line in lines.to_dict("records")])
     listing.show_words(table.loc[:, (table != "").any()], title)
 
 
@@ -179,11 +179,11 @@ def show_answers(state: Session, rows: pd.DataFrame) -> None:
     st.caption(say.plain(explained(state)))
 
 
-def side_by_side(told: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """A row for each answer, and its error in its unit and the verdict of each mechanism; ``told``: the answers of each, by its title."""
-    first = next(iter(told.values()))
+def side_by_side(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """A row for each answer, and its error in its unit and the verdict of each mechanism; ``tables``: the answers of each, by its title."""
+    first = next(iter(tables.values()))
     columns = {
         title: [f"{verdict}, {error}" for verdict, error in zip(table["Verdict"], table["Error"], strict=True)]
-        for title, table in ((title, answers(rows)) for title, rows in told.items())
+        for title, table in ((title, answers(rows)) for title, rows in tables.items())
     }
     return pd.DataFrame({"Question": first["name"].to_numpy(), **columns})

@@ -90,13 +90,13 @@ def alike(columns: np.ndarray, shares: np.ndarray, count: int) -> np.ndarray:
 def _halved(columns: np.ndarray, shares: np.ndarray, block: np.ndarray) -> list[np.ndarray]:
     if len(block) == 1:
         return [block]
-    own, p = columns[:, block], shares[block]
-    own = own - (own @ p / p.sum())[:, None]
-    direction = own[:, np.square(own).sum(axis=0).argmax()]
+    centred, p = columns[:, block], shares[block]
+    centred = centred - (centred @ p / p.sum())[:, None]
+    direction = centred[:, np.square(centred).sum(axis=0).argmax()]
     for _ in range(12):
-        direction = own @ (p * (direction @ own))
+        direction = centred @ (p * (direction @ centred))
         direction /= np.linalg.norm(direction) or 1.0
-    ordered = np.argsort(direction @ own, kind="stable")
+    ordered = np.argsort(direction @ centred, kind="stable")
     before = np.cumsum(p[ordered])
     middle = int(np.clip(np.searchsorted(before, before[-1] / 2 * (1 + 1e-12)), 1, len(block) - 1))
     return [np.sort(block[ordered[:middle]]), np.sort(block[ordered[middle:]])]
@@ -140,8 +140,8 @@ def searched(
     for barrier in first + (BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]):
         if stop():
             return
-        few = bool(first) and n > 128 and barrier > BARRIERS[-2]
-        x = dual.improved(x, barrier / n, stop, check, 120 if few else _MOST_EVALUATIONS)
+        briefly = bool(first) and n > 128 and barrier > BARRIERS[-2]
+        x = dual.improved(x, barrier / n, stop, check, 120 if briefly else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
         centre = x if barrier == CUTTING else centre
     before, trivial = -np.inf, float(dual.shares @ np.square(dual.columns).sum(axis=0))

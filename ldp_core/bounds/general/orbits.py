@@ -140,9 +140,9 @@ def automorphisms(gram: np.ndarray, shares: np.ndarray) -> np.ndarray:
         if counts.max() == 1 or len(ways) > PERMUTATIONS:
             break
         one = int(np.argmin(np.where(counts > 1, counts, n + 1)[place]))
-        told = alone(before, one)
+        coloured = alone(before, one)
         moved = [alone(way, other) for way in ways for other in np.flatnonzero(way == before[one]).tolist()]
-        before, ways = told, [way for way in moved if np.array_equal(np.sort(way), np.sort(told))]
+        before, ways = coloured, [way for way in moved if np.array_equal(np.sort(way), np.sort(coloured))]
     if len(np.unique(before)) < n or len(ways) > PERMUTATIONS:
         return np.arange(n)[None]
     place = np.argsort(np.argsort(before))

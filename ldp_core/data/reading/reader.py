@@ -196,8 +196,8 @@ class LocalTable:
 
     def batches(self, columns: list[str]) -> Iterator[pd.DataFrame]:
         """All rows of some columns, a few at a time."""
-        asked, columns = columns, self._needed(columns)
-        ticks = self._ticks(asked)
+        wanted, columns = columns, self._needed(columns)
+        ticks = self._ticks(wanted)
         self._scan(columns)
         self._settle(columns)
         needed = self._stored if self._find_blank().people else columns
@@ -206,7 +206,7 @@ class LocalTable:
             for start in range(0, part.num_rows, _ROWS):
                 watch().check()
                 rows = self._frame(_plain(part.select(columns).slice(start, _ROWS)))
-                yield put_together(rows, ticks)[asked]
+                yield put_together(rows, ticks)[wanted]
 
     def _settle(self, columns: list[str]) -> None:
         """Where other columns decide how one of these is read, judge them by all their cells, too."""

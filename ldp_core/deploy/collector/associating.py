@@ -76,10 +76,10 @@ def associations(
     X, Y = (grid[i].ravel() for i in places)
     estimate, users = mechanism.estimate(collection.reports), collection.users
 
-    def asked(*rows: np.ndarray) -> Workload:
+    def of_rows(*rows: np.ndarray) -> Workload:
         return placed(axes, sorted(places), Custom(np.stack(rows)))
 
-    if reason := mechanism.supports(moments := asked(X, Y, X * X, Y * Y, X * Y)):
+    if reason := mechanism.supports(moments := of_rows(X, Y, X * X, Y * Y, X * Y)):
         raise ValueError(f"This design does not tell the moments of {x} and {y}: {reason}")
     mx, my, mxx, myy, mxy = estimate.answers(moments) / users
     both, vx, vy = mxy - mx * my, mxx - mx * mx, myy - my * my
@@ -88,7 +88,7 @@ def associations(
     of_both, of_x, of_y = X * Y - mx * Y - my * X, X * X - 2 * mx * X, Y * Y - 2 * my * Y
     spread = np.sqrt(vx * vy)
     of_r = of_both / spread - both / spread / 2 * (of_x / vx + of_y / vy)
-    found = intervals(mechanism, asked(of_both, of_x, of_both + of_x, of_r), estimate, level, None, users, drawn)
+    found = intervals(mechanism, of_rows(of_both, of_x, of_both + of_x, of_r), estimate, level, None, users, drawn)
     one, other, total, error = (found.errors / users) ** 2
     z, covariance = float(ndtri((1 + level) / 2)), (total - one - other) / 2
     ends = [float(end) for end in fieller(both, vx, one, other, covariance, z)]
@@ -132,14 +132,14 @@ def independence(
         raise ValueError(f"This design does not tell the joint counts of {' and '.join(columns)}: {reason}")
     p = mechanism.estimate(collection.reports).answers(table).reshape(shape) / users
     margins = p.sum(axis=1), p.sum(axis=0)
-    cells, T = np.outer(*(project(own, 1.0) for own in margins)).ravel(), table.rows(np.arange(table.num_queries))
+    cells, T = np.outer(*(project(margin, 1.0) for margin in margins)).ravel(), table.rows(np.arange(table.num_queries))
     spread = T.T @ (cells * users) * len(cells) / table.n  # evenly over all other columns
     noise = T @ mechanism.covariance(spread) @ T.T / users**2
     whole = noise + (np.diag(cells) - np.outer(cells, cells)) / users
     parts = whole.reshape(*shape, *shape)
     of_a, of_b, both = parts.sum(axis=(1, 3)), parts.sum(axis=(0, 2)), parts.sum(axis=(1, 2))
     product = np.einsum("ik,jl->ijkl", of_a, of_b) + np.einsum("il,kj->ijkl", both, both)
-    about = np.kron(*(np.eye(len(own))[:-1] - own[:-1, None] for own in margins))
+    about = np.kron(*(np.eye(len(margin))[:-1] - margin[:-1, None] for margin in margins))
     g = (p - np.outer(*margins) + both)[:-1, :-1].ravel()  # the product is off by `both` on average
     second = product[:-1, :-1, :-1, :-1].reshape(len(g), len(g))
     square = about @ whole @ about.T

@@ -69,8 +69,8 @@ def regression(
     X, names = model(chosen)
     values = np.indices([axes[i].size for i in known]).reshape(len(known), -1)
     cells = np.ravel_multi_index([values[known.index(i)] for i in places], [axis.size for axis in chosen])
-    told = HistogramPart(attribute=of).numbers([axes[place]])
-    yes = told.rows(np.zeros(1, dtype=int))[0][np.indices([axis.size for axis in axes])[place].ravel()] > 0
+    counted = HistogramPart(attribute=of).numbers([axes[place]])
+    yes = counted.rows(np.zeros(1, dtype=int))[0][np.indices([axis.size for axis in axes])[place].ravel()] > 0
     parts = [
         _reports(*of_group)
         for of_group in zip(
@@ -79,7 +79,7 @@ def regression(
     ]
     group = np.repeat(cells, [len(part) for part in parts])
     found = logistic(Logistic(X, group, *np.concatenate(parts).T), ["intercept", *names], level)
-    return found.assign(of=told.query_name(0))
+    return found.assign(of=counted.query_name(0))
 
 
 def _reports(made: Mechanism, reports: Reports, yes: np.ndarray) -> np.ndarray:
@@ -89,7 +89,7 @@ def _reports(made: Mechanism, reports: Reports, yes: np.ndarray) -> np.ndarray:
             "The reports of this mechanism are kept as sums, which have no likelihood; use one with a table, such as optimized."
         )
     Q, tally = written_out(made.channel), made.tally(reports)
-    if max(np.ptp(Q[:, own], axis=1).max() for own in (yes, ~yes)) > SAME:
+    if max(np.ptp(Q[:, answer], axis=1).max() for answer in (yes, ~yes)) > SAME:
         raise ValueError("Reports tell of other secret columns besides; ask for a slope, or for the yes or no alone.")
     return np.stack([tally, Q[:, ~yes][:, 0], Q[:, yes][:, 0]], axis=1)[tally > 0]
 

@@ -17,8 +17,8 @@ def variances(state: Session, mechanism: Mechanism) -> tuple[float, float, float
     """Variances per user of a mechanism: averaged over the types, which predictions are about, for the people that the design is for,
     as on all pages, and of the worst type. ValueError where they take too long."""
     setting = state.setting
-    even, own = (setting.variance(mechanism, case) for case in (setting.even_case, setting.case))
-    return even, own, float(setting.profiled(mechanism, setting.answers.workload).max())
+    even, chosen = (setting.variance(mechanism, case) for case in (setting.even_case, setting.case))
+    return even, chosen, float(setting.profiled(mechanism, setting.answers.workload).max())
 
 
 def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:
@@ -35,14 +35,14 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
         )
         known.update(theorems.weighted(about.workload, figures or {}))
     alpha, digest = state.setting.alpha, mechanism and mechanism.digest
-    worst = own = None
+    worst = chosen = None
     if mechanism is not None and exact is not None:
-        _, own, worst = variances(state, mechanism)
+        _, chosen, worst = variances(state, mechanism)
     below: dict[str, float] = {}
     if state.setting.working_types <= MOST_EXACT_TYPES:
         scale = alpha * about.workload.squared_weights
         below = {name: scale * users for name, users in state.setting.bounds(state.setting.case).items()}
-    case = (own, below) if below else None
+    case = (chosen, below) if below else None
     inputs = (about.workload.digest, about.epsilon, about.users, digest)
-    key = ("theorems", inputs, alpha, exact, own, tuple(known.items()), tuple(below.items()))
+    key = ("theorems", inputs, alpha, exact, chosen, tuple(known.items()), tuple(below.items()))
     return state.results.cached(key, lambda: theorems.entries(about, alpha, exact, known, worst, case))

@@ -58,10 +58,10 @@ def kit(state: Session) -> Kit | None:
     return opened
 
 
-def bring(state: Session, subject: Kit, own: bool) -> None:
+def bring(state: Session, subject: Kit, current_design: bool) -> None:
     """The choice of where reports come from, and the entries and buttons of that."""
     offered = dict(SOURCES)
-    if not own:
+    if not current_design:
         del offered["simulated"]
     chosen = view_switch("collect-from", offered, "Source")
     if collecting.collection(state, subject).read or collecting.counting(state, subject).error:

@@ -129,7 +129,7 @@ def _whose(state: Session, subject: Kit, reported: float) -> tuple[bool, pd.Seri
     groups = collector.group_names(subject.domain)
     if not groups:
         return whose == "drawn", None
-    key, told = f"collect-sizes-{subject.design}", state.view.get(f"collect-sizes-{subject.design}", "")
+    key, typed = f"collect-sizes-{subject.design}", state.view.get(f"collect-sizes-{subject.design}", "")
 
     def commit(text: str) -> None:
         if text.strip():
@@ -140,13 +140,13 @@ def _whose(state: Session, subject: Kit, reported: float) -> tuple[bool, pd.Seri
         st.text_area,
         "Weight to a population (optional)",
         key,
-        told,
+        typed,
         commit,
         placeholder="\n".join(f"{group} = 12000" for group in groups[:3]),
         help="The people of each group in the population, a line for each. Answers are then of that population: each report of a group stands "
         "for its people divided by its reports.",
     )
-    return whose == "drawn", collector.sizes_of(told.splitlines(), groups) if told.strip() else None
+    return whose == "drawn", collector.sizes_of(typed.splitlines(), groups) if typed.strip() else None
 
 
 def _occasions(subject: Kit) -> int | None:
@@ -178,10 +178,10 @@ def _earlier(state: Session, subject: Kit) -> bool:
 
 
 def _prior(state: Session, subject: Kit) -> float | np.ndarray:
-    now, own = _earlier(state, subject), subject.configuration == state.configuration
-    if own or subject.configuration.optimizer.histogram is not None:
+    now, current = _earlier(state, subject), subject.configuration == state.configuration
+    if current or subject.configuration.optimizer.histogram is not None:
         keep = lambda on: state.view.update({"collect-prior": on})  # noqa: E731
-        prior_control(state, "collect-prior", now, keep, editable=own)
+        prior_control(state, "collect-prior", now, keep, editable=current)
     return choices.posterior_prior(subject.configuration, now)
 
 

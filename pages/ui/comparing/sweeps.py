@@ -81,9 +81,9 @@ def _start(state: Session, over: str, places: str) -> None:
 
 def _sentence(state: Session, frame: pd.DataFrame, over: str) -> str:
     """The mechanism that needs the fewest people, and the range in which it does; where the design's own is missing, in bold."""
-    own = frame[~frame["name"].isin(sweep.BOUNDS)]
-    rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
-    winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own
+    rows = frame[~frame["name"].isin(sweep.BOUNDS)]
+    rounded = rows["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
+    winners = rows.loc[rounded.groupby(rows[over]).idxmin()] if len(rows) else rows
     parts = [
         f"{library.spec(name).title} at {_in_words(over, group[over])}"
         for name, group in winners.groupby("name", sort=False)
@@ -110,8 +110,8 @@ def _chart(state: Session, frame: pd.DataFrame, over: str, look: charts.Theme) -
 
 def _theorems(state: Session, frame: pd.DataFrame) -> pd.DataFrame:
     """The papers' theorems over the same range of epsilon; Theorem 5.1 follows from the averages of the design's own mechanism."""
-    own = frame[frame["name"] == state.setting.named(state.setting.chosen)]
-    averages = dict(zip(own["epsilon"], own["average_variance"], strict=True))
+    rows = frame[frame["name"] == state.setting.named(state.setting.chosen)]
+    averages = dict(zip(rows["epsilon"], rows["average_variance"], strict=True))
     at = frame["epsilon"].unique() if len(frame) else np.zeros(0)
     between = np.geomspace(at.min(), at.max(), trade_off.CURVE_POINTS) if len(at) > 1 else at
     return trade_off.theorem_lines(state, np.union1d(at, between).tolist(), averages)

@@ -243,10 +243,10 @@ def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
     remembered = remember(state, choice, source)
     stay = picked(state, choice, source) if state.draft is None else set()
     for name, suggestion in looked.items():
-        own = remembered.get((source.id, name))
+        before = remembered.get((source.id, name))
         by_hand = suggestion.recipe is None and name in stay
-        if own is not None and (by_hand or own != suggested(state, source, name, counts)):
-            looked[name] = replace(suggestion, recipe=own, note="")
+        if before is not None and (by_hand or before != suggested(state, source, name, counts)):
+            looked[name] = replace(suggestion, recipe=before, note="")
     able = {suggestion.recipe: suggestion.types for suggestion in looked.values() if suggestion.recipe is not None}
     if not able:
         raise ValueError(
@@ -301,7 +301,7 @@ def coarse_bins(state: Session) -> None:
         words += f" With {bins:,} bins that is at most a tenth of it{'' if fits else ', but there would be too many types to judge single answers'}."
         with st.container(horizontal=True, vertical_alignment="center", key=f"coarse-bins-{place}"):
             st.warning(say.plain(words))
-            for recipe in (own for own in recipes if own.column == name and fits):
+            for recipe in (one for one in recipes if one.column == name and fits):
                 if isinstance(recipe, NumericRecipe) and recipe.method in ("equal_width", "range"):
                     finer = recipe.model_copy(update={"bins": bins})
                     button(f"Use {bins:,} bins", f"use-bins-{place}", "grid_on", _use, state, finer)
@@ -312,7 +312,7 @@ def _use(state: Session, recipe: AttributeRecipe) -> None:
     if state.source is not None:
         set_recipe(state, state.source.id, recipe)
     else:
-        recipes = tuple(recipe if own.column == recipe.column else own for own in declared(state))
+        recipes = tuple(recipe if one.column == recipe.column else one for one in declared(state))
         declare(state, recipes, recipes.index(recipe))
 
 

@@ -82,17 +82,17 @@ FEW = 0.001
 def _per_cell(row: DeltaGenerator, design: Setting) -> None:
     """Users per cell of the largest table that the questions are about: of all types, or of a few attributes."""
     shape, noise = design.domain.shape, "With few people per {}, every count is mostly noise."
-    asked = tables_asked(design.workload, shape) if design.has_questions else None
-    if asked is None or len(asked.largest) == len(shape):
+    tables = tables_asked(design.workload, shape) if design.has_questions else None
+    if tables is None or len(tables.largest) == len(shape):
         average = design.users / design.domain.size
         shown = wording.significant(average) if average >= FEW else f"under {FEW:g}"
         say.metric(row, "People per type", shown, f"On average. {noise.format('type')}")
         return
-    names = " x ".join(design.domain.attributes[i].name for i in asked.largest)
+    names = " x ".join(design.domain.attributes[i].name for i in tables.largest)
     say.metric(
         row,
         "People per cell",
-        wording.significant(design.users / asked.largest_cells),
+        wording.significant(design.users / tables.largest_cells),
         f"On average, in the largest table that the questions are about: {names}. {noise.format('cell')}",
     )
 
@@ -168,8 +168,8 @@ def doubts(state: Session) -> None:
             st.info(say.plain(doubt.said))
             with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
                 for j, (label, other) in enumerate(doubt.ways):
-                    key, told = f"data-reading-{place}-{i}-{j}", f"{doubt.effect} {_ENDS}" if doubt.effect else None
-                    button(label, key, "", data_actions.set_recipe, state, source.id, other, help=told)
+                    key, effect = f"data-reading-{place}-{i}-{j}", f"{doubt.effect} {_ENDS}" if doubt.effect else None
+                    button(label, key, "", data_actions.set_recipe, state, source.id, other, help=effect)
 
 
 def across_two(state: Session, design: Setting) -> None:

@@ -99,8 +99,8 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
     say.caption("{spared}", spared=setting.spared(mechanism))
     say.caption("{values}", values=designs.open_values(c, audit))
     if (ways := days.compared(setting, mechanism)) is not None:
-        told = ways.assign(noise=ways["noise"].map("{:.1f}".format), people=ways["people"].map("{:.1f} times".format))
-        named = told.set_axis(["Way to ask", "Noise a day and person", "People for the same errors"], axis=1)
+        shown = ways.assign(noise=ways["noise"].map("{:.1f}".format), people=ways["people"].map("{:.1f} times".format))
+        named = shown.set_axis(["Way to ask", "Noise a day and person", "People for the same errors"], axis=1)
         listing.show_words(named, f"The same days asked otherwise, {case_meaning(case)}.")
 
 
@@ -110,8 +110,8 @@ def questions(state: Session, mechanism: Mechanism) -> None:
     if found is not None:
         whose = "in the planning data" if state.setting.on_data else f"for {state.setting.population}"
         words = f"Each answer as it is {whose}: how wide the intervals of Collect will be."
-        told = charts.promised(found, state.setting.lines(mechanism, verdict_panel.alone(state, state.setting)))
-        answer_tables.result_and_tables(state, state.setting.answers, told, words, "promised")
+        promise = charts.promised(found, state.setting.lines(mechanism, verdict_panel.alone(state, state.setting)))
+        answer_tables.result_and_tables(state, state.setting.answers, promise, words, "promised")
         usable = found["verdict"] == verdicts.USABLE
         verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))
     elif reason := analysis.too_many_types(state.setting.workload):

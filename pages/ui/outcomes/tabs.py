@@ -50,16 +50,18 @@ def _verdict(design: Setting, outcomes_shown: Outcomes) -> str:
     """The largest errors of answers, as designs tell them, by the first mechanism and estimate."""
     rows = outcomes_shown.answers
     first = rows[(rows["mechanism"] == rows["mechanism"].iloc[0]) & (rows["estimator"] == rows["estimator"].iloc[0])]
-    told = first[first["observed"].notna()]
-    if told.empty:
+    observed = first[first["observed"].notna()]
+    if observed.empty:
         return "Some collections estimate that a group has nobody: no error can be told."
     times = (outcomes_shown.lines["observed"] / outcomes_shown.lines["predicted"])[: len(design.answers.lines)]
-    if told["unit"].nunique() > 1 and times.notna().all():
+    if observed["unit"].nunique() > 1 and times.notna().all():
         ends = " to ".join(wording.significant(end, 2) for end in (times.min(), times.max()))
         return f"Errors of {len(times):,} questions were {ends} times those predicted."
-    worst = told.groupby("unit", sort=False)[["observed", "predicted"]].max()
+    worst = observed.groupby("unit", sort=False)[["observed", "predicted"]].max()
     off = verdicts.errors_in_words(worst["observed"])
-    words = f"Answers were off by up to {off}" if len(told) > 1 else f"{told['question'].iloc[0]} was off by {off}"
+    words = (
+        f"Answers were off by up to {off}" if len(observed) > 1 else f"{observed['question'].iloc[0]} was off by {off}"
+    )
     if worst["predicted"].notna().all():
         words += f"; {verdicts.errors_in_words(worst['predicted'])} was predicted for these people"
     return f"{words}."
@@ -139,13 +141,13 @@ def _release(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     )
     if found is None:
         return
-    told = found[found["low"].notna() & found["true"].notna()]
-    held = (told["low"] <= told["true"]) & (told["true"] <= told["high"])
+    known = found[found["low"].notna() & found["true"].notna()]
+    held = (known["low"] <= known["true"]) & (known["true"] <= known["high"])
     words = say.text(
         "{name}: this might come out on Collect. The truth, a small mark, lies in **{held:,} of {number}**.",
         name=_name(pair),
         held=int(held.sum()),
-        number=wording.plural(len(told), "interval"),
+        number=wording.plural(len(known), "interval"),
     )
     promise = verdict_panel.judged(state, mechanism)
     lines = None if promise is None else design.lines(mechanism, verdict_panel.alone(state, design))
@@ -251,14 +253,14 @@ def _distribution(state: Session, design: Setting, outcomes_shown: Outcomes) -> 
 
 
 def _intervals(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
-    told = outcomes_shown.answers[outcomes_shown.answers["method"] != ""]
-    if not len(told):
+    estimated = outcomes_shown.answers[outcomes_shown.answers["method"] != ""]
+    if not len(estimated):
         st.info(
             "Confidence intervals exist for unbiased estimates, credible ones for the posterior mean: choose one of these "
             "above. Biased estimates are off by more than chance."
         )
         return
-    pair, rows = _chosen(told)
+    pair, rows = _chosen(estimated)
     ends = rows["low"].notna()
     kind = "credible" if ESTIMATORS[pair[1]].credible else "confidence"
     layout.chart(

@@ -93,8 +93,8 @@ def _same(recorded: Any, needed: float) -> bool:
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
     """Use a strategy from a file, and call it loaded: a digest in the same file does not prove who made it. A strategy that was
     computed in this very session stays the session's own. Returns the sentences to show."""
-    own = state.setting.fitted(mechanism.name)
-    if own is not None and own.mechanism.digest == mechanism.digest and not state.setting.from_file(mechanism.name):
+    fit = state.setting.fitted(mechanism.name)
+    if fit is not None and fit.mechanism.digest == mechanism.digest and not state.setting.from_file(mechanism.name):
         return []
     state.setting.use(mechanism)
     said = [
@@ -102,14 +102,14 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
         "it need not be what an optimiser found. Optimise again on the Design page to replace it by a result of your own."
     ]
     recorded = outcome.get("users_needed")
-    told = recorded if isinstance(recorded, dict) and state.setting.has_questions else {}
+    stored = recorded if isinstance(recorded, dict) and state.setting.has_questions else {}
     try:
-        adopted = state.setting.priced(mechanism.name) if told else None
-        cases = [] if adopted is None else [case for case in told if case in state.setting.cases and case != PEOPLE]
+        adopted = state.setting.priced(mechanism.name) if stored else None
+        cases = [] if adopted is None else [case for case in stored if case in state.setting.cases and case != PEOPLE]
         needed = {case: state.setting.users_needed(adopted, case) for case in cases if adopted is not None}
     except ValueError:  # cannot be computed here, so nothing computed is shown either
         return said
-    if any(not _same(told[case], users) for case, users in needed.items()):
+    if any(not _same(stored[case], users) for case, users in needed.items()):
         said.append(
             "The errors recorded in the file are not those of its strategy: one of the two was changed. What is shown here is "
             "computed from the strategy."

@@ -30,8 +30,8 @@ def off_where_absent(
             except (AttributeError, ImportError, TypeError) as error:
                 if not said:
                     said.append(meaning)
-                    told = ("With Streamlit %s %s (%s: %s).", st.__version__, meaning, fix.__name__, error)
-                    _LOG.log(logging.WARNING, *told)
+                    line = ("With Streamlit %s %s (%s: %s).", st.__version__, meaning, fix.__name__, error)
+                    _LOG.log(logging.WARNING, *line)
                 return otherwise
 
         return tried

@@ -22,7 +22,7 @@ _NOTHING = 0
 """Bytes that a collection is said to hold, so that it is kept as long as the session."""
 
 
-def own(state: Session, mechanism: Mechanism) -> Task[Kit]:
+def current_kit(state: Session, mechanism: Mechanism) -> Task[Kit]:
     """The current design, as devices know it. ValueError, one sentence, where no device can draw its reports."""
     made = state.setting
     key = f"device:{mechanism.digest}:{made.configuration.digest()}:{made.people.digest}"

@@ -59,9 +59,9 @@ class Group:
 def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     """All groups, each in its box, and the box for another one."""
     parts = parts_of(state)
-    asked = design.has_questions
-    queries = [line.workload.num_queries for line in design.answers.lines] if asked else [None] * len(parts)
-    comes_to = verdict_panel.in_words(state) if asked else [""] * len(parts)
+    answerable = design.has_questions
+    queries = [line.workload.num_queries for line in design.answers.lines] if answerable else [None] * len(parts)
+    comes_to = verdict_panel.in_words(state) if answerable else [""] * len(parts)
     for i, (part, many, said) in enumerate(zip(parts, queries, comes_to, strict=True)):
         group = Group(state, i, axes)
         title = (
@@ -111,17 +111,17 @@ def _chooser(
     group: Group,
     label: str,
     name: str,
-    asked: str | Sequence[str],
+    chosen: str | Sequence[str],
     names: Sequence[str],
     part: Callable[[Any], WorkloadPart],
     help: str | None = None,
 ) -> None:
     """One or several attributes. Those that the data no longer has stay visible until they are replaced."""
-    options = list(dict.fromkeys([*names, *([asked] if isinstance(asked, str) else asked)]))
-    if isinstance(asked, str):
-        _setting(st.selectbox, label, name, group, asked, part, options=options, help=help)
+    options = list(dict.fromkeys([*names, *([chosen] if isinstance(chosen, str) else chosen)]))
+    if isinstance(chosen, str):
+        _setting(st.selectbox, label, name, group, chosen, part, options=options, help=help)
     else:
-        _setting(st.multiselect, label, name, group, list(asked), part, options=options, help=help)
+        _setting(st.multiselect, label, name, group, list(chosen), part, options=options, help=help)
 
 
 def _number(
@@ -194,7 +194,7 @@ def _within(part: WorkloadPart, group: Group) -> None:
         _chooser(group, "Within each group of (optional)", "by", part.by, others, lambda by: edited(part, by=by))
 
 
-def _asked(part: WorkloadPart, group: Group) -> list[Axis]:
+def _axes_of(part: WorkloadPart, group: Group) -> list[Axis]:
     """The attributes that do not make up the groups."""
     return [axis for axis in group.axes if axis.name not in part.by]
 
@@ -288,13 +288,13 @@ def _marginals(part: workloads.MarginalsPart, group: Group) -> None:
 
 @_settings.register
 def _k_way(part: workloads.KWayMarginalsPart, group: Group) -> None:
-    most = len(usable("histogram", _asked(part, group)))
+    most = len(usable("histogram", _axes_of(part, group)))
     _number(group, "Attributes counted together (k)", "k", part.k, 1, most, lambda k: edited(part, k=k))
 
 
 @_settings.register
 def _parity(part: workloads.ParityPart, group: Group) -> None:
-    names = usable("parity", _asked(part, group))
+    names = usable("parity", _axes_of(part, group))
     chosen = part.attributes or names
     most, help = len(chosen), "Those with two values; empty means all of them."
     choose = lambda chosen: edited(part, attributes=None if chosen in ([], names) else chosen)  # noqa: E731
@@ -374,7 +374,7 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
         second, first = axes[name].labels[:2]
         return edited(part, attribute=name, first=first, second=second)
 
-    names = [name for name in usable("difference", _asked(part, group)) if name not in part.of.mentions]
+    names = [name for name in usable("difference", _axes_of(part, group)) if name not in part.of.mentions]
     _chooser(group, "Compare by", "compared", part.attribute, names, compare)
     labels = list(axes[part.attribute].labels) if part.attribute in axes else []
 
@@ -384,7 +384,7 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
 
     _chooser(group, "In", "first", part.first, labels, partial(choose, "first", "second"))
     _chooser(group, "minus in", "second", part.second, labels, partial(choose, "second", "first"))
-    others = [axis for axis in _asked(part, group) if axis.name != part.attribute]
+    others = [axis for axis in _axes_of(part, group) if axis.name != part.attribute]
     counted = starting("histogram", others) if part.of.averages else part.of
     shares = lambda on: edited(part, shares=on, of=part.of if on else counted)  # noqa: E731
     _setting(st.checkbox, "Shares or averages of each group", "shares", group, part.shares, shares)
@@ -420,7 +420,7 @@ def _matrix(part: workloads.MatrixPart, group: Group) -> None:
 
 @_settings.register
 def _types(part: workloads.TypesPart, group: Group) -> None:
-    axes = _asked(part, group)
+    axes = _axes_of(part, group)
     n = math.prod(axis.size for axis in axes)
     families = workloads.kinds_for(n)
 

@@ -207,10 +207,12 @@ def starting(
     secret = [name for name in names if name not in known] or names
     fields: dict[str, Any] = {"weight": before.weight if before is not None else 1.0}
     if kind in ("histogram", "prefix", "ranges", "mean", "total", *COMBINED):
-        own = getattr(before, "attribute", None)
+        attribute = getattr(before, "attribute", None)
         about = {part.attribute for part in others if isinstance(part, AboutOne) and part.kind == kind}
         by = [name for name in getattr(before, "by", ()) if name in usable("histogram", axes)]
-        fields["attribute"] = own if own in names else next((name for name in secret if name not in about), secret[0])
+        fields["attribute"] = (
+            attribute if attribute in names else next((name for name in secret if name not in about), secret[0])
+        )
         if fields["attribute"] not in by:
             fields["by"] = by
     elif kind == "moments":
@@ -219,8 +221,8 @@ def starting(
         pairs = [part.attributes for part in others if isinstance(part, workloads.RectanglesPart)]
         fields["attributes"] = _not_among(pairs, combinations(names, 2)) or names[:2]
     elif kind == "marginals":
-        asked = [group for part in others if isinstance(part, MarginalsPart) for group in part.groups]
-        fields["groups"] = [_not_among(asked, combinations(names, 2)) or names[:2]]
+        present = [group for part in others if isinstance(part, MarginalsPart) for group in part.groups]
+        fields["groups"] = [_not_among(present, combinations(names, 2)) or names[:2]]
     elif kind == "k_way_marginals":
         taken = {part.k for part in others if isinstance(part, KWayMarginalsPart)}
         fields["k"] = next((k for k in range(2, len(names) + 1) if k not in taken), 2)
@@ -250,8 +252,8 @@ def next_group(groups: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[s
 
 
 def _not_among(groups: Sequence[Sequence[str]], offers: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
-    asked = {frozenset(group) for group in groups}
-    return next((offer for offer in offers if frozenset(offer) not in asked), None)
+    present = {frozenset(group) for group in groups}
+    return next((offer for offer in offers if frozenset(offer) not in present), None)
 
 
 def read_weight(text: str) -> float:

@@ -60,7 +60,7 @@ def groups_of(design: Setting, parts: Sequence[WorkloadPart]) -> list[tuple[str,
         if only.weight != 1 and isinstance(whole, workloads.Union):  # its weight makes it a union of one
             whole = whole.parts[0]
         if isinstance(whole, workloads.Union):
-            return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, whole.parts, strict=True)]
+            return [(" x ".join(group), part.num_queries) for group, part in zip(only.groups, whole.parts, strict=True)]
     return [(part.summary, line.workload.num_queries) for part, line in zip(parts, design.answers.lines, strict=True)]
 
 
@@ -70,11 +70,11 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
     about = "All single answers asked for. The papers call them queries, and their number p."
     say.metric(row, "Answers", wording.count(design.answers.workload.num_queries), about)
     if survey is not None:
-        asked = tables_asked(design.workload, design.domain.shape)
+        tables = tables_asked(design.workload, design.domain.shape)
         about = "Each set has a table of counts that answers are made of."
-        say.metric(row, "Sets of columns", wording.count(asked.sets), about)
-        names = " x ".join(design.domain.attributes[i].name for i in asked.largest)
-        say.metric(row, "Largest table (cells)", wording.count(asked.largest_cells), f"The table of {names}.")
+        say.metric(row, "Sets of columns", wording.count(tables.sets), about)
+        names = " x ".join(design.domain.attributes[i].name for i in tables.largest)
+        say.metric(row, "Largest table (cells)", wording.count(tables.largest_cells), f"The table of {names}.")
         hardness(state, design, row)
         if len({group.attributes for group in survey.groups}) > 1:
             _asked_together(state, design, survey, parts)
