@@ -77,7 +77,7 @@ def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     designed(app)
     setting = app.session.setting
     error = in_words(4 * setting.error(setting.chosen_mechanism))
-    assert f"{error}, exactly" in app.go("bounds").finish().words
+    assert f"{error}, worked out exactly" in app.go("bounds").finish().words
     seen = [app.words, str(app.charts)]
     app.go("compare").finish().open("compare-tabs", "Error of each answer").finish()
     seen += [app.words, str([table.to_dict() for table in app.dataframes])]
