@@ -27,7 +27,7 @@ from ldp_core.workloads import HistogramPart, PrefixPart
 from pages.ui.session import exchange
 from pages.ui.session.history import History, SavedDesigns
 from pages.ui.session.state import Session
-from pages.ui.sources import sample
+from pages.ui.sources import File
 from tests.refused import refused
 
 ANSWERS = Domain(attributes=(CategoricalAttribute(name="answer", values=("no", "perhaps", "yes"), origin="declared"),))
@@ -83,7 +83,7 @@ def test_figures_are_those_of_a_session_with_the_same_configuration(aim):
 
 
 def test_rows_of_a_table_and_of_a_sample_are_counted_by_the_recipes():
-    rows = sample("survey_ages.csv")
+    rows = File("sample", "survey_ages.csv").read()
     setting = ready(OF_SAMPLE.with_(domain=ready(OF_SAMPLE, rows.table).domain))
     session = Session("x", SavedDesigns(History(setting.configuration, rows)))
     assert setting.on_data

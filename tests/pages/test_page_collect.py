@@ -59,7 +59,7 @@ def held(app):
 
 
 def subject(app):
-    return collecting.own(app.session, app.session.setting.chosen_mechanism).result
+    return collecting.current_kit(app.session, app.session.setting.chosen_mechanism).result
 
 
 def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(another, collect):

@@ -196,7 +196,7 @@ def test_answers_are_for_whom_one_says(arms):
     assert "Intervals are for these 5,000 people." in arms.words
     state = arms.session
     made, workload = state.setting.mechanism("oue"), state.setting.workload
-    subject = collecting.own(state, made).result
+    subject = collecting.current_kit(state, made).result
     found = collecting.collection(state, subject)
 
     def is_told(**given):

@@ -44,7 +44,7 @@ def test_a_logistic_regression_stands_on_collect_where_reports_tell_of_a_yes_or_
     state.change(workload=WorkloadRecipe(parts=(SlopePart(of="happy", on=("new",)),)))
     state.change(mechanism=choose_mechanism("subset_selection"))
     app.go("collect").finish()
-    mechanism, design = state.setting.chosen_mechanism, collecting.own(state, state.setting.chosen_mechanism).result
+    mechanism, design = state.setting.chosen_mechanism, collecting.current_kit(state, state.setting.chosen_mechanism).result
     counts = np.array([800, 200, 400, 600])
     count(app, ("reports.csv", collecting.simulated(design, counts, 1), "text/csv"))
     assert not app.errors
@@ -67,7 +67,7 @@ def test_design_says_from_how_many_people_on_private_answers_beat_open_ones(ages
 def test_quantiles_stand_on_collect_where_running_totals_follow(ages):
     ages.go("design").enter("selectbox", "mechanism", "subset_selection").go("collect").finish()
     state = ages.session
-    design = collecting.own(state, state.setting.chosen_mechanism).result
+    design = collecting.current_kit(state, state.setting.chosen_mechanism).result
     count(ages, ("reports.csv", collecting.simulated(design, state.setting.counts, 1), "text/csv"))
     assert not ages.errors
     (table,) = [table for table in ages.dataframes if "Quantile of" in table]
