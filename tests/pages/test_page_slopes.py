@@ -44,7 +44,10 @@ def test_a_logistic_regression_stands_on_collect_where_reports_tell_of_a_yes_or_
     state.change(workload=WorkloadRecipe(parts=(SlopePart(of="happy", on=("new",)),)))
     state.change(mechanism=choose_mechanism("subset_selection"))
     app.go("collect").finish()
-    mechanism, design = state.setting.chosen_mechanism, collecting.current_kit(state, state.setting.chosen_mechanism).result
+    mechanism, design = (
+        state.setting.chosen_mechanism,
+        collecting.current_kit(state, state.setting.chosen_mechanism).result,
+    )
     counts = np.array([800, 200, 400, 600])
     count(app, ("reports.csv", collecting.simulated(design, counts, 1), "text/csv"))
     assert not app.errors
