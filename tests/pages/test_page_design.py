@@ -112,7 +112,6 @@ def test_what_is_true_in_real_numbers_only_is_said_on_every_page_that_shows_a_gu
     assert (mechanisms.FLOATING_POINT in ages.go("export").words) == continuous
     always = 1  # the catalogue of all mechanisms explains its words
     assert ages.go("compare").unfold("every-mechanism").words.count(mechanisms.FLOATING_POINT) == always + continuous
-    assert ages.go("guide").words.count(mechanisms.FLOATING_POINT) == always
 
 
 def test_a_mechanism_with_delta_is_not_said_to_change_odds_by_a_factor(ages):
