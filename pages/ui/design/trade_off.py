@@ -131,9 +131,10 @@ def _line(state: Session, name: str, case: str) -> list[Point]:
     def compute(cancel: Cancel) -> list[Point]:
         return _points(curves.users_needed(spec.mechanism, workload, at, chosen, parameters, cancel).assign(name=name))
 
-    title, quick = "computing people needed over epsilon", setting.working_types <= AT_ONCE_TYPES // 2
+    # The shares of a tree's levels are fitted anew at every epsilon, a tenth of a second each.
+    quick = setting.working_types <= AT_ONCE_TYPES // 2 and "shares" not in spec.parameters
     try:
-        curve = later.ask(state, ("users over epsilon", *about), title, compute, quick)
+        curve = later.ask(state, ("users over epsilon", *about), "computing people needed over epsilon", compute, quick)
     except ValueError:
         return [point]
     return [*(other for other in curve or () if other[1] != setting.epsilon), point]
