@@ -211,7 +211,7 @@ def several(
 
 
 def target_control(state: Session) -> None:
-    """The target of the answers in their first unit, and a button that works all targets out anew."""
+    """The target of the answers in their first unit, and a button that recomputes all targets."""
     _target(state, state.setting.answers.lines[0].key)
     if state.setting.settled.targets != (auto := _auto(state)):
         button(
@@ -219,7 +219,7 @@ def target_control(state: Session) -> None:
             "target-auto",
             "auto_awesome",
             lambda: state.change(targets=auto),
-            help="Works the targets out anew: for shares a quarter of a typical answer (the root mean square of all), for averages a tenth of the spread of the values.",
+            help="Recomputes the targets: for shares a quarter of a typical answer (the root mean square of all), for averages a tenth of the spread of the values.",
         )
 
 

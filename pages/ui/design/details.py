@@ -82,7 +82,7 @@ def needed(state: Session, mechanism: Mechanism, case: str) -> None:
     )
     proof = (
         f"This holds for every unbiased mechanism {setting.kept}, by the {frames.BOUND_TITLES[frames.strongest(limits)]}: unbiased means right on "
-        f"average. For its noise alone this one needs at most {wording.gap(gap)} the people{setting.mean_of}. "
+        f"average. For its noise alone this one needs at most {wording.gap(gap)} as many people{setting.mean_of}. "
     )
     st.caption(
         say.plain(f"{least}. Audited epsilon: {designs.audited_in_words(c.epsilon_value, audit)}."),
