@@ -111,7 +111,7 @@ def searched(
     near: tuple[Multipliers, np.ndarray] | None = None,
 ) -> Iterator[Multipliers]:
     """Better and better multipliers by types: from many types put together in blocks, then from single ones, one after each barrier; then
-    with cuts on few types, round after round, until a round gains little of what L is above tr G, and after a few barriers more. Or at once
+    with cuts on few types, round after round, until two rounds gain little of what L is above tr G, and after a few barriers more. Or at once
     from those of single types that are ``near``, which were found for another prior (n,)."""
     n, ratio, root = workload.n, float(np.exp(epsilon)), workload.gram_root
     root = root - (root @ prior)[:, None]
@@ -144,14 +144,14 @@ def searched(
         x = dual.improved(x, barrier / n, stop, check, 120 if briefly else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
         centre = x if barrier == CUTTING else centre
-    before, trivial = -np.inf, float(dual.shares @ np.square(dual.columns).sum(axis=0))
+    earlier, before, trivial = -np.inf, -np.inf, float(dual.shares @ np.square(dual.columns).sum(axis=0))
     for _ in range(12 if n <= 512 else 0):  # a look takes n^2 steps from many starts
         value = dual.value(centre)
-        # A round of cuts that gains less than this is the last.
+        # Two rounds of cuts that gain less than this together are the last.
         least = 2e-4 * max(1 - trivial / max(np.exp(value), 1e-300), 2e-4)
-        if value < before + least or stop() or (cut := dual.with_cuts(centre, CUTTING / n)) is None:
+        if value < earlier + least or stop() or (cut := dual.with_cuts(centre, CUTTING / n)) is None:
             break
-        centre, before = dual.improved(cut, CUTTING / n, stop, check), value
+        centre, earlier, before = dual.improved(cut, CUTTING / n, stop, check), before, value
         yield dual.of_types(centre, prior)
     for barrier in AFTER_CUTS if len(dual.cuts) else ():
         if stop():
