@@ -121,7 +121,7 @@ def design(page):
 def begin(page):
     """Start with the sample."""
     drawn(page)
-    page.locator(".st-key-begin button").first.click()
+    page.locator(".st-key-begin button:visible").first.click()
     expect(page.locator("h1")).to_have_text("Design")
     expect(design(page)).to_contain_text(words.SAMPLE)
 
