@@ -3,12 +3,15 @@
 import io
 import json
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
 from ldp_core import designs
 from ldp_core.designs import Configuration, Optimizer
+from ldp_core.limits import MOST_HISTORY_BYTES
 from pages.ui.session import exchange
+from pages.ui.session.history import SavedDesigns
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 from tests.pages.conftest import plain
@@ -125,6 +128,21 @@ def test_each_design_has_its_own_table_and_what_was_worked_out(app):
     app.press("design-show-1")
     assert app.session.setting.fitted("optimized") is found
     assert app.session.tally.users == 3000
+
+
+def test_steps_of_designs_that_wait_keep_within_the_memory_of_a_session():
+    """The tables of a session, those of earlier steps and other designs, stay within their part of the server's memory."""
+    table = lambda name: SimpleNamespace(id=name, size=MOST_HISTORY_BYTES // 2)  # noqa: E731
+    saved = SavedDesigns()
+    for k in range(3):
+        saved.shown.install(Configuration(epsilon=f"{k + 2}"), table("shown"))
+        saved.shown.install(Configuration(epsilon=f"{k + 5}"), table(f"earlier {k}"))
+        saved.shown.install(Configuration(epsilon=f"{k + 8}"), table("shown"))
+        saved.keep()
+        saved.duplicate()
+    kept = {step[1].id for design in saved.designs for step in design.past if step[1]} | {"shown"}
+    assert kept - {"shown"}
+    assert len(kept) <= 2
 
 
 def test_deleting_can_be_taken_back(ages):

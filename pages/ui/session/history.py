@@ -184,8 +184,25 @@ class SavedDesigns:
             self.shown = back
 
     def _put_away(self) -> None:
-        if not self.empty and not self.name:
-            self.keep()
+        if not self.empty:
+            if not self.name:
+                self.keep()
+            self._drop_steps()
+
+    def _drop_steps(self) -> None:
+        """Drop steps of designs that wait, the oldest first, where their tables would take more than `MOST_HISTORY_BYTES`."""
+        held = _tables_of(self.designs)
+        for design in self.designs:
+            for steps in (design.past, design.future):
+                for i in reversed(range(len(steps))):
+                    source = steps[i][1]
+                    if source is None:
+                        continue
+                    more = 0 if source.id in held else source.size
+                    if more and sum(held.values()) + more > MOST_HISTORY_BYTES:
+                        del steps[: i + 1]
+                        break
+                    held[source.id] = source.size
 
     def _check_room(self) -> None:
         if len(self.designs) >= MOST_DESIGNS:
