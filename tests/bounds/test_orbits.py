@@ -92,7 +92,7 @@ def test_averaged_cuts_are_the_mean_of_all_their_images():
         rng.random(3),
     )
     assert averaged.values(second, first, 1.0, D) == pytest.approx(cuts.values(second, first, 1.0, D))
-    each = np.tile(weights / orbits.many, orbits.many)
+    each = np.tile(weights / orbits.order, orbits.order)
     for mean, whole in zip(averaged.adjoint(weights, D), images.adjoint(each, D), strict=True):
         assert mean == pytest.approx(whole)
     first_of_each = orbits.different(images)

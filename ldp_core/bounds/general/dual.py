@@ -226,14 +226,14 @@ class Dual:
         """Cuts that points have multipliers for from now on."""
         self.cuts = cuts
         self._averaged = (
-            cuts if self.orbits.many == 1 else Averaged(cuts.types, cuts.signs, cuts.floors, cuts.n, self.orbits)
+            cuts if self.orbits.order == 1 else Averaged(cuts.types, cuts.signs, cuts.floors, cuts.n, self.orbits)
         )
         m, even = self.m, np.sqrt(self.m) * self.shares
         self._scales = np.concatenate(
             [
                 self._sums(even[:, None] * self.shares) / self._pair_sizes,
                 np.full(len(self.sizes), 1 / m**2),
-                np.full(len(cuts), self.orbits.many * np.sqrt(m) / m**2),
+                np.full(len(cuts), self.orbits.order * np.sqrt(m) / m**2),
             ]
         )
 
@@ -275,11 +275,11 @@ class Dual:
         """Those of a point, by types."""
         found = self.multipliers(x)
         if self.within is None:
-            many = self.orbits.many
+            order = self.orbits.order
             return replace(
                 found,
                 cuts=self.orbits.all_of(self.cuts),
-                cut_multipliers=np.tile(found.cut_multipliers / many, many),
+                cut_multipliers=np.tile(found.cut_multipliers / order, order),
             )
         p = held(prior) / self.shares[self.block]
         return plain(p * found.q[self.block], p[:, None] * p * found.pairs[self.block][:, self.block])

@@ -2,7 +2,7 @@
 
 Averaged over such permutations, multipliers prove no less: of what `ldp_core.bounds.general.multipliers`
 makes of them, (tr (W A W')^(1/2))^2 is concave and b is convex, so that the larger of two bounds is no
-smaller halfway. Those of one orbit may therefore be one number. Permutations are found by telling single
+smaller halfway. Those of one orbit may therefore be one number. Permutations are found by distinguishing single
 types apart and refining colours (McKay and Piperno 2014, Journal of Symbolic Computation 60).
 """
 
@@ -18,8 +18,8 @@ from ldp_core.bounds.general.few_types import Cuts
 
 PERMUTATIONS = 64
 """Larger groups are left alone: cuts are written out with all their images."""
-TOLD_APART = 3
-"""So are those that leave more after so many types are told apart from all others."""
+DISTINGUISHED = 3
+"""So are those that leave more after so many types are distinguished from all others."""
 CLOSE = 1e-9
 """Entries that differ by less than this share of the largest count as equal."""
 
@@ -34,7 +34,7 @@ class Orbits:
     pairs: np.ndarray
 
     @property
-    def many(self) -> int:
+    def order(self) -> int:
         """g."""
         return len(self.images)
 
@@ -59,7 +59,7 @@ class Orbits:
     def all_of(self, cuts: Cuts) -> Cuts:
         """(g t,) the images of ``cuts`` (t,), permutation by permutation."""
         types = self.images[:, cuts.types].reshape(-1, cuts.types.shape[1])
-        return Cuts(types, np.tile(cuts.signs, (self.many, 1)), np.tile(cuts.floors, self.many), cuts.n)
+        return Cuts(types, np.tile(cuts.signs, (self.order, 1)), np.tile(cuts.floors, self.order), cuts.n)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def automorphisms(gram: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
     before = refined(colours)
     ways = [before]
-    for _ in range(TOLD_APART):
+    for _ in range(DISTINGUISHED):
         _, place, counts = np.unique(before, return_inverse=True, return_counts=True)
         if counts.max() == 1 or len(ways) > PERMUTATIONS:
             break
